@@ -1,0 +1,99 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A target imports only from rows above its own; the build checks it
+// (`swift build --explicit-target-dependency-import-check error`).
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+/// For the modules that touch raw memory: every unsafe expression is marked where it stands.
+let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let package = Package(
+    name: "sojourn",
+    products: [
+        .executable(name: "sojourn", targets: ["sojourn"]),
+        .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
+    ],
+    targets: [
+        // Row 0: system libraries
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
+        // Row 1: mechanisms that know nothing of tokens
+        .target(name: "HTTP", swiftSettings: strictMemory),
+        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: strictMemory),
+        .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strictMemory),
+        .target(name: "Telemetry", swiftSettings: strict),
+        .target(
+            name: "Migrations", path: "migrations", resources: [
+                .embedInCode("001_create_tables.sqlite.sql")
+            ], swiftSettings: strict),
+        // Row 2: formats and sockets
+        .target(name: "OAuth", swiftSettings: strict),
+        .target(name: "JOSE", dependencies: ["Cryptography"], swiftSettings: strict),
+        .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
+        // Row 3: the domain, and the engine that does not know it
+        .target(name: "Sessions", dependencies: ["Cryptography", "JOSE"], swiftSettings: strict),
+        .target(
+            name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "CLinux"], swiftSettings: strictMemory),
+        // Row 4: the domain meets the wire and the disk
+        .target(
+            name: "Endpoints",
+            dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Sessions", "Telemetry"], swiftSettings: strict),
+        .target(
+            name: "SQLiteStore", dependencies: ["CSQLite", "Migrations", "Cryptography", "Sessions", "Telemetry"],
+            swiftSettings: strictMemory),
+        // Row 5: wiring
+        .target(
+            name: "Server",
+            dependencies: [
+                "Cryptography", "JOSE", "Telemetry", "HTTP", "Sockets", "HTTPServer", "Sessions", "Endpoints",
+                "SQLiteStore",
+            ], swiftSettings: strict),
+        // Row 6: programs
+        .executableTarget(
+            name: "sojourn",
+            dependencies: ["Server", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE", "Telemetry"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "sojourn-bench",
+            dependencies: ["Server", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE", "CLinux"],
+            swiftSettings: strict),
+        // Tests
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
+        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: strict),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth"], swiftSettings: strict),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Cryptography"], swiftSettings: strict),
+        .testTarget(
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTP", "EventLoops", "Sockets", "CLinux"],
+            swiftSettings: strict),
+        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
+        .target(
+            name: "StoreConformance", dependencies: ["Sessions", "Cryptography"], path: "Tests/StoreConformance",
+            swiftSettings: strict),
+        .testTarget(
+            name: "SQLiteStoreTests",
+            dependencies: ["SQLiteStore", "StoreConformance", "Sessions", "Cryptography", "Migrations", "CSQLite"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndpointsTests",
+            dependencies: [
+                "Endpoints", "SQLiteStore", "Sessions", "OAuth", "JOSE", "HTTP", "Cryptography", "Telemetry",
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Server", "Endpoints", "SQLiteStore", "Sessions", "OAuth", "JOSE", "HTTP", "HTTPServer", "Sockets",
+                "Cryptography", "Telemetry",
+            ], swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)
