@@ -1,3 +1,59 @@
 #pragma once
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+#include <openssl/x509.h>
+
+// What Swift cannot say: OSSL_PARAM lists point at C strings that must outlive the call.
+
+/// Keys a MAC context for HMAC-SHA-256. 1 on success.
+static inline int COpenSSL_HMAC_SHA256_init(EVP_MAC_CTX *context, const unsigned char *key, size_t key_count) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_init(context, key, key_count, parameters);
+}
+
+/// RFC 5869, extract and expand. 1 on success.
+static inline int COpenSSL_HKDF_SHA256(
+    EVP_KDF_CTX *context, const unsigned char *key, size_t key_count, const unsigned char *salt, size_t salt_count,
+    const unsigned char *info, size_t info_count, unsigned char *out, size_t count) {
+    OSSL_PARAM parameters[5];
+    int n = 0;
+    parameters[n++] = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0);
+    parameters[n++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, key_count);
+    if (salt_count > 0)
+        parameters[n++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_count);
+    if (info_count > 0)
+        parameters[n++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_count);
+    parameters[n++] = OSSL_PARAM_construct_end();
+    return EVP_KDF_derive(context, out, count, parameters);
+}
+
+/// A public key on P-256 from the uncompressed point (65 bytes); NULL when the point is not on the curve.
+static inline EVP_PKEY *COpenSSL_P256_public_key(const unsigned char *point) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65),
+        OSSL_PARAM_construct_end(),
+    };
+    if (context != NULL && EVP_PKEY_fromdata_init(context) == 1)
+        (void)EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+/// EVP_PKEY_Q_keygen is variadic.
+static inline EVP_PKEY *COpenSSL_P256_generate(void) { return EVP_EC_gen("P-256"); }
+
+/// See COpenSSL_P256_generate.
+static inline EVP_PKEY *COpenSSL_Ed25519_generate(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }

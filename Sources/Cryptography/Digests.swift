@@ -1,0 +1,65 @@
+internal import COpenSSL
+
+/// SHA-256 (FIPS 180-4): 32 bytes.
+public func sha256(_ message: [UInt8]) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: 32) { digest, initialized in
+        unsafe mustSucceed(
+            EVP_Digest(message, message.count, digest.baseAddress, nil, Algorithms.sha256.pointer, nil))
+        initialized = 32
+    }
+}
+
+/// Whether both are equal, in a time that depends on the lengths alone.
+public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && (unsafe CRYPTO_memcmp(left, right, left.count)) == 0
+}
+
+/// HMAC-SHA-256 (RFC 2104) under one key, keyed once and used from any thread.
+public struct HMACSHA256Key: Sendable {
+    private let keyed: LibraryObject
+
+    /// Takes a key of any length but zero; 32 bytes are usual.
+    public init(_ key: [UInt8]) {
+        precondition(!key.isEmpty, "an HMAC key must not be empty")
+        keyed = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) { unsafe EVP_MAC_CTX_free($0) }
+        unsafe mustSucceed(COpenSSL_HMAC_SHA256_init(keyed.pointer, key, key.count))
+    }
+
+    /// Takes a secret key.
+    public init(_ key: SecretKey) { self.init(key.bytes) }
+
+    /// The 32-byte tag of `message`.
+    public func authenticate(_ message: [UInt8]) -> [UInt8] {
+        let context = unsafe orStop(EVP_MAC_CTX_dup(keyed.pointer))
+        defer { unsafe EVP_MAC_CTX_free(context) }
+        unsafe mustSucceed(EVP_MAC_update(context, message, message.count))
+        return unsafe [UInt8](unsafeUninitializedCapacity: 32) { tag, initialized in
+            var count = 0
+            unsafe mustSucceed(EVP_MAC_final(context, tag.baseAddress, &count, 32))
+            initialized = 32
+        }
+    }
+
+    /// Whether `tag` is the tag of `message`, compared in constant time.
+    public func isValidTag(_ tag: [UInt8], for message: [UInt8]) -> Bool {
+        constantTimeEqual(tag, authenticate(message))
+    }
+}
+
+/// HKDF-SHA-256, extract and expand (RFC 5869): `count` bytes, at most 8160, for the purpose that `info` names.
+public func hkdfSHA256(key: [UInt8], info: [UInt8], salt: [UInt8] = [], count: Int = 32) -> [UInt8] {
+    precondition(!key.isEmpty && (1...255 * 32).contains(count), "HKDF needs a key and at most 255 blocks")
+    let context = unsafe orStop(EVP_KDF_CTX_new(Algorithms.hkdf.pointer))
+    defer { unsafe EVP_KDF_CTX_free(context) }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { output, initialized in
+        unsafe mustSucceed(
+            COpenSSL_HKDF_SHA256(
+                context, key, key.count, salt, salt.count, info, info.count, output.baseAddress, count))
+        initialized = count
+    }
+}
+
+/// A key derived from `key` for the purpose that `info` names (RFC 5869).
+public func hkdfSHA256(key: SecretKey, info: String) -> SecretKey {
+    SecretKey(known: hkdfSHA256(key: key.bytes, info: Array(info.utf8), count: SecretKey.count))
+}

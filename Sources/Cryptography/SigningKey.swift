@@ -1,0 +1,133 @@
+internal import COpenSSL
+
+/// The signature algorithms of this server, by their JOSE names.
+public enum SignatureAlgorithm: String, Sendable, CaseIterable {
+    /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4).
+    case es256 = "ES256"
+    /// Ed25519 (RFC 8037 §3.1).
+    case eddsa = "EdDSA"
+}
+
+/// A private key that signs with one algorithm, from any thread.
+public struct SigningKey: Sendable {
+    /// The only algorithm this key signs with.
+    public let algorithm: SignatureAlgorithm
+    /// The public half.
+    public let publicKey: VerificationKey
+
+    private let key: LibraryObject
+    /// For ES256 a context that is ready to sign: copying it is cheaper than preparing one.
+    private let prepared: LibraryObject?
+
+    /// A new key.
+    public static func generate(_ algorithm: SignatureAlgorithm) -> SigningKey {
+        let key =
+            switch algorithm {
+            case .es256: unsafe LibraryObject(COpenSSL_P256_generate()) { unsafe EVP_PKEY_free($0) }
+            case .eddsa: unsafe LibraryObject(COpenSSL_Ed25519_generate()) { unsafe EVP_PKEY_free($0) }
+            }
+        return SigningKey(algorithm, key)
+    }
+
+    /// Reads an unencrypted PKCS#8 `PrivateKeyInfo` (RFC 5958). Nil unless it is exactly one sound P-256 or Ed25519 key.
+    public init?(pkcs8DER der: [UInt8]) {
+        let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var cursor = buffer.baseAddress
+            guard let info = unsafe d2i_PKCS8_PRIV_KEY_INFO(nil, &cursor, buffer.count) else { return nil }
+            defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
+            guard let start = buffer.baseAddress, let end = unsafe cursor, unsafe end - start == der.count
+            else { return nil }
+            return unsafe EVP_PKCS82PKEY(info)
+        }
+        guard let parsed = unsafe parsed else {
+            ERR_clear_error()
+            return nil
+        }
+        let key = unsafe LibraryObject(parsed) { unsafe EVP_PKEY_free($0) }
+        guard let algorithm = SignatureAlgorithm(of: key), Self.isSound(key) else {
+            ERR_clear_error()
+            return nil
+        }
+        self = SigningKey(algorithm, key)
+    }
+
+    private init(_ algorithm: SignatureAlgorithm, _ key: LibraryObject) {
+        self.algorithm = algorithm
+        self.key = key
+        publicKey = VerificationKey(algorithm, key)
+        guard algorithm == .es256 else {
+            prepared = nil
+            return
+        }
+        let context = unsafe LibraryObject(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil)) {
+            unsafe EVP_PKEY_CTX_free($0)
+        }
+        unsafe mustSucceed(EVP_PKEY_sign_init(context.pointer))
+        prepared = context
+    }
+
+    private static func isSound(_ key: LibraryObject) -> Bool {
+        let context = unsafe orStop(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil))
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        return unsafe EVP_PKEY_pairwise_check(context) == 1
+    }
+
+    /// The PKCS#8 `PrivateKeyInfo` (RFC 5958), not encrypted: seal it before it is stored.
+    public var pkcs8DER: [UInt8] {
+        let info = unsafe orStop(EVP_PKEY2PKCS8(key.pointer))
+        defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
+        let count = unsafe Int(i2d_PKCS8_PRIV_KEY_INFO(info, nil))
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            var cursor = buffer.baseAddress
+            initialized = unsafe Int(i2d_PKCS8_PRIV_KEY_INFO(info, &cursor))
+        }
+    }
+
+    /// The signature in JOSE's form, 64 bytes: r and s for ES256 (RFC 7518 §3.4), R and S for EdDSA (RFC 8032 §5.1.6).
+    public func sign(_ message: [UInt8]) -> [UInt8] {
+        if let prepared { return signES256(sha256(message), prepared) }
+        let context = unsafe orStop(EVP_MD_CTX_new())
+        defer { unsafe EVP_MD_CTX_free(context) }
+        unsafe mustSucceed(EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key.pointer, nil))
+        return unsafe [UInt8](unsafeUninitializedCapacity: 64) { signature, initialized in
+            var count = 64
+            unsafe mustSucceed(EVP_DigestSign(context, signature.baseAddress, &count, message, message.count))
+            initialized = count
+        }
+    }
+
+    private func signES256(_ digest: [UInt8], _ prepared: LibraryObject) -> [UInt8] {
+        let context = unsafe orStop(EVP_PKEY_CTX_dup(prepared.pointer))
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        return unsafe ECDSASignature.raw { der in
+            var count = der.count
+            unsafe mustSucceed(EVP_PKEY_sign(context, der.baseAddress, &count, digest, digest.count))
+            return count
+        }
+    }
+}
+
+extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Never the private half.
+    public var description: String { "SigningKey(\(algorithm.rawValue), redacted)" }
+    /// Never the private half.
+    public var debugDescription: String { description }
+    /// Never the private half.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+extension SignatureAlgorithm {
+    /// The algorithm a key is for, nil for all that this server does not sign with.
+    init?(of key: LibraryObject) {
+        if unsafe EVP_PKEY_is_a(key.pointer, "ED25519") == 1 {
+            self = .eddsa
+            return
+        }
+        guard unsafe EVP_PKEY_is_a(key.pointer, "EC") == 1 else { return nil }
+        var name = [CChar](repeating: 0, count: 64)
+        guard unsafe EVP_PKEY_get_group_name(key.pointer, &name, name.count, nil) == 1,
+            name.prefix(while: { $0 != 0 }).map({ UInt8(bitPattern: $0) }) == Array("prime256v1".utf8)
+        else { return nil }
+        self = .es256
+    }
+}
