@@ -1,0 +1,179 @@
+/// The fields of a message, in order, with names that compare without regard to case (RFC 9110 §5).
+///
+/// All bytes lie in one buffer; a `String` comes into being only when somebody asks for one. A value can never hold CR,
+/// LF, NUL or another control: fields that came in were refused with them, fields that go out get a space instead
+/// (RFC 9110 §5.5). So nothing that a handler puts into a field can start a second one, or a second response.
+public struct Fields: Sendable {
+    /// Where one field lies in `bytes`. Offsets of 32 bits: the limits of a head are far below them.
+    struct Entry: Sendable {
+        var nameStart: UInt32
+        var nameCount: UInt32
+        var valueStart: UInt32
+        var valueCount: UInt32
+
+        @inline(__always) var name: Range<Int> { Int(nameStart)..<Int(nameStart) + Int(nameCount) }
+        @inline(__always) var value: Range<Int> { Int(valueStart)..<Int(valueStart) + Int(valueCount) }
+
+        init(name: Range<Int>, value: Range<Int>) {
+            nameStart = UInt32(name.lowerBound)
+            nameCount = UInt32(name.count)
+            valueStart = UInt32(value.lowerBound)
+            valueCount = UInt32(value.count)
+        }
+    }
+
+    var bytes: [UInt8]
+    var entries: [Entry]
+
+    /// No fields.
+    public init() {
+        bytes = []
+        entries = []
+    }
+
+    /// Adopts parsed bytes. The parser has checked them.
+    init(bytes: [UInt8], entries: [Entry]) {
+        self.bytes = bytes
+        self.entries = entries
+    }
+
+    /// How many field lines there are, repeated names counted each time.
+    public var count: Int { entries.count }
+
+    /// Whether there is no field at all.
+    public var isEmpty: Bool { entries.isEmpty }
+}
+
+// Reading.
+extension Fields {
+    /// Several field lines have a name that may stand only once.
+    public struct Repeated: Error, Hashable, Sendable {
+        /// The name as it was asked for.
+        public let name: String
+    }
+
+    /// Whether a field of this name is there.
+    public func contains(_ name: String) -> Bool { firstIndex(of: name) != nil }
+
+    /// The value of the first field of this name, without the blanks around it. Bytes that are not UTF-8 become U+FFFD.
+    public func first(_ name: String) -> String? {
+        firstIndex(of: name).map { string(entries[$0].value) }
+    }
+
+    /// The bytes of the first value, without making a `String`.
+    public func firstBytes(_ name: String) -> ArraySlice<UInt8>? {
+        firstIndex(of: name).map { bytes[entries[$0].value] }
+    }
+
+    /// The values of all fields of this name, one for each line, in their order.
+    public func values(_ name: String) -> [String] {
+        var values: [String] = []
+        var next = firstIndex(of: name)
+        while let index = next {
+            values.append(string(entries[index].value))
+            next = firstIndex(of: name, from: index + 1)
+        }
+        return values
+    }
+
+    /// The value of a field that may stand only once: nil when it is absent. Use it for whatever decides something
+    /// (`Authorization`, `Content-Type`, `DPoP`), so that nobody can show one value to a proxy and another one to us.
+    public func only(_ name: String) throws(Repeated) -> String? {
+        guard let index = firstIndex(of: name) else { return nil }
+        guard firstIndex(of: name, from: index + 1) == nil else { throw Repeated(name: name) }
+        return string(entries[index].value)
+    }
+
+    /// Whether a field that is a list of tokens (RFC 9110 §5.6.1), over all its lines, has this member in any case.
+    public func listContains(_ name: String, _ member: String) -> Bool {
+        var next = firstIndex(of: name)
+        while let index = next {
+            if ListMembers.contain(member, in: bytes.span, entries[index].value) { return true }
+            next = firstIndex(of: name, from: index + 1)
+        }
+        return false
+    }
+
+    func firstIndex(of name: String, from start: Int = 0) -> Int? {
+        let wanted = name.utf8.span
+        let all = bytes.span
+        for index in start..<entries.count where Int(entries[index].nameCount) == wanted.count {
+            if Grammar.equalsIgnoringCase(all.extracting(entries[index].name), wanted) { return index }
+        }
+        return nil
+    }
+
+    func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+// Writing.
+extension Fields {
+    /// Adds a field line after the others. Controls in `value` become spaces, so that it stays one line.
+    ///
+    /// - Precondition: `name` is a token. Names are constants of a program, not data.
+    public mutating func append(_ name: String, _ value: String) {
+        precondition(Grammar.isToken(name.utf8.span), "a field name is a token")
+        let nameStart = bytes.count
+        bytes.append(contentsOf: name.utf8)
+        let valueStart = bytes.count
+        for byte in value.utf8 { bytes.append(Grammar.isForbiddenControl(byte) ? Grammar.space : byte) }
+        entries.append(Entry(name: nameStart..<valueStart, value: valueStart..<bytes.count))
+    }
+
+    /// Replaces all fields of this name by one, which comes last.
+    ///
+    /// - Precondition: `name` is a token.
+    public mutating func set(_ name: String, _ value: String) {
+        remove(name)
+        append(name, value)
+    }
+
+    /// Removes all fields of this name.
+    public mutating func remove(_ name: String) {
+        while let index = firstIndex(of: name) { entries.remove(at: index) }
+    }
+}
+
+extension Fields: Sequence {
+    /// The names as they were written, with their values.
+    public struct Iterator: IteratorProtocol, Sendable {
+        let fields: Fields
+        var index = 0
+
+        /// The next field line.
+        public mutating func next() -> (name: String, value: String)? {
+            guard index < fields.entries.count else { return nil }
+            defer { index += 1 }
+            let entry = fields.entries[index]
+            return (fields.string(entry.name), fields.string(entry.value))
+        }
+    }
+
+    /// Walks over the field lines in their order.
+    public func makeIterator() -> Iterator { Iterator(fields: self) }
+
+    /// The number of lines, for those who allocate for them.
+    public var underestimatedCount: Int { entries.count }
+}
+
+extension Fields: ExpressibleByDictionaryLiteral {
+    /// Appends each pair in its order; names may repeat.
+    public init(dictionaryLiteral pairs: (String, String)...) {
+        self.init()
+        for (name, value) in pairs { append(name, value) }
+    }
+}
+
+extension Fields: Equatable {
+    /// The same lines in the same order; names compare without regard to case, values byte by byte.
+    public static func == (left: Fields, right: Fields) -> Bool {
+        guard left.count == right.count else { return false }
+        for (one, other) in zip(left.entries, right.entries) {
+            guard left.bytes[one.value] == right.bytes[other.value],
+                Grammar.equalsIgnoringCase(
+                    left.bytes.span.extracting(one.name), right.bytes.span.extracting(other.name))
+            else { return false }
+        }
+        return true
+    }
+}

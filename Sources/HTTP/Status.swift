@@ -1,0 +1,118 @@
+/// A status code with its reason phrase (RFC 9110 §15).
+public struct Status: Hashable, Sendable, CustomStringConvertible {
+    /// Three digits, 100 to 599.
+    public let code: Int
+    /// The reason phrase, for the eyes of people only.
+    public let reason: String
+
+    /// - Precondition: `code` is in 100...599 and `reason` is printable ASCII. Both are constants of a program.
+    public init(code: Int, reason: String) {
+        precondition((100...599).contains(code), "a status code has three digits, the first of them 1 to 5")
+        precondition(reason.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "a reason phrase is printable ASCII")
+        self.code = code
+        self.reason = reason
+    }
+
+    /// Equal codes are equal statuses; the phrase means nothing.
+    public static func == (left: Status, right: Status) -> Bool { left.code == right.code }
+
+    /// Feeds the code alone, as equality compares it alone.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
+    /// `404 Not Found`
+    public var description: String { "\(code) \(reason)" }
+
+    /// Whether the code is in 200...299.
+    public var isSuccess: Bool { (200...299).contains(code) }
+
+    /// Whether a response with this status never has content, whatever the request was (RFC 9110 §6.4.1).
+    public var forbidsContent: Bool { code < 200 || code == 204 || code == 304 }
+}
+
+// Named as in RFC 9110 §15, RFC 6585 and RFC 8246; the phrases are those of the IANA registry.
+extension Status {
+    /// 100
+    public static let `continue` = Status(code: 100, reason: "Continue")
+    /// 101
+    public static let switchingProtocols = Status(code: 101, reason: "Switching Protocols")
+    /// 200
+    public static let ok = Status(code: 200, reason: "OK")
+    /// 201
+    public static let created = Status(code: 201, reason: "Created")
+    /// 202
+    public static let accepted = Status(code: 202, reason: "Accepted")
+    /// 204
+    public static let noContent = Status(code: 204, reason: "No Content")
+    /// 206
+    public static let partialContent = Status(code: 206, reason: "Partial Content")
+    /// 301
+    public static let movedPermanently = Status(code: 301, reason: "Moved Permanently")
+    /// 302
+    public static let found = Status(code: 302, reason: "Found")
+    /// 303
+    public static let seeOther = Status(code: 303, reason: "See Other")
+    /// 304
+    public static let notModified = Status(code: 304, reason: "Not Modified")
+    /// 307
+    public static let temporaryRedirect = Status(code: 307, reason: "Temporary Redirect")
+    /// 308
+    public static let permanentRedirect = Status(code: 308, reason: "Permanent Redirect")
+    /// 400
+    public static let badRequest = Status(code: 400, reason: "Bad Request")
+    /// 401
+    public static let unauthorized = Status(code: 401, reason: "Unauthorized")
+    /// 403
+    public static let forbidden = Status(code: 403, reason: "Forbidden")
+    /// 404
+    public static let notFound = Status(code: 404, reason: "Not Found")
+    /// 405
+    public static let methodNotAllowed = Status(code: 405, reason: "Method Not Allowed")
+    /// 406
+    public static let notAcceptable = Status(code: 406, reason: "Not Acceptable")
+    /// 408
+    public static let requestTimeout = Status(code: 408, reason: "Request Timeout")
+    /// 409
+    public static let conflict = Status(code: 409, reason: "Conflict")
+    /// 410
+    public static let gone = Status(code: 410, reason: "Gone")
+    /// 411
+    public static let lengthRequired = Status(code: 411, reason: "Length Required")
+    /// 412
+    public static let preconditionFailed = Status(code: 412, reason: "Precondition Failed")
+    /// 413
+    public static let contentTooLarge = Status(code: 413, reason: "Content Too Large")
+    /// 414
+    public static let uriTooLong = Status(code: 414, reason: "URI Too Long")
+    /// 415
+    public static let unsupportedMediaType = Status(code: 415, reason: "Unsupported Media Type")
+    /// 417
+    public static let expectationFailed = Status(code: 417, reason: "Expectation Failed")
+    /// 421
+    public static let misdirectedRequest = Status(code: 421, reason: "Misdirected Request")
+    /// 422
+    public static let unprocessable = Status(code: 422, reason: "Unprocessable Content")
+    /// 425
+    public static let tooEarly = Status(code: 425, reason: "Too Early")
+    /// 426
+    public static let upgradeRequired = Status(code: 426, reason: "Upgrade Required")
+    /// 428
+    public static let preconditionRequired = Status(code: 428, reason: "Precondition Required")
+    /// 429
+    public static let tooManyRequests = Status(code: 429, reason: "Too Many Requests")
+    /// 431
+    public static let requestHeaderFieldsTooLarge = Status(code: 431, reason: "Request Header Fields Too Large")
+    /// 500
+    public static let internalServerError = Status(code: 500, reason: "Internal Server Error")
+    /// 501
+    public static let notImplemented = Status(code: 501, reason: "Not Implemented")
+    /// 502
+    public static let badGateway = Status(code: 502, reason: "Bad Gateway")
+    /// 503
+    public static let serviceUnavailable = Status(code: 503, reason: "Service Unavailable")
+    /// 504
+    public static let gatewayTimeout = Status(code: 504, reason: "Gateway Timeout")
+    /// 505
+    public static let httpVersionNotSupported = Status(code: 505, reason: "HTTP Version Not Supported")
+    /// 507
+    public static let insufficientStorage = Status(code: 507, reason: "Insufficient Storage")
+}
