@@ -1,0 +1,103 @@
+public import Cryptography
+
+/// A public key as JSON (RFC 7517): EC on P-256 (RFC 7518 §6.2) or OKP with Ed25519 (RFC 8037 §2). Private keys are
+/// neither written nor read: one with `d` is refused, so that it is not passed on by mistake.
+public struct JWK: Sendable, Hashable {
+    /// The key itself, checked to be on its curve.
+    public let verificationKey: VerificationKey
+    /// The name of the key.
+    public let kid: String?
+    /// The algorithm that the publisher restricts the key to.
+    public let alg: String?
+    /// What the key is for: `sig`, where it is said.
+    public let use: String?
+
+    /// The bare key.
+    public init(_ key: VerificationKey) {
+        verificationKey = key
+        kid = nil
+        alg = nil
+        use = nil
+    }
+
+    /// A key to publish: for signatures, with its algorithm, named by `kid` or else by its thumbprint.
+    public init(publishing key: VerificationKey, kid: String? = nil) {
+        verificationKey = key
+        self.kid = kid ?? JWK(key).thumbprint
+        alg = key.algorithm.rawValue
+        use = "sig"
+    }
+
+    /// The base64url SHA-256 thumbprint (RFC 7638 §3, RFC 8037 §2).
+    public var thumbprint: String {
+        // Only characters that JSON writes as they are can stand here, so that this is RFC 7638's canonical form.
+        let canonical =
+            switch verificationKey.coordinates {
+            case .p256(let x, let y):
+                #"{"crv":"P-256","kty":"EC","x":"\#(Base64URL.encode(x))","y":"\#(Base64URL.encode(y))"}"#
+            case .ed25519(let x): #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.encode(x))"}"#
+            }
+        return Base64URL.encode(sha256(Array(canonical.utf8)))
+    }
+
+    /// The key in the header of a proof; nil when it is not a sound public key.
+    init?(_ value: JSONValue) {
+        guard case .object(let members) = value, members["d"] == nil,
+            let key = Self.key(
+                kty: members["kty"]?.string, crv: members["crv"]?.string, x: members["x"]?.string,
+                y: members["y"]?.string)
+        else { return nil }
+        self.init(key)
+    }
+
+    private static func key(kty: String?, crv: String?, x: String?, y: String?) -> VerificationKey? {
+        guard let x = x.flatMap({ Base64URL.decode($0) }) else { return nil }
+        switch (kty, crv) {
+        case ("EC", "P-256"): return y.flatMap { Base64URL.decode($0) }.flatMap { VerificationKey(.p256(x: x, y: $0)) }
+        case ("OKP", "Ed25519"): return VerificationKey(.ed25519(x: x))
+        default: return nil
+        }
+    }
+}
+
+extension JWK: Codable {
+    private enum Member: String, CodingKey {
+        case kty, crv, x, y, kid, alg, use, d
+    }
+
+    /// Reads the members above and ignores others; throws for a key of another type, off its curve, or private.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        guard !members.contains(.d),
+            let key = Self.key(
+                kty: try members.decode(String.self, forKey: .kty), crv: try members.decode(String.self, forKey: .crv),
+                x: try members.decode(String.self, forKey: .x), y: try members.decodeIfPresent(String.self, forKey: .y))
+        else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .kty, in: members, debugDescription: "not a public key on P-256 or Ed25519")
+        }
+        verificationKey = key
+        kid = try members.decodeIfPresent(String.self, forKey: .kid)
+        alg = try members.decodeIfPresent(String.self, forKey: .alg)
+        use = try members.decodeIfPresent(String.self, forKey: .use)
+    }
+
+    /// Writes the public members only.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        switch verificationKey.coordinates {
+        case .p256(let x, let y):
+            try members.encode("EC", forKey: .kty)
+            try members.encode("P-256", forKey: .crv)
+            try members.encode(Base64URL.encode(x), forKey: .x)
+            try members.encode(Base64URL.encode(y), forKey: .y)
+        case .ed25519(let x):
+            try members.encode("OKP", forKey: .kty)
+            try members.encode("Ed25519", forKey: .crv)
+            try members.encode(Base64URL.encode(x), forKey: .x)
+        }
+        try members.encodeIfPresent(kid, forKey: .kid)
+        try members.encodeIfPresent(alg, forKey: .alg)
+        try members.encodeIfPresent(use, forKey: .use)
+    }
+}

@@ -1,0 +1,44 @@
+public import Cryptography
+
+/// A JWK set (RFC 7517 §5).
+public struct JWKSet: Sendable, Hashable {
+    /// The keys, in the order of the text.
+    public let keys: [JWK]
+
+    /// These keys.
+    public init(_ keys: [JWK]) { self.keys = keys }
+
+    /// The key that verifies what names `kid`. A token without `kid` is verified only by the one key of its set; a key
+    /// for encryption, or restricted to another algorithm than its own, by none.
+    public func verificationKey(kid: String?) -> VerificationKey? {
+        let usable = keys.filter { key in
+            (key.use == nil || key.use == "sig")
+                && (key.alg == nil || key.alg == key.verificationKey.algorithm.rawValue)
+        }
+        guard let kid else { return usable.count == 1 ? usable.first?.verificationKey : nil }
+        return usable.first { $0.kid == kid }?.verificationKey
+    }
+}
+
+extension JWKSet: Codable {
+    private enum Member: String, CodingKey {
+        case keys
+    }
+
+    /// A key, or what stands in its place.
+    private struct Element: Decodable {
+        let key: JWK?
+        init(from decoder: any Decoder) throws { key = try? JWK(from: decoder) }
+    }
+
+    /// Ignores keys that it cannot use, as RFC 7517 §5 says.
+    public init(from decoder: any Decoder) throws {
+        keys = try decoder.container(keyedBy: Member.self).decode([Element].self, forKey: .keys).compactMap(\.key)
+    }
+
+    /// Writes `{"keys": […]}`.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(keys, forKey: .keys)
+    }
+}

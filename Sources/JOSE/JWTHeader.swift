@@ -1,0 +1,71 @@
+public import Cryptography
+
+/// The protected header of a token (RFC 7515 §4.1): the members that this server reads.
+public struct JWTHeader: Sendable, Hashable {
+    /// The algorithm that the token claims. It is compared with the key's and decides nothing.
+    public let alg: SignatureAlgorithm
+    /// The name of the key.
+    public let kid: String?
+    /// The kind of token, such as `at+jwt`.
+    public let typ: String?
+    /// The public key that a proof of possession brings along (RFC 9449 §4.2); nil unless it was asked for.
+    public let jwk: JWK?
+
+    init(_ text: [UInt8], embeddedKey: JWT.EmbeddedKey) throws(JWTError) {
+        let members = try StrictJSON.object(text, else: .invalidHeader)
+        if members["crit"] != nil || members["b64"] != nil { throw .criticalExtension }
+        if members["jku"] != nil || members["x5u"] != nil || members["x5c"] != nil { throw .embeddedKey }
+        switch embeddedKey {
+        case .refused:
+            if members["jwk"] != nil { throw .embeddedKey }
+            jwk = nil
+        case .required:
+            guard let member = members["jwk"], let key = JWK(member) else { throw .missingEmbeddedKey }
+            jwk = key
+        }
+        guard let alg = try Self.string("alg", members) else { throw .invalidHeader }
+        guard let algorithm = SignatureAlgorithm(rawValue: alg) else { throw .unsupportedAlgorithm }
+        self.alg = algorithm
+        kid = try Self.string("kid", members)
+        typ = try Self.string("typ", members)
+    }
+
+    private static func string(_ name: String, _ members: [String: JSONValue]) throws(JWTError) -> String? {
+        guard let member = members[name] else { return nil }
+        guard let text = member.string else { throw .invalidHeader }
+        return text
+    }
+}
+
+extension JWT {
+    /// Whether a token may bring its own public key.
+    public enum EmbeddedKey: Sendable {
+        /// As for every token whose keys this server knows.
+        case refused
+        /// As for a proof of possession: the key proves only itself, the caller compares its thumbprint.
+        case required
+    }
+
+    /// What `typ` must say.
+    public enum ExpectedType: Sendable, Hashable {
+        /// Exactly this media type, without `application/`, in any case (RFC 7515 §4.1.9).
+        case type(String)
+        /// `JWT` or nothing, as ID tokens have it.
+        case jwtOrAbsent
+
+        /// A rolling token (RFC 9068 §4).
+        public static let accessToken = ExpectedType.type("at+jwt")
+        /// A DPoP proof (RFC 9449 §4.2).
+        public static let dpopProof = ExpectedType.type("dpop+jwt")
+
+        func accepts(_ typ: String?) -> Bool {
+            let typ = typ?.lowercased()
+            switch self {
+            case .jwtOrAbsent: return typ == nil || typ == "jwt"
+            case .type(let expected):
+                let expected = expected.lowercased()
+                return typ == expected || typ == "application/" + expected
+            }
+        }
+    }
+}
