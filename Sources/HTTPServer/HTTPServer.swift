@@ -1,1 +1,56 @@
-// HTTPServer
+// HTTPServer moves HTTP/1.1 between sockets and handlers: it accepts, reads, asks the parser, starts the handler, writes
+// the answer, and keeps every deadline and every limit of `Configuration`. It knows nothing of tokens, routes or stores.
+//
+// A connection belongs to one event loop for its whole life and is touched only there: `ConnectionLoop` is an actor whose
+// executor is that loop, so there is no lock between a request and its answer. A request costs one recv, one task, one send.
+//
+// Reading order: HTTPServer (public face), Configuration, RequestHandler, ConnectionLoop (the table of one loop's
+// connections, and a turn), then +Accepting, +Reading, +Answering, +Draining; Connection (the state of one), EngineAnswer (what
+// the engine answers by itself), ServerState (what the loops share: listeners and limits).
+
+import Glibc
+public import EventLoops
+public import Sockets
+
+/// An HTTP server: any number of listeners on one set of event loops.
+public final class HTTPServer: Sendable {
+    private let state: ServerState
+
+    /// Makes a server that listens nowhere yet.
+    ///
+    /// - Parameters:
+    ///   - loops: run it; they may serve others too. Stop the server before them.
+    ///   - wallClock: seconds since 1970, for the `Date` field.
+    public init(
+        configuration: Configuration = Configuration(), loops: EventLoopGroup,
+        wallClock: @escaping @Sendable () -> Int = HTTPServer.systemTime
+    ) {
+        state = ServerState(configuration)
+        state.start(on: loops.loops, wallClock: wallClock)
+    }
+
+    /// Listens on one more address.
+    ///
+    /// - Parameters:
+    ///   - address: port 0 takes a free one. A Unix socket gets mode 0600.
+    ///   - name: for `RequestContext.listenerName`.
+    ///   - handler: answers what comes in there.
+    /// - Returns: the address with its real port.
+    @discardableResult
+    public func listen(
+        on address: SocketAddress, name: String = "public", handler: @escaping RequestHandler
+    ) throws(SocketError) -> SocketAddress {
+        try state.open(Port(Listener(address), Service(name: name, handler: handler)))
+    }
+
+    /// Reads the system's clock, in seconds since 1970.
+    @Sendable public static func systemTime() -> Int { time(nil) }
+
+    /// What happened so far, over all loops. A moment's picture: the counters move on while they are read.
+    public var statistics: Statistics { state.statistics }
+
+    /// Stops: no new connections, idle ones close, requests in flight are answered with `Connection: close`.
+    ///
+    /// - Parameter deadline: how long that may take; then the connections that remain are cut and their handlers cancelled.
+    public func stop(deadline: Duration) async { await state.stop(deadline: deadline) }
+}

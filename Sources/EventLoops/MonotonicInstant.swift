@@ -1,0 +1,44 @@
+import Glibc
+
+/// Tells the time; a test passes its own.
+public typealias MonotonicClock = @Sendable () -> MonotonicInstant
+
+/// A moment on a clock that never jumps: nanoseconds since an arbitrary start.
+public struct MonotonicInstant: Comparable, Sendable {
+    /// Nanoseconds since the clock's start.
+    public var nanoseconds: Int64
+
+    /// Takes nanoseconds since the clock's start.
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// Reads CLOCK_MONOTONIC.
+    @Sendable public static func system() -> MonotonicInstant {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// The earlier of two.
+    public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// Moves an instant by a duration; beyond 292 years it stays at the end.
+    public static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
+        let (seconds, attoseconds) = duration.components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return MonotonicInstant(nanoseconds: seconds < 0 ? .min : .max) }
+        let (sum, tooFar) = instant.nanoseconds.addingReportingOverflow(whole + attoseconds / 1_000_000_000)
+        return MonotonicInstant(nanoseconds: tooFar ? (whole < 0 ? .min : .max) : sum)
+    }
+
+    /// Milliseconds from `now` to this instant, rounded up, at least 0 and at most a minute.
+    ///
+    /// Whoever waits looks at the clock again afterwards; the bound keeps a clock that was moved from mattering for long.
+    func millisecondsAfter(_ now: MonotonicInstant) -> Int32 {
+        if self <= now { return 0 }
+        let (distance, overflow) = nanoseconds.subtractingReportingOverflow(now.nanoseconds)
+        if overflow || distance > 60_000_000_000 { return 60_000 }
+        return Int32((distance + 999_999) / 1_000_000)
+    }
+}

@@ -1,0 +1,61 @@
+import EventLoops
+import HTTP
+import Sockets
+
+/// One connection, touched only on its loop. Leaving the table closes it: nothing else keeps it alive.
+final class Connection {
+    enum State {
+        /// Waits for a request, or for the rest of one.
+        case reading
+        /// A handler has the request. Nothing more is read: whoever sends ahead has to wait (back-pressure).
+        case answering
+        /// An answer waits for the client to make room.
+        case writing
+        /// The last answer is out; what still comes in is dropped, so that the answer is not lost in a reset.
+        case lingering
+    }
+
+    let socket: StreamSocket
+    let slot: Int
+    /// Tells this connection from others that had the slot before, or will have it.
+    let generation: UInt32
+    let service: Service
+    let remoteAddress: SocketAddress
+    /// Whether it takes one of the places that are limited; an overflow that is just being turned away does not.
+    let isAdmitted: Bool
+
+    var parser: RequestParser
+    var state = State.reading
+    /// What the deadline is for while reading; a new connection has to send its first head soon.
+    var awaited = RequestParser.Phase.head
+    var deadline: MonotonicInstant
+    /// Bytes may be waiting: the kernel told so once, and we have not read to their end since.
+    var mayRead = true
+    /// The client sends no more, so that a read finds the end of the stream after the last bytes.
+    var endsSoon = false
+    var requestCount = 0
+    var handler: Task<Void, Never>?
+    var output: [UInt8] = []
+    var outputOffset = 0
+    var closesAfterOutput = false
+    /// The client said that it sends no other request.
+    var clientCloses = false
+    var droppedBytes = 0
+
+    init(
+        _ socket: consuming StreamSocket, slot: Int, generation: UInt32, service: Service,
+        remoteAddress: SocketAddress, isAdmitted: Bool, limits: Limits, deadline: MonotonicInstant
+    ) {
+        self.socket = socket
+        self.slot = slot
+        self.generation = generation
+        self.service = service
+        self.remoteAddress = remoteAddress
+        self.isAdmitted = isAdmitted
+        self.deadline = deadline
+        parser = RequestParser(limits: limits)
+    }
+
+    /// Whether nothing of a next request is there.
+    var isIdle: Bool { state == .reading && parser.phase == .idle && parser.unreadCount == 0 }
+}

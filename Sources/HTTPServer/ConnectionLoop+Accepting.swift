@@ -1,0 +1,93 @@
+import EventLoops
+import Sockets
+
+extension ConnectionLoop {
+    /// How many connections one turn takes, so that a flood of new ones does not starve those that are there.
+    private static let acceptsPerTurn = 64
+    /// How many overflow connections per loop are turned away politely at one time; more are just closed.
+    private static let politeRejections = 64
+
+    nonisolated func watch(_ port: Port, _ id: UInt32) throws(EventLoopError) {
+        try source.add(port.listener.number, for: .sharedAccept, token: ConnectionToken.port(id).bits)
+    }
+
+    nonisolated func unwatch(_ port: Port) { source.remove(port.listener.number) }
+
+    func accept(_ port: Port, _ id: UInt32? = nil) {
+        for _ in 0..<Self.acceptsPerTurn {
+            switch port.listener.accept() {
+            case .connection(let number, let address): place(number, address, port.service)
+            case .nobodyWaits: return
+            case .outOfResources:
+                if let id { pauseAccepting(port, id) }
+                return
+            }
+        }
+    }
+
+    private func place(_ number: Int32, _ address: SocketAddress, _ service: Service) {
+        counters.accepted.increment()
+        guard server.admit(address) else {
+            counters.rejected.increment()
+            reject(number, address, service)
+            return
+        }
+        let target = server.leastLoaded(startingWith: self)
+        target.counters.open.increment()
+        if target === self {
+            adopt(number, address, service)
+        } else {
+            Task.detached(executorPreference: target.loop) { await target.adopt(number, address, service) }
+        }
+    }
+
+    /// Takes over an admitted connection.
+    func adopt(_ number: Int32, _ address: SocketAddress, _ service: Service) {
+        let socket = StreamSocket(owning: number)
+        if address.port != nil { socket.sendWithoutDelay() }
+        guard let connection = insert(socket, from: address, service, isAdmitted: true) else {
+            counters.open.decrement()
+            server.release(address)
+            return
+        }
+        // The first request has often come with the connection.
+        advance(connection)
+        if isDraining, connection.isIdle { close(connection) }
+    }
+
+    /// Too many connections: says so, if not even too many are being told so.
+    private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
+        let socket = StreamSocket(owning: number)
+        guard rejectedCount < Self.politeRejections,
+            let connection = insert(socket, from: address, service, isAdmitted: false)
+        else { return }
+        rejectedCount += 1
+        counters.open.increment()
+        answer(connection, .overloaded(retryAfter: configuration.retryAfterSeconds))
+    }
+
+    // MARK: No descriptors left
+
+    /// The listener stays ready while connections wait in it: watching on would spin.
+    private func pauseAccepting(_ port: Port, _ id: UInt32) {
+        counters.acceptPauses.increment()
+        source.remove(port.listener.number)
+        pausedPorts.append(id)
+        acceptResumesAt = now + configuration.acceptPause
+    }
+
+    func resumeAccepting() {
+        acceptResumesAt = nil
+        let ports = pausedPorts
+        pausedPorts = []
+        for id in ports {
+            guard let port = server.port(id) else { continue }
+            do {
+                try watch(port, id)
+            } catch {
+                pausedPorts.append(id)
+                acceptResumesAt = now + configuration.acceptPause
+            }
+        }
+    }
+}

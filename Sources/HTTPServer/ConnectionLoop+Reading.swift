@@ -1,0 +1,80 @@
+import EventLoops
+import HTTP
+import Sockets
+
+extension ConnectionLoop {
+    /// Reads and parses until a request is complete or nothing is left to read.
+    func advance(_ connection: Connection) {
+        while connection.state == .reading {
+            if connection.parser.unreadCount > 0, parse(connection) { return }
+            guard connection.mayRead else { break }
+            switch connection.socket.receive(into: &readBuffer) {
+            case .bytes(0), .failed:
+                close(connection)
+                return
+            case .bytes(let count):
+                // Less than asked for: the socket is empty, and the kernel will tell when it no longer is. Unless what
+                // follows is the end of the stream, about which it has told already.
+                connection.mayRead = count == readBuffer.count || connection.endsSoon
+                connection.parser.append(readBuffer.span.extracting(first: count))
+                if parse(connection) { return }
+            case .wouldBlock: connection.mayRead = false
+            }
+        }
+        awaitMore(connection)
+    }
+
+    /// Whether the bytes at hand led to something: a request for the handler, or an end.
+    private func parse(_ connection: Connection) -> Bool {
+        while true {
+            switch connection.parser.next() {
+            case .needMore: return false
+            case .request(let request):
+                start(request, connection)
+                return true
+            case .expectContinue:
+                // The body will be read in any case: a handler sees complete requests only.
+                let bytes = ResponseSerializer.continue100
+                guard connection.socket.send(bytes) == .bytes(bytes.count) else {
+                    close(connection)
+                    return true
+                }
+            case .failed(let error):
+                counters.protocolErrors.increment()
+                answer(connection, .refused(error))
+                return true
+            }
+        }
+    }
+
+    /// Sets the deadline for what the client has to send next. It is not moved by every byte, only by progress.
+    private func awaitMore(_ connection: Connection) {
+        let phase = connection.parser.phase
+        // A new connection counts as within its first head, so that its first bytes do not buy it more time.
+        guard phase != connection.awaited, !(phase == .idle && connection.requestCount == 0) else { return }
+        connection.awaited = phase
+        switch phase {
+        case .idle: setDeadline(connection, after: configuration.idleTimeout)
+        case .head: setDeadline(connection, after: configuration.headerTimeout)
+        case .body: setDeadline(connection, after: configuration.bodyTimeout)
+        }
+    }
+
+    /// Reads and forgets what comes after the last answer, up to a limit.
+    func drop(_ connection: Connection) {
+        while connection.mayRead {
+            switch connection.socket.receive(into: &readBuffer) {
+            case .bytes(0), .failed:
+                close(connection)
+                return
+            case .bytes(let count):
+                connection.droppedBytes += count
+                if connection.droppedBytes > configuration.lingerBytes {
+                    close(connection)
+                    return
+                }
+            case .wouldBlock: connection.mayRead = false
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import EventLoops
+import HTTP
+import Sockets
+
+/// The connections of one event loop. An actor whose executor is the loop: what happens here happens on the loop's thread.
+actor ConnectionLoop: EventHandler {
+    /// One read takes at most so much. Shared by all connections of the loop, so that an idle one holds no buffer.
+    static let readBufferSize = 65_536
+    /// A write buffer that has grown beyond this is given back.
+    static let keptWriteBufferSize = 262_144
+
+    nonisolated let loop: EventLoop
+    nonisolated let counters = Counters()
+    nonisolated let server: ServerState
+    nonisolated let configuration: HTTPServer.Configuration
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private let wallClock: @Sendable () -> Int
+    nonisolated let source: EventSource
+    private var dates = DateCache()
+    private var deadlines = DeadlineQueue()
+    private(set) var now = MonotonicInstant(nanoseconds: 0)
+
+    private(set) var connections: [Connection?] = []
+    private var freeSlots: [Int] = []
+    private var lastGeneration: UInt32 = 0
+    var readBuffer = [UInt8](repeating: 0, count: ConnectionLoop.readBufferSize)
+    var writeBuffer: [UInt8] = []
+
+    var pausedPorts: [UInt32] = []
+    var acceptResumesAt: MonotonicInstant?
+    /// Overflow connections that are just being turned away.
+    var rejectedCount = 0
+    /// Handlers whose connection has ended before them.
+    var orphanedHandlers = 0
+
+    var isDraining = false
+    var drainEndsAt: MonotonicInstant?
+    var drained: CheckedContinuation<Void, Never>?
+    private var isDetached = false
+
+    init(_ loop: EventLoop, _ server: ServerState, _ wallClock: @escaping @Sendable () -> Int) {
+        self.loop = loop
+        self.server = server
+        self.wallClock = wallClock
+        configuration = server.configuration
+        source = loop.makeSource()
+        now = loop.now
+    }
+
+    nonisolated func attach() { source.attach(self) }
+
+    func detach() {
+        source.detach()
+        isDetached = true
+    }
+
+    // MARK: A turn
+
+    nonisolated func turn(_ events: [ReadyEvent], now: MonotonicInstant) {
+        assumeIsolated { $0.takeTurn(events, now) }
+    }
+
+    nonisolated func nextDeadline() -> MonotonicInstant? {
+        assumeIsolated { loop in
+            let others = [loop.deadlines.next, loop.acceptResumesAt, loop.drainEndsAt]
+            return others.compactMap { $0 }.min()
+        }
+    }
+
+    private func takeTurn(_ events: [ReadyEvent], _ now: MonotonicInstant) {
+        self.now = now
+        for event in events {
+            switch ConnectionToken(event.token) {
+            case .port(let id): if let port = server.port(id) { accept(port, id) }
+            case .connection(let slot, let generation):
+                if let connection = connection(slot, generation) { becameReady(connection, event.readiness) }
+            }
+        }
+        while let slot = deadlines.popDue(now: now) {
+            guard let connection = connections[slot] else { continue }
+            if connection.deadline > now {
+                deadlines.watch(slot, until: connection.deadline)
+            } else {
+                expire(connection)
+            }
+        }
+        if let resumes = acceptResumesAt, resumes <= now { resumeAccepting() }
+        if let end = drainEndsAt, end <= now { cutRemaining() }
+    }
+
+    private func becameReady(_ connection: Connection, _ readiness: Readiness) {
+        if !readiness.isDisjoint(with: [.readable, .readClosed, .closed]) { connection.mayRead = true }
+        if !readiness.isDisjoint(with: [.readClosed, .closed]) { connection.endsSoon = true }
+        switch connection.state {
+        case .reading: advance(connection)
+        case .answering: if !readiness.isDisjoint(with: .closed) { close(connection) }
+        case .writing: flush(connection)
+        case .lingering: drop(connection)
+        }
+    }
+
+    // MARK: The table
+
+    /// The connection in a slot, if it is still the one that is meant.
+    func connection(_ slot: Int, _ generation: UInt32) -> Connection? {
+        guard let connection = connections[slot], connection.generation == generation else { return nil }
+        return connection
+    }
+
+    var isEmpty: Bool { freeSlots.count == connections.count }
+
+    /// Puts a connection into the table and has it watched; nil (and it is closed) when that fails.
+    func insert(
+        _ socket: consuming StreamSocket, from address: SocketAddress, _ service: Service, isAdmitted: Bool
+    ) -> Connection? {
+        if isDetached { return nil }
+        let slot = freeSlots.popLast() ?? connections.count
+        if slot == connections.count { connections.append(nil) }
+        lastGeneration = lastGeneration &+ 1 & ConnectionToken.generationMask
+        let token = ConnectionToken.connection(slot: slot, generation: lastGeneration).bits
+        do {
+            try source.add(socket.number, for: .streamEdges, token: token)
+        } catch {
+            freeSlots.append(slot)
+            return nil
+        }
+        let connection = Connection(
+            socket, slot: slot, generation: lastGeneration, service: service, remoteAddress: address,
+            isAdmitted: isAdmitted, limits: configuration.limits, deadline: now + configuration.headerTimeout)
+        connections[slot] = connection
+        deadlines.watch(slot, until: connection.deadline)
+        return connection
+    }
+
+    /// Closes a connection and gives its place back, unless its handler still runs: the place then waits for that.
+    func close(_ connection: Connection) {
+        guard connections[connection.slot] === connection else { return }
+        connections[connection.slot] = nil
+        freeSlots.append(connection.slot)
+        counters.open.decrement()
+        if connection.handler != nil {
+            orphanedHandlers += 1
+        } else if connection.isAdmitted {
+            server.release(connection.remoteAddress)
+        } else {
+            rejectedCount -= 1
+        }
+        endDrainIfDone()
+    }
+
+    func setDeadline(_ connection: Connection, after duration: Duration) {
+        connection.deadline = now + duration
+        deadlines.watch(connection.slot, until: connection.deadline)
+    }
+
+    /// What a client, or a handler, was too slow for.
+    private func expire(_ connection: Connection) {
+        switch connection.state {
+        case .reading where connection.isIdle: close(connection)
+        case .reading:
+            counters.timeouts.increment()
+            answer(connection, .requestTimeout)
+        case .answering: abandonHandler(connection)
+        case .writing:
+            counters.timeouts.increment()
+            close(connection)
+        case .lingering: close(connection)
+        }
+    }
+
+    func date() -> [UInt8] { dates.date(secondsSinceEpoch: wallClock()) }
+}

@@ -1,0 +1,38 @@
+import HTTP
+
+/// What the engine answers by itself: RFC 9457 problems made of constants; nothing of the request is repeated.
+enum EngineAnswer {
+    /// The parser refused the request.
+    case refused(ProtocolError)
+    /// The client took too long to send it.
+    case requestTimeout
+    /// The handler took too long.
+    case handlerTimeout(retryAfter: Int)
+    /// Too many connections.
+    case overloaded(retryAfter: Int)
+
+    var response: Response {
+        switch self {
+        case .refused(let error): Self.problem(error.status, error.code, error.sentence)
+        case .requestTimeout:
+            Self.problem(.requestTimeout, "request_timeout", "The request did not arrive in time.")
+        case .handlerTimeout(let seconds):
+            Self.problem(.serviceUnavailable, "overloaded", "The server could not answer in time.", retryAfter: seconds)
+        case .overloaded(let seconds):
+            Self.problem(
+                .serviceUnavailable, "too_many_connections", "The server has too many connections.", retryAfter: seconds
+            )
+        }
+    }
+
+    /// The parts are constants of this program without quotes, so that they need no escaping.
+    private static func problem(
+        _ status: Status, _ code: String, _ detail: String, retryAfter: Int? = nil
+    ) -> Response {
+        let body =
+            #"{"type":"about:blank","title":"\#(status.reason)","status":\#(status.code),"code":"\#(code)","detail":"\#(detail)"}"#
+        var response = Response(status, "application/problem+json", Array(body.utf8))
+        if let retryAfter { response.fields.append("Retry-After", String(retryAfter)) }
+        return response
+    }
+}

@@ -1,0 +1,134 @@
+import EventLoops
+import Sockets
+import Synchronization
+
+/// Who answers what comes in on a listener.
+final class Service: Sendable {
+    let name: String
+    let handler: RequestHandler
+
+    init(name: String, handler: @escaping RequestHandler) {
+        self.name = name
+        self.handler = handler
+    }
+}
+
+/// A listener and its service.
+final class Port: Sendable {
+    let listener: Listener
+    let service: Service
+
+    init(_ listener: consuming Listener, _ service: Service) {
+        self.listener = listener
+        self.service = service
+    }
+}
+
+/// What the loops of one server share: the listeners, who the loops are, and how many connections there may be.
+final class ServerState: Sendable {
+    /// Descriptors kept for everything but connections: databases, files, listeners, the loops themselves.
+    private static let reservedDescriptors = 64
+
+    let configuration: HTTPServer.Configuration
+    private let maximumConnections: Int
+    private let connections = Atomic<Int>(0)
+    private let connectionsByHost = Mutex<[String: Int]>([:])
+    private let loops = Mutex<[ConnectionLoop]>([])
+    private let ports = Mutex<[UInt32: Port]>([:])
+    private let portCount = Atomic<UInt32>(0)
+
+    init(_ configuration: HTTPServer.Configuration) {
+        self.configuration = configuration
+        let available = DescriptorLimit.current - Self.reservedDescriptors
+        maximumConnections = max(1, min(configuration.maximumConnections, available))
+    }
+
+    // MARK: Life
+
+    func start(on eventLoops: [EventLoop], wallClock: @escaping @Sendable () -> Int) {
+        let made = eventLoops.map { ConnectionLoop($0, self, wallClock) }
+        loops.withLock { $0 = made }
+        for loop in made { loop.attach() }
+    }
+
+    /// Watches a listener on every loop: the kernel wakes one that waits.
+    func open(_ port: Port) throws(SocketError) -> SocketAddress {
+        let id = portCount.add(1, ordering: .relaxed).newValue
+        ports.withLock { $0[id] = port }
+        do {
+            for loop in loops.withLock({ $0 }) { try loop.watch(port, id) }
+        } catch {
+            _ = ports.withLock { $0.removeValue(forKey: id) }
+            throw .system(operation: error.operation, code: error.code)
+        }
+        return port.listener.address
+    }
+
+    func port(_ id: UInt32) -> Port? { ports.withLock { $0[id] } }
+
+    func stop(deadline: Duration) async {
+        let loops = loops.withLock { $0 }
+        guard let first = loops.first else { return }
+        let ports = ports.withLock { ports in
+            defer { ports = [:] }
+            return Array(ports.values)
+        }
+        for port in ports {
+            for loop in loops { loop.unwatch(port) }
+            // Whoever the kernel has let in already gets an answer too.
+            await first.accept(port)
+        }
+        await withDiscardingTaskGroup { group in
+            for loop in loops { group.addTask { await loop.drain(within: deadline) } }
+        }
+        for loop in loops { await loop.detach() }
+        self.loops.withLock { $0 = [] }
+    }
+
+    // MARK: Limits
+
+    /// Counts a connection, unless there are too many.
+    func admit(_ address: SocketAddress) -> Bool {
+        guard connections.add(1, ordering: .relaxed).newValue <= maximumConnections else {
+            connections.subtract(1, ordering: .relaxed)
+            return false
+        }
+        guard configuration.maximumConnectionsPerAddress > 0, address.port != nil else { return true }
+        let isAdmitted = connectionsByHost.withLock { counts in
+            guard counts[address.host, default: 0] < configuration.maximumConnectionsPerAddress else { return false }
+            counts[address.host, default: 0] += 1
+            return true
+        }
+        if !isAdmitted { connections.subtract(1, ordering: .relaxed) }
+        return isAdmitted
+    }
+
+    /// Takes back what `admit` counted.
+    func release(_ address: SocketAddress) {
+        connections.subtract(1, ordering: .relaxed)
+        guard configuration.maximumConnectionsPerAddress > 0, address.port != nil else { return }
+        connectionsByHost.withLock { counts in
+            let left = (counts[address.host] ?? 0) - 1
+            counts[address.host] = left > 0 ? left : nil
+        }
+    }
+
+    /// The loop with the fewest connections; `loop` itself if none has fewer, because a hand-over costs a wake-up.
+    func leastLoaded(startingWith loop: ConnectionLoop) -> ConnectionLoop {
+        loops.withLock { loops in
+            var best = loop
+            var fewest = loop.counters.open.load(ordering: .relaxed)
+            for other in loops {
+                let count = other.counters.open.load(ordering: .relaxed)
+                if count < fewest { (best, fewest) = (other, count) }
+            }
+            return best
+        }
+    }
+
+    var statistics: HTTPServer.Statistics {
+        var sum = HTTPServer.Statistics()
+        for loop in loops.withLock({ $0 }) { loop.counters.add(to: &sum) }
+        return sum
+    }
+}
