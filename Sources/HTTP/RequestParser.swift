@@ -25,29 +25,217 @@ public struct RequestParser: Sendable {
         case body
     }
 
+    private enum Stage {
+        case requestLine
+        case fields(RequestLine)
+        case length(Int)
+        case chunked
+        case failed(ProtocolError)
+    }
+
+    /// Memory that a connection may keep while it idles: most requests fit, ten thousand connections hardly notice.
+    private static let idleCapacity = 2048
+    /// Enough for the fields of most requests, so that collecting them allocates once.
+    private static let expectedFieldCount = 16
+
     /// The limits that this parser was made with.
     public let limits: Limits
+
+    /// Bytes as they came. Those before `start` are done with.
+    private var buffer: [UInt8] = []
+    private var start = 0
+    /// The start of the line that is being read, and how far it was scanned.
+    private var lineStart = 0
+    private var scanned = 0
+
+    private var stage = Stage.requestLine
+    private var emptyLines = 0
+    private var entries: [Fields.Entry] = []
+    /// The request whose content is being read.
+    private var pending: Request?
+    private var continueIsDue = false
+    private var chunks = ChunkedDecoder()
+    private var body: [UInt8] = []
 
     /// A parser that has read nothing.
     public init(limits: Limits = Limits()) {
         self.limits = limits
     }
 
-    /// Adds bytes that were read.
-    public mutating func append(_ bytes: [UInt8]) {}
-
-    /// Adds bytes that were read. They are copied.
-    public mutating func append(_ bytes: Span<UInt8>) {}
-
-    /// Adds bytes that were read. They are copied.
-    public mutating func append(_ bytes: UnsafeRawBufferPointer) {}
-
-    /// The next event.
-    public mutating func next() -> Event { .needMore }
-
-    /// Where the connection stands.
-    public var phase: Phase { .idle }
+    /// Where the connection stands. After a failure, where it was.
+    public var phase: Phase {
+        switch stage {
+        case .requestLine: unreadCount == 0 ? .idle : .head
+        case .fields: .head
+        case .length, .chunked: .body
+        case .failed: .idle
+        }
+    }
 
     /// How many bytes were appended and not yet turned into requests: what the connection should bound its reading by.
-    public var unreadCount: Int { 0 }
+    public var unreadCount: Int { buffer.count - start }
+}
+
+// Bytes in.
+extension RequestParser {
+    /// Adds bytes that were read.
+    public mutating func append(_ bytes: [UInt8]) {
+        guard prepareToAppend() else { return }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// Adds bytes that were read. They are copied.
+    public mutating func append(_ bytes: Span<UInt8>) {
+        guard prepareToAppend() else { return }
+        unsafe bytes.withUnsafeBufferPointer { unsafe buffer.append(contentsOf: $0) }
+    }
+
+    /// Adds bytes that were read. They are copied.
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard prepareToAppend() else { return }
+        unsafe buffer.append(contentsOf: bytes)
+    }
+
+    /// Drops what is done with once it is half of the buffer, so that each byte moves at most once on average.
+    /// False after a failure, when nothing is read any more.
+    private mutating func prepareToAppend() -> Bool {
+        if case .failed = stage { return false }
+        if start > 0, start >= buffer.count - start {
+            buffer.removeSubrange(0..<start)
+            lineStart -= start
+            scanned -= start
+            start = 0
+        }
+        return true
+    }
+}
+
+// Events out.
+extension RequestParser {
+    /// The next event. Call it again until it is `needMore` or `failed`.
+    public mutating func next() -> Event {
+        do throws(ProtocolError) {
+            while true {
+                if let event = try advance() { return event }
+            }
+        } catch {
+            buffer = []
+            start = 0
+            entries = []
+            body = []
+            pending = nil
+            stage = .failed(error)
+            return .failed(error)
+        }
+    }
+
+    /// One step. Nil when there is more to do at once.
+    private mutating func advance() throws(ProtocolError) -> Event? {
+        switch stage {
+        case .requestLine: return try readRequestLine()
+        case .fields(let line): return try readFields(line)
+        case .length(let count):
+            guard unreadCount >= count else { return waitForContent() }
+            let end = start + count
+            body = Array(buffer[start..<end])
+            start = end
+            return completed()
+        case .chunked:
+            guard unreadCount > 0 else { return waitForContent() }
+            continueIsDue = false
+            return try chunks.decode(buffer, &start, into: &body, limits: limits) ? completed() : .needMore
+        case .failed(let error): throw error
+        }
+    }
+
+    private mutating func readRequestLine() throws(ProtocolError) -> Event? {
+        let found: Range<Int>?
+        do throws(ProtocolError) {
+            found = try nextLine(limit: start + limits.requestLine, tooLong: .requestLineTooLong)
+        } catch {
+            guard error == .requestLineTooLong else { throw error }
+            throw RequestLine.tooLong(buffer.span.extracting(start..<buffer.count), limits: limits)
+        }
+        guard let line = found else { return .needMore }
+        start = lineStart
+        if line.isEmpty {
+            emptyLines += 1
+            guard emptyLines <= limits.leadingEmptyLines else { throw .leadingEmptyLines }
+            releaseBufferWhenDone()
+            return nil
+        }
+        stage = .fields(try RequestLine(parsing: buffer.span.extracting(line), limits: limits))
+        entries.reserveCapacity(Self.expectedFieldCount)
+        return nil
+    }
+
+    /// Reads field lines up to the empty line that ends the head. `start` stays at the first of them until then.
+    private mutating func readFields(_ requestLine: RequestLine) throws(ProtocolError) -> Event? {
+        while let line = try nextLine(limit: start + limits.fieldBytes, tooLong: .fieldsTooLarge) {
+            if line.isEmpty { return try readHead(requestLine, fieldsEnd: line.lowerBound) }
+            guard entries.count < limits.fieldCount else { throw .tooManyFields }
+            entries.append(try FieldLine.parse(buffer.span, line, base: start))
+        }
+        return .needMore
+    }
+
+    private mutating func readHead(_ requestLine: RequestLine, fieldsEnd: Int) throws(ProtocolError) -> Event? {
+        let fields = Fields(bytes: Array(buffer[start..<fieldsEnd]), entries: entries)
+        entries = []
+        start = lineStart
+        let head = try RequestHead(line: requestLine, fields: fields, limits: limits)
+        pending = head.request
+        continueIsDue = head.expectsContinue
+        switch head.framing {
+        case .none: return completed()
+        case .length(let count): stage = .length(count)
+        case .chunked:
+            chunks = ChunkedDecoder()
+            stage = .chunked
+        }
+        return nil
+    }
+
+    /// A line from `lineStart`, which moves past it. Nil when its end has not come yet.
+    private mutating func nextLine(limit: Int, tooLong: ProtocolError) throws(ProtocolError) -> Range<Int>? {
+        switch try LineScanner.scan(buffer.span, from: scanned, limit: limit, tooLong: tooLong) {
+        case .needMore(let index):
+            scanned = index
+            return nil
+        case .line(let end):
+            defer {
+                lineStart = end + 2
+                scanned = lineStart
+            }
+            return lineStart..<end
+        }
+    }
+
+    /// RFC 9110 §10.1.1: `100 Continue` may be left out when content has come already.
+    private mutating func waitForContent() -> Event {
+        guard continueIsDue, unreadCount == 0 else { return .needMore }
+        continueIsDue = false
+        return .expectContinue
+    }
+
+    private mutating func completed() -> Event? {
+        guard var request = pending.take() else { return nil }
+        request.body = body
+        body = []
+        stage = .requestLine
+        emptyLines = 0
+        releaseBufferWhenDone()
+        lineStart = start
+        scanned = start
+        return .request(request)
+    }
+
+    /// An idle connection keeps little.
+    private mutating func releaseBufferWhenDone() {
+        guard start == buffer.count else { return }
+        buffer.removeAll(keepingCapacity: buffer.capacity <= Self.idleCapacity)
+        start = 0
+        lineStart = 0
+        scanned = 0
+    }
 }

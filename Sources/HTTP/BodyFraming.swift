@@ -1,0 +1,65 @@
+/// Where the content of a request ends (RFC 9112 §6). This function alone decides it.
+enum BodyFraming: Equatable {
+    /// There is none.
+    case none
+    /// So many bytes; never 0.
+    case length(Int)
+    /// The chunked coding says it.
+    case chunked
+
+    static func decide(version: Version, fields: Fields, limits: Limits) throws(ProtocolError) -> BodyFraming {
+        let length = fields.firstIndex(of: "content-length")
+        guard let coding = fields.firstIndex(of: "transfer-encoding") else {
+            guard let length else { return .none }
+            guard fields.firstIndex(of: "content-length", from: length + 1) == nil else { throw .repeatedContentLength }
+            let count = try contentLength(fields.bytes.span.extracting(fields.entries[length].value))
+            guard count <= limits.body else { throw .bodyTooLarge }
+            return count == 0 ? .none : .length(count)
+        }
+        // RFC 9112 §6.1: "A server MAY reject a request that contains both". Such a message "might indicate an attempt
+        // to perform request smuggling".
+        guard length == nil else { throw .conflictingFraming }
+        // RFC 9112 §6.1: in HTTP/1.0 "the framing is faulty".
+        guard version == .http11 else { throw .transferEncodingInHTTP10 }
+        guard fields.firstIndex(of: "transfer-encoding", from: coding + 1) == nil else {
+            throw .malformedTransferEncoding
+        }
+        try requireChunked(fields.bytes.span, fields.entries[coding].value)
+        return .chunked
+    }
+
+    /// `Content-Length = 1*DIGIT` (RFC 9110 §8.6). A list of equal lengths, which the RFC lets a recipient repair, is
+    /// refused.
+    private static func contentLength(_ bytes: Span<UInt8>) throws(ProtocolError) -> Int {
+        guard !bytes.isEmpty else { throw .malformedContentLength }
+        var length = 0
+        for index in bytes.indices {
+            let byte = bytes[index]
+            guard Grammar.isDigit(byte) else {
+                throw byte == UInt8(ascii: ",") ? .repeatedContentLength : .malformedContentLength
+            }
+            let (product, tooBig) = length.multipliedReportingOverflow(by: 10)
+            let (sum, tooBigNow) = product.addingReportingOverflow(Int(byte - 0x30))
+            guard !tooBig, !tooBigNow else { throw .malformedContentLength }
+            length = sum
+        }
+        return length
+    }
+
+    /// `Transfer-Encoding = #transfer-coding` with `chunked` once, last, in any case and without parameters
+    /// (RFC 9112 §6.1 and §7). Other codings before it are not implemented; anything after it is malformed.
+    private static func requireChunked(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(ProtocolError) {
+        var start = value.lowerBound
+        var seenChunked = false
+        var seenOther = false
+        repeat {
+            var end = start
+            while end < value.upperBound, bytes[end] != UInt8(ascii: ",") { end += 1 }
+            let member = bytes.extracting(Grammar.trimmed(bytes, start..<end))
+            guard Grammar.isToken(member), !seenChunked else { throw .malformedTransferEncoding }
+            if Grammar.equalsIgnoringCase(member, "chunked".utf8.span) { seenChunked = true } else { seenOther = true }
+            start = end + 1
+        } while start <= value.upperBound
+        guard !seenOther else { throw .unknownTransferCoding }
+    }
+}

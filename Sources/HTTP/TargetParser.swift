@@ -1,0 +1,69 @@
+/// `request-target` (RFC 9112 §3.2) over the grammar of RFC 3986, to the letter: no raw byte that it does not list, no
+/// fragment, no `%` without two hexadecimal digits.
+enum TargetParser {
+    /// The target, and the authority that an absolute one names.
+    static func parse(
+        _ bytes: Span<UInt8>, method: Method
+    ) throws(ProtocolError) -> (target: RequestTarget, authority: String?) {
+        guard method != .connect else {
+            // authority-form: well-formed it asks for a tunnel, which is not implemented.
+            throw Authority.isValid(bytes, portRequired: true) ? .connectUnsupported : .malformedTarget
+        }
+        if bytes[0] == UInt8(ascii: "/") {
+            return (try pathAndQuery(bytes, form: .origin), nil)
+        }
+        if bytes.count == 1, bytes[0] == UInt8(ascii: "*") {
+            guard method == .options else { throw .targetFormMismatch }
+            return (.asterisk, nil)
+        }
+        let authorityStart = try afterScheme(bytes)
+        var authorityEnd = authorityStart
+        while authorityEnd < bytes.count, bytes[authorityEnd] != UInt8(ascii: "/"),
+            bytes[authorityEnd] != UInt8(ascii: "?")
+        { authorityEnd += 1 }
+        let authority = bytes.extracting(authorityStart..<authorityEnd)
+        guard Authority.isValid(authority) else { throw .malformedHost }
+        return (
+            try pathAndQuery(bytes.extracting(authorityEnd..<bytes.count), form: .absolute),
+            String(ascii: authority)
+        )
+    }
+
+    /// The index after `http://` or `https://`, in any case (RFC 9110 §4.2.3).
+    private static func afterScheme(_ bytes: Span<UInt8>) throws(ProtocolError) -> Int {
+        for scheme in ["http://", "https://"] {
+            let wanted = scheme.utf8.span
+            if bytes.count > wanted.count,
+                Grammar.equalsIgnoringCase(bytes.extracting(0..<wanted.count), wanted)
+            {
+                return wanted.count
+            }
+        }
+        throw .malformedTarget
+    }
+
+    /// `path-abempty [ "?" query ]`. An absolute target without a path means `/` (RFC 9110 §4.2.3).
+    private static func pathAndQuery(
+        _ bytes: Span<UInt8>, form: RequestTarget.Form
+    ) throws(ProtocolError) -> RequestTarget {
+        var pathEnd = bytes.count
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < bytes.count, Grammar.hexValue(bytes[index + 1]) != nil,
+                    Grammar.hexValue(bytes[index + 2]) != nil
+                else { throw .malformedTarget }
+                index += 3
+                continue
+            }
+            if byte == UInt8(ascii: "?"), pathEnd == bytes.count { pathEnd = index }
+            guard Grammar.isQueryCharacter(byte) else { throw .malformedTarget }
+            index += 1
+        }
+        return RequestTarget(
+            form: form,
+            path: pathEnd == 0 ? "/" : String(ascii: bytes.extracting(0..<pathEnd)),
+            query: pathEnd < bytes.count ? String(ascii: bytes.extracting(pathEnd + 1..<bytes.count)) : nil)
+    }
+}
