@@ -1,0 +1,192 @@
+internal import Cryptography
+
+/// What users do with their own account: profile, devices, their own switch for logins, their password.
+public struct AccountService: Sendable {
+    private let context: ServiceContext
+    private let tokens: TokenService
+    private var store: any Store { context.store }
+
+    /// The account service of `context`.
+    public init(_ context: ServiceContext) {
+        self.context = context
+        tokens = TokenService(context)
+    }
+
+    /// Lets `edit` change the user's profile. Returns the user as it then is.
+    public func changeProfile(
+        of userID: Identifier<User>, from origin: Origin,
+        _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
+    ) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        return try await update(.id(userID)) { change in
+            var profile = change.user.profile
+            if let error = edit(&profile) ?? profile.problem { return .failure(error) }
+            if profile != change.user.profile {
+                change.user.profile = profile
+                change.events.append(
+                    AuditEvent(.userChanged, at: now, by: origin, userID: userID, reason: "profile"))
+            }
+            return .success(change.user)
+        }.outcome
+    }
+
+    /// The user with that name and password, for the one call that must work while no token does.
+    public func verifiedUser(
+        username: String, password: String, from origin: Origin
+    ) async throws(ServiceError) -> User {
+        try await tokens.verifiedUser(username: username, password: password, from: origin)
+    }
+
+    /// Throws the user's own switch: no new logins and no refreshes on any device, while `disabled` (seed 003).
+    public func setLogins(
+        of userID: Identifier<User>, disabled: Bool, effective: User.LoginDisabling.Effective, from origin: Origin
+    ) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        return try await update(.id(userID)) { change in
+            change.user.disabledByUser = disabled ? User.LoginDisabling(effective: effective, since: now) : nil
+            change.events.append(
+                AuditEvent(
+                    disabled ? .loginsDisabled : .loginsEnabled, at: now, by: origin, userID: userID,
+                    reason: disabled ? effective.rawValue : nil))
+            return .success(change.user)
+        }.outcome
+    }
+
+    /// The user's living sessions, newest first.
+    public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
+        let now = context.clock.now
+        var living: [SessionRecord] = []
+        var cursor: String?
+        repeat {
+            let after = cursor
+            let page = try await tokens.inStore { () async throws(StoreError) in
+                try await store.sessions(of: userID, after: after, limit: 200)
+            }
+            living += page.items.filter { context.policy.ending(of: $0, at: now) == nil }
+            cursor = page.nextCursor
+        } while cursor != nil
+        return living
+    }
+
+    /// Gives a device of the user another name. Returns its session as it then is.
+    public func renameDevice(
+        _ deviceID: String, of userID: Identifier<User>, to name: String?, from origin: Origin
+    ) async throws(ServiceError) -> SessionRecord {
+        if let name, !Device.isValid(text: name) {
+            throw .invalid(
+                member: "name", detail: "must have 1 to \(Device.textLengthMax) bytes and no control characters")
+        }
+        var renamed: SessionRecord?
+        for record in try await livingSessions(of: userID) where record.session.device.id == deviceID {
+            renamed = try await tokens.inStore { () async throws(StoreError) in
+                try await store.updateSession(record.session.id) { change in
+                    change.session.device.name = name
+                    return change.record
+                }
+            }
+        }
+        guard let renamed else { throw .notFound("device") }
+        return renamed
+    }
+
+    /// Ends the sessions of the user, on one device or on all. Returns how many ended.
+    public func endSessions(
+        of userID: Identifier<User>, onDevice deviceID: String?, from origin: Origin
+    ) async throws(ServiceError) -> Int {
+        let now = context.clock.now
+        return try await update(.id(userID)) { change in
+            change.ending = UserChange.EndingSessions(.revokedByUser, at: now, deviceID: deviceID)
+            change.events.append(
+                AuditEvent(
+                    .sessionsEnded, at: now, by: origin, userID: userID, deviceID: deviceID,
+                    reason: EndReason.revokedByUser.rawValue))
+            return .success(())
+        }.endedSessions
+    }
+
+    /// Changes the password of a user who knows the old one. All other sessions end.
+    public func changePassword(
+        of user: User, in sessionID: Identifier<Session>, from old: String, to new: String, by origin: Origin
+    ) async throws(ServiceError) {
+        guard try await context.passwords.verify(old, against: user.passwordHash) else { throw .invalidCredentials }
+        let verified = user.passwordHash
+        try await setPassword(of: .id(user.id), to: new, sparing: sessionID, by: origin) { change in
+            change.user.passwordHash == verified ? nil : .invalidCredentials
+        }
+    }
+
+    /// Sets a new password with a one-time token, which is spent. All sessions end.
+    public func resetPassword(token: String, to new: String, from origin: Origin) async throws(ServiceError) {
+        let refused = ServiceError.invalid(member: "reset_token", detail: "is not valid, or no longer")
+        guard let token = PasswordResetToken(token) else { throw refused }
+        let now = context.clock.now
+        do throws(ServiceError) {
+            try await setPassword(of: .id(token.userID), to: new, sparing: nil, by: origin) { change in
+                guard let reset = change.user.passwordReset, now < reset.expiresAt,
+                    constantTimeEqual(reset.secretHash, token.secretHash)
+                else { return refused }
+                return nil
+            }
+        } catch { throw error == .notFound("user") ? refused : error }
+    }
+
+    /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but `sparing`.
+    func setPassword(
+        of reference: UserReference, to new: String, sparing sessionID: Identifier<Session>?, by origin: Origin,
+        _ check: @escaping @Sendable (UserChange) -> ServiceError? = { _ in nil }
+    ) async throws(ServiceError) {
+        if let problem = PasswordHasher.problem(with: new) { throw .invalid(member: "new_password", detail: problem) }
+        let hash = try await context.passwords.hash(new)
+        let now = context.clock.now
+        _ = try await update(reference) { change -> Result<Void, ServiceError> in
+            if let error = check(change) { return .failure(error) }
+            change.user.passwordHash = hash
+            change.user.passwordReset = nil
+            change.ending = UserChange.EndingSessions(.passwordChanged, at: now, except: sessionID)
+            change.events.append(AuditEvent(.passwordChanged, at: now, by: origin, userID: change.user.id))
+            return .success(())
+        }
+    }
+
+    /// Changes a user; what the closure fails with is thrown, and nothing is written then.
+    func update<Value: Sendable>(
+        _ reference: UserReference,
+        _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
+    ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
+        let update = try await tokens.inStore { () async throws(StoreError) in
+            try await store.updateUser(reference) { change -> Result<Value, ServiceError> in
+                var edited = change
+                let result = edit(&edited)
+                if case .success = result { change = edited }
+                return result
+            }
+        }
+        switch update {
+        case .notFound: throw .notFound("user")
+        case .usernameTaken: throw .conflict(code: "username_taken", detail: "the username belongs to another user")
+        case .done(let result, let endedSessions): return (try result.get(), endedSessions)
+        }
+    }
+}
+
+extension User.Profile {
+    /// The longest member, in bytes of UTF-8.
+    static let lengthMax = 256
+
+    /// What is wrong with the profile, if anything.
+    var problem: ServiceError? {
+        let texts = [
+            ("email", email), ("phone_number", phoneNumber), ("display_name", displayName),
+        ]
+        for case (let member, let text?) in texts where !Text.isValid(text, lengthMax: Self.lengthMax) {
+            return .invalid(member: member, detail: "must have 1 to \(Self.lengthMax) bytes and no control characters")
+        }
+        if let country, country.utf8.count != 2 || !country.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) {
+            return .invalid(member: "country", detail: "must be two capital letters (ISO 3166-1 alpha-2)")
+        }
+        if let email, !email.dropFirst().dropLast().contains("@") {
+            return .invalid(member: "email", detail: "must have an @ inside")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,107 @@
+internal import Cryptography
+
+extension Administration {
+    /// Every client, by id.
+    public func clients() async throws(ServiceError) -> [Client] {
+        try await tokens.inStore { () async throws(StoreError) in try await store.clients() }
+    }
+
+    /// The client.
+    public func client(_ id: String) async throws(ServiceError) -> Client {
+        guard let client = try await tokens.inStore({ () async throws(StoreError) in try await store.client(id) })
+        else { throw .notFound("client") }
+        return client
+    }
+
+    /// Makes a client; `edit` sets what is not default. Returns it, and the secret of a confidential one, which is never
+    /// shown again.
+    public func createClient(
+        id: String, by origin: Origin, _ edit: @escaping @Sendable (inout Client) -> ServiceError?
+    ) async throws(ServiceError) -> (client: Client, secret: String?) {
+        guard Device.isValid(id: id) else {
+            throw .invalid(member: "client_id", detail: "must have 1 to \(Device.idLengthMax) visible ASCII characters")
+        }
+        let now = context.clock.now
+        let secret = Self.makeSecret(random: context.random)
+        let client = try await update(id) { change -> Result<Client, ServiceError> in
+            guard change.client == nil else {
+                return .failure(.conflict(code: "client_exists", detail: "there is a client with this client_id"))
+            }
+            var client = Client(id: id, createdAt: now, epoch: change.settings.epoch + 1)
+            if let error = edit(&client) { return .failure(error) }
+            if !client.isPublic { client.secretHash = sha256(Array(secret.utf8)) }
+            change.client = client
+            change.events.append(AuditEvent(.clientCreated, at: now, by: origin, clientID: id))
+            return .success(client)
+        }
+        return (client, client.isPublic ? nil : secret)
+    }
+
+    /// Lets `edit` change a client. A client that becomes confidential, or asks for it, gets a new secret.
+    public func changeClient(
+        _ id: String, newSecret: Bool = false, by origin: Origin,
+        _ edit: @escaping @Sendable (inout Client) -> ServiceError?
+    ) async throws(ServiceError) -> (client: Client, secret: String?) {
+        let now = context.clock.now
+        let secret = Self.makeSecret(random: context.random)
+        return try await update(id) { change -> Result<(client: Client, secret: String?), ServiceError> in
+            guard let existing = change.client else { return .failure(.notFound("client")) }
+            var client = existing
+            if let error = edit(&client) { return .failure(error) }
+            let needsSecret = !client.isPublic && (newSecret || client.secretHash == nil)
+            if needsSecret { client.secretHash = sha256(Array(secret.utf8)) }
+            if client.isPublic { client.secretHash = nil }
+            if client != existing {
+                change.client = client
+                change.events.append(AuditEvent(.clientChanged, at: now, by: origin, clientID: id))
+            }
+            return .success((client, needsSecret ? secret : nil))
+        }
+    }
+
+    /// Deletes a client. Its sessions are over, and stay so if a client with the same id is made again.
+    public func deleteClient(_ id: String, by origin: Origin) async throws(ServiceError) {
+        let now = context.clock.now
+        try await update(id) { change -> Result<Void, ServiceError> in
+            guard change.client != nil else { return .failure(.notFound("client")) }
+            change.client = nil
+            change.events.append(AuditEvent(.clientDeleted, at: now, by: origin, clientID: id))
+            return .success(())
+        }
+    }
+
+    /// Changes a client; what does not go together is refused, and nothing is written then.
+    private func update<Value: Sendable>(
+        _ id: String, _ edit: @escaping @Sendable (inout ClientChange) -> Result<Value, ServiceError>
+    ) async throws(ServiceError) -> Value {
+        let maximum = context.policy.absoluteMaximum
+        let result = try await tokens.inStore { () async throws(StoreError) in
+            try await store.updateClient(id) { change -> Result<Value, ServiceError> in
+                var edited = change
+                let result = edit(&edited)
+                guard case .success = result else { return result }
+                if let client = edited.client, let problem = client.problem(with: edited.settings, maximum) {
+                    return .failure(.invalid(member: "client", detail: problem))
+                }
+                change = edited
+                return result
+            }
+        }
+        return try result.get()
+    }
+
+    private static func makeSecret(random: RandomSource) -> String { "sjc_" + Base64URL.encode(random.bytes(32)) }
+}
+
+extension Client {
+    /// What is wrong with the client beside the settings, in one sentence; nil when they go together.
+    fileprivate func problem(with settings: Settings, _ absoluteMaximum: Duration) -> String? {
+        if let name, !Device.isValid(text: name) {
+            return "client_name must have 1 to \(Device.textLengthMax) bytes and no control characters"
+        }
+        if isPublic, grantTypes.contains(.clientCredentials) {
+            return "a client without a secret cannot have the grant client_credentials (RFC 6749 section 4.4)"
+        }
+        return Lifetimes.problem(settings: settings.sessions, clients: [self], absoluteMaximum: absoluteMaximum)
+    }
+}

@@ -1,0 +1,74 @@
+internal import Cryptography
+
+extension Administration {
+    /// The admin key that `secret` is; nil if it is none.
+    public func adminKey(for secret: String) async throws(ServiceError) -> AdminKey? {
+        let hash = sha256(Array(secret.utf8))
+        let keys = try await tokens.inStore { () async throws(StoreError) in try await store.adminKeys() }
+        // Constant time for each key: how much of a guessed key's hash is right must not show.
+        return keys.first { constantTimeEqual($0.hash, hash) }
+    }
+
+    /// The admin keys, without the keys themselves.
+    public func adminKeys() async throws(ServiceError) -> [AdminKey] {
+        try await tokens.inStore { () async throws(StoreError) in try await store.adminKeys() }
+    }
+
+    /// Makes an admin key. Returns it with its secret, which is never shown again.
+    public func createAdminKey(name: String, by origin: Origin) async throws(ServiceError) -> (AdminKey, String) {
+        let secret = "sja_" + Base64URL.encode(context.random.bytes(32))
+        let key = try await addAdminKey(name: name, secret: secret, by: origin)
+        return (key, secret)
+    }
+
+    /// Keeps an admin key whose secret is given. One that is kept already stays as it is.
+    public func addAdminKey(name: String, secret: String, by origin: Origin) async throws(ServiceError) -> AdminKey {
+        guard Device.isValid(text: name) else {
+            throw .invalid(
+                member: "name", detail: "must have 1 to \(Device.textLengthMax) bytes and no control characters")
+        }
+        guard secret.utf8.count >= 32 else {
+            throw .invalid(member: "secret", detail: "an admin key needs at least 32 characters")
+        }
+        let now = context.clock.now
+        let key = AdminKey(
+            id: Hex.encode(context.random.bytes(4)), name: name, hash: sha256(Array(secret.utf8)), createdAt: now)
+        return try await tokens.inStore { () async throws(StoreError) in
+            try await store.updateAdminKeys { keys, events in
+                if let same = keys.first(where: { $0.hash == key.hash }) { return same }
+                keys.append(key)
+                events.append(AuditEvent(.adminKeyCreated, at: now, by: origin, reason: "\(key.id) \(name)"))
+                return key
+            }
+        }
+    }
+
+    /// Deletes an admin key: it opens nothing from then on.
+    public func deleteAdminKey(_ id: String, by origin: Origin) async throws(ServiceError) {
+        let now = context.clock.now
+        let found = try await tokens.inStore { () async throws(StoreError) in
+            try await store.updateAdminKeys { keys, events in
+                guard let index = keys.firstIndex(where: { $0.id == id }) else { return false }
+                let key = keys.remove(at: index)
+                events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: "\(key.id) \(key.name)"))
+                return true
+            }
+        }
+        guard found else { throw .notFound("admin key") }
+    }
+
+    /// The signing keys, the newest first.
+    public func signingKeys() -> [StoredSigningKey] { context.signingKeys.all }
+
+    /// Makes a signing key that signs from a day from now on, or at once when `immediately`. Returns its id.
+    public func rotateSigningKey(immediately: Bool, by origin: Origin) async throws(ServiceError) -> String {
+        do throws(SigningKeys.Problem) {
+            return try await context.signingKeys.rotate(at: context.clock.now, immediately: immediately, by: origin)
+        } catch {
+            switch error {
+            case .store(let error): throw .store(error)
+            case .wrongRootKey(let id): throw .store(.corrupted("no root key opens the signing key \(id)"))
+            }
+        }
+    }
+}

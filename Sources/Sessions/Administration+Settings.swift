@@ -1,0 +1,60 @@
+extension Administration {
+    /// The session settings.
+    public func settings() async throws(ServiceError) -> Settings {
+        try await tokens.inStore { () async throws(StoreError) in try await store.settings() }
+    }
+
+    /// Lets `edit` change the session settings; what does not go together is refused with a sentence. They act on every
+    /// living session at once.
+    public func changeSettings(
+        by origin: Origin, _ edit: @escaping @Sendable (inout SessionSettings) -> Void
+    ) async throws(ServiceError) -> Settings {
+        let (now, maximum) = (context.clock.now, context.policy.absoluteMaximum)
+        let result = try await tokens.inStore { () async throws(StoreError) in
+            try await store.updateSettings { change -> Result<Settings, ServiceError> in
+                var sessions = change.settings.sessions
+                edit(&sessions)
+                let problem = Lifetimes.problem(
+                    settings: sessions, clients: change.clients, absoluteMaximum: maximum)
+                if let problem { return .failure(.invalid(member: "settings", detail: problem)) }
+                if sessions != change.settings.sessions {
+                    change.settings.sessions = sessions
+                    change.events.append(AuditEvent(.settingsChanged, at: now, by: origin, reason: sessions.summary))
+                }
+                return .success(change.settings)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Break glass: every session of every user ends, in one write.
+    public func revokeAllSessions(by origin: Origin) async throws(ServiceError) {
+        let now = context.clock.now
+        try await tokens.inStore { () async throws(StoreError) in
+            try await store.updateSettings { change in
+                change.settings.epoch += 1
+                change.settings.revokedBefore = Settings.RevokedBefore(epoch: change.settings.epoch, at: now)
+                change.events.append(AuditEvent(.allSessionsRevoked, at: now, by: origin))
+            }
+        }
+    }
+
+    /// The audit trail, oldest first, after place `cursor`.
+    public func events(
+        after cursor: Int64, limit: Int, userID: Identifier<User>? = nil, sessionID: Identifier<Session>? = nil
+    ) async throws(ServiceError) -> [RecordedEvent] {
+        try await tokens.inStore { () async throws(StoreError) in
+            try await store.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID)
+        }
+    }
+}
+
+extension SessionSettings {
+    /// The values, for the audit trail.
+    fileprivate var summary: String {
+        "offline_session_idle=\(offlineSessionIdle.wholeSeconds) "
+            + "offline_session_max=\(offlineSessionMax.wholeSeconds) "
+            + "offline_session_max_limited=\(offlineSessionMaxLimited) refresh_after=\(refreshAfter.wholeSeconds) "
+            + "rotation_interval=\(rotationInterval.wholeSeconds)"
+    }
+}

@@ -1,0 +1,188 @@
+internal import Cryptography
+
+/// What admins do: users and their sessions. Settings, clients and keys are in the extensions beside this file.
+public struct Administration: Sendable {
+    let context: ServiceContext
+    let tokens: TokenService
+    let accounts: AccountService
+    var store: any Store { context.store }
+
+    /// How long a password reset token works.
+    public static let passwordResetLifetime = Duration.seconds(3600)
+
+    /// The administration of `context`.
+    public init(_ context: ServiceContext) {
+        self.context = context
+        tokens = TokenService(context)
+        accounts = AccountService(context)
+    }
+
+    /// Makes a user; without a password, one who cannot log in by password.
+    public func createUser(
+        username: String, password: String?, profile: User.Profile, offlineSessionMax: Duration?, by origin: Origin
+    ) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        if let problem = Self.problem(withUsername: username) ?? profile.problem { throw problem }
+        if let password, let problem = PasswordHasher.problem(with: password) {
+            throw .invalid(member: "password", detail: problem)
+        }
+        let hash: String?
+        if let password { hash = try await context.passwords.hash(password) } else { hash = nil }
+        let user = User(
+            id: Identifier(random: context.random), username: Text.normalized(username), profile: profile,
+            passwordHash: hash, offlineSessionMax: offlineSessionMax, createdAt: now)
+        let isNew = try await tokens.inStore { () async throws(StoreError) in
+            try await store.insertUser(user, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)])
+        }
+        guard isNew else { throw .conflict(code: "username_taken", detail: "the username belongs to another user") }
+        return user
+    }
+
+    /// The user.
+    public func user(_ reference: UserReference) async throws(ServiceError) -> User {
+        guard let user = try await tokens.inStore({ () async throws(StoreError) in try await store.user(reference) })
+        else { throw .notFound("user") }
+        return user
+    }
+
+    /// Users by name; those whose username, e-mail or name contains `query`.
+    public func users(
+        matching query: String?, after cursor: String?, limit: Int
+    ) async throws(ServiceError) -> Page<User> {
+        try await tokens.inStore { () async throws(StoreError) in
+            try await store.users(matching: query, after: cursor, limit: limit)
+        }
+    }
+
+    /// Lets `edit` change username, profile and own maximum of a user.
+    public func changeUser(
+        _ reference: UserReference, by origin: Origin, _ edit: @escaping @Sendable (inout User) -> ServiceError?
+    ) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        return try await accounts.update(reference) { change in
+            var user = change.user
+            if let error = edit(&user) ?? Self.problem(withUsername: user.username) ?? user.profile.problem {
+                return .failure(error)
+            }
+            user.username = Text.normalized(user.username)
+            if user != change.user {
+                change.user = user
+                change.events.append(AuditEvent(.userChanged, at: now, by: origin, userID: user.id))
+            }
+            return .success(user)
+        }.outcome
+    }
+
+    /// Deletes a user. Their sessions end as `user_deleted`. Returns how many.
+    public func deleteUser(_ reference: UserReference, by origin: Origin) async throws(ServiceError) -> Int {
+        let now = context.clock.now
+        return try await accounts.update(reference) { change -> Result<Void, ServiceError> in
+            change.deletes = true
+            change.ending = UserChange.EndingSessions(.userDeleted, at: now)
+            change.events.append(AuditEvent(.userDeleted, at: now, by: origin, userID: change.user.id))
+            return .success(())
+        }.endedSessions
+    }
+
+    /// Switches a user's logins off. It blocks; it ends nothing, unless `revokingSessions`. Returns the user and how many
+    /// sessions ended.
+    public func disable(
+        _ reference: UserReference, effective: User.LoginDisabling.Effective, revokingSessions: Bool, note: String?,
+        by origin: Origin
+    ) async throws(ServiceError) -> (user: User, endedSessions: Int) {
+        if let note, !Text.isValid(note, lengthMax: 1024) {
+            throw .invalid(member: "reason", detail: "must have 1 to 1024 bytes and no control characters")
+        }
+        let now = context.clock.now
+        let update = try await accounts.update(reference) { change -> Result<User, ServiceError> in
+            change.user.disabledByAdmin = User.LoginDisabling(effective: effective, since: now, note: note)
+            change.events.append(
+                AuditEvent(.loginsDisabled, at: now, by: origin, userID: change.user.id, reason: note))
+            if revokingSessions { change.endSessions(.revokedByAdmin, at: now, by: origin) }
+            return .success(change.user)
+        }
+        return (update.outcome, update.endedSessions)
+    }
+
+    /// Switches a user's logins on again, the admin's switch alone or the user's own too.
+    public func enable(
+        _ reference: UserReference, includingOwnSwitch: Bool, by origin: Origin
+    ) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        return try await accounts.update(reference) { change in
+            change.user.disabledByAdmin = nil
+            if includingOwnSwitch { change.user.disabledByUser = nil }
+            change.events.append(AuditEvent(.loginsEnabled, at: now, by: origin, userID: change.user.id))
+            return .success(change.user)
+        }.outcome
+    }
+
+    /// Ends every session of a user. Returns how many.
+    public func revokeSessions(of reference: UserReference, by origin: Origin) async throws(ServiceError) -> Int {
+        let now = context.clock.now
+        return try await accounts.update(reference) { change -> Result<Void, ServiceError> in
+            change.endSessions(.revokedByAdmin, at: now, by: origin)
+            return .success(())
+        }.endedSessions
+    }
+
+    /// The sessions of a user, tombstones included, newest first.
+    public func sessions(
+        of reference: UserReference, after cursor: String?, limit: Int
+    ) async throws(ServiceError) -> Page<SessionRecord> {
+        let id: Identifier<User>
+        if case .id(let known) = reference { id = known } else { id = try await user(reference).id }
+        return try await tokens.inStore { () async throws(StoreError) in
+            try await store.sessions(of: id, after: cursor, limit: limit)
+        }
+    }
+
+    /// The session, or its tombstone.
+    public func session(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord {
+        guard let record = try await tokens.inStore({ () async throws(StoreError) in try await store.session(id) })
+        else { throw .notFound("session") }
+        return record
+    }
+
+    /// Ends one session.
+    public func endSession(_ id: Identifier<Session>, by origin: Origin) async throws(ServiceError) {
+        guard try await tokens.end(id, .revokedByAdmin, from: origin) else { throw .notFound("session") }
+    }
+
+    /// Sets a user's password. All sessions end.
+    public func setPassword(
+        of reference: UserReference, to new: String, by origin: Origin
+    ) async throws(ServiceError) {
+        try await accounts.setPassword(of: reference, to: new, sparing: nil, by: origin)
+    }
+
+    /// Makes a one-time password reset token, which replaces an outstanding one.
+    public func requestPasswordReset(
+        of reference: UserReference, by origin: Origin
+    ) async throws(ServiceError) -> (token: String, expiresAt: Instant) {
+        let (now, random) = (context.clock.now, context.random)
+        let expiresAt = now + Self.passwordResetLifetime
+        let text = try await accounts.update(reference) { change -> Result<String, ServiceError> in
+            let token = PasswordResetToken(userID: change.user.id, random: random)
+            change.user.passwordReset = User.PasswordReset(secretHash: token.secretHash, expiresAt: expiresAt)
+            change.events.append(AuditEvent(.passwordResetRequested, at: now, by: origin, userID: change.user.id))
+            return .success(token.text)
+        }.outcome
+        return (text, expiresAt)
+    }
+
+    private static func problem(withUsername username: String) -> ServiceError? {
+        Text.isValid(Text.normalized(username), lengthMax: User.usernameLengthMax)
+            ? nil
+            : .invalid(
+                member: "username", detail: "must have 1 to \(User.usernameLengthMax) bytes and no control characters")
+    }
+}
+
+extension UserChange {
+    /// Ends all sessions of the user, and tells the audit trail.
+    mutating func endSessions(_ reason: EndReason, at now: Instant, by origin: Origin) {
+        ending = EndingSessions(reason, at: now)
+        events.append(AuditEvent(.sessionsEnded, at: now, by: origin, userID: user.id, reason: reason.rawValue))
+    }
+}

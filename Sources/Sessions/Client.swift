@@ -1,0 +1,83 @@
+/// An OAuth client: one app, or one backend (RFC 6749 section 2; member names of RFC 7591).
+public struct Client: Hashable, Sendable, Identifiable {
+    /// How the client proves who it is at the token endpoint (RFC 7591 section 2).
+    public enum AuthenticationMethod: String, CaseIterable, Sendable {
+        /// A public client: its id is all there is.
+        case none
+        /// The secret in the Authorization header.
+        case clientSecretBasic = "client_secret_basic"
+        /// The secret in the form.
+        case clientSecretPost = "client_secret_post"
+    }
+
+    /// The grants that a client can be allowed.
+    public enum GrantType: String, CaseIterable, Sendable {
+        case refreshToken = "refresh_token"
+        case clientCredentials = "client_credentials"
+        case password
+    }
+
+    /// Where the refresh token travels.
+    public enum TokenStyle: String, CaseIterable, Sendable {
+        /// Beside the rolling token.
+        case separate
+        /// Inside the rolling token, as the claim `rt`: the client keeps one string (seed 003). Every API that sees the
+        /// rolling token then sees the refresh token.
+        case single
+    }
+
+    /// Chosen by the admin: 1 to 128 visible ASCII characters.
+    public let id: String
+    /// What people call it.
+    public var name: String?
+    /// How it authenticates.
+    public var authenticationMethod: AuthenticationMethod
+    /// SHA-256 of the secret, for a confidential client. The secret is random, so a fast hash is enough.
+    public var secretHash: [UInt8]?
+    /// What it may ask the token endpoint for.
+    public var grantTypes: [GrantType]
+    /// The widest scope that it can be granted.
+    public var scope: Scope
+    /// Where the refresh token travels.
+    public var tokenStyle: TokenStyle
+    /// Overrides the setting of the same name; nil inherits.
+    public var offlineSessionIdle: Duration?
+    /// A limit of the client's own, from the session's start; nil inherits.
+    public var offlineSessionMax: Duration?
+    /// The lifetime of a rolling token; nil: the idle time.
+    public var accessTokenLifetime: Duration?
+    /// Overrides the setting of the same name; nil inherits.
+    public var refreshAfter: Duration?
+    /// When it was made.
+    public let createdAt: Instant
+    /// The value of the store's counter when it was made: sessions of an earlier client with the same id are over.
+    public let epoch: Int64
+
+    /// The public first-party app that exists from the first start.
+    public static let mobileID = "mobile"
+
+    /// A client as it stands in the store.
+    public init(
+        id: String, name: String? = nil, authenticationMethod: AuthenticationMethod = .none,
+        secretHash: [UInt8]? = nil, grantTypes: [GrantType] = [.refreshToken], scope: Scope = .empty,
+        tokenStyle: TokenStyle = .separate, offlineSessionIdle: Duration? = nil, offlineSessionMax: Duration? = nil,
+        accessTokenLifetime: Duration? = nil, refreshAfter: Duration? = nil, createdAt: Instant, epoch: Int64
+    ) {
+        self.id = id
+        self.name = name
+        self.authenticationMethod = authenticationMethod
+        self.secretHash = secretHash
+        self.grantTypes = grantTypes
+        self.scope = scope
+        self.tokenStyle = tokenStyle
+        self.offlineSessionIdle = offlineSessionIdle
+        self.offlineSessionMax = offlineSessionMax
+        self.accessTokenLifetime = accessTokenLifetime
+        self.refreshAfter = refreshAfter
+        self.createdAt = createdAt
+        self.epoch = epoch
+    }
+
+    /// Whether the client has nothing to prove itself with.
+    public var isPublic: Bool { authenticationMethod == .none }
+}

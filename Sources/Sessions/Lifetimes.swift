@@ -1,0 +1,96 @@
+/// How long a session of one user in one client lives today: what settings, client, user and configuration come to.
+///
+/// Computed at each check and never stored, so that a changed setting acts on every living session at once.
+public struct Lifetimes: Hashable, Sendable {
+    /// The session ends when it is not refreshed for this long.
+    public let idle: Duration
+    /// The session ends this long after its start, however often it is refreshed.
+    public let maximum: Duration
+    /// The longest life of a rolling token.
+    public let accessToken: Duration
+    /// The age from which a client should renew its rolling token.
+    public let refreshAfter: Duration
+
+    /// The lifetimes from the settings, a client and a user, under the maximum that the configuration file sets.
+    /// A positive value of the client or the user always applies; zero or none inherits.
+    public init(settings: SessionSettings, client: Client?, user: User?, absoluteMaximum: Duration) {
+        idle = client?.offlineSessionIdle?.ifPositive ?? settings.offlineSessionIdle
+        maximum =
+            [
+                settings.offlineSessionMaxLimited ? settings.offlineSessionMax : nil,
+                client?.offlineSessionMax?.ifPositive, user?.offlineSessionMax?.ifPositive,
+            ].compactMap { $0 }.reduce(absoluteMaximum, min)
+        accessToken = min(client?.accessTokenLifetime?.ifPositive ?? idle, idle)
+        refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
+    }
+
+    /// The first instant at which the session is over for want of a refresh.
+    public func idleEnd(of session: Session) -> Instant { session.childAnsweredAt + idle }
+
+    /// The first instant at which the session is over for good.
+    public func finalEnd(of session: Session) -> Instant { session.startedAt + maximum }
+
+    /// The first instant at which a rolling token issued at `now` is no longer valid.
+    public func accessTokenEnd(of session: Session, issuedAt now: Instant) -> Instant {
+        min(now + accessToken, idleEnd(of: session), finalEnd(of: session))
+    }
+
+    /// The ending that the clock has brought, if it has: idling is asked first.
+    public func ending(of session: Session, at now: Instant) -> Session.Ending? {
+        if now >= idleEnd(of: session) { return Session.Ending(reason: .idleExpired, at: idleEnd(of: session)) }
+        if now >= finalEnd(of: session) {
+            return Session.Ending(reason: .maxLifetimeReached, at: finalEnd(of: session))
+        }
+        return nil
+    }
+}
+
+extension Lifetimes {
+    /// What is wrong with `settings` beside `clients`, in one sentence; nil when they go together:
+    /// `refresh_after` < `access_token_lifetime` ≤ `offline_session_idle` ≤ `absolute_max_lifetime`, and
+    /// `rotation_interval` ≤ `offline_session_idle` / 2, for the settings alone and for each client.
+    public static func problem(
+        settings: SessionSettings, clients: [Client], absoluteMaximum: Duration
+    ) -> String? {
+        if settings.offlineSessionIdle <= .zero { return "offline_session_idle must be at least one second" }
+        if settings.offlineSessionMax <= .zero { return "offline_session_max must be at least one second" }
+        if settings.refreshAfter < .zero { return "refresh_after must not be negative" }
+        if settings.rotationInterval < .zero { return "rotation_interval must not be negative" }
+        if settings.offlineSessionMax > absoluteMaximum {
+            return "offline_session_max must not exceed absolute_max_lifetime (\(absoluteMaximum.wholeSeconds))"
+        }
+        if let problem = problem(settings: settings, client: nil, absoluteMaximum: absoluteMaximum) { return problem }
+        for client in clients {
+            if let problem = problem(settings: settings, client: client, absoluteMaximum: absoluteMaximum) {
+                return "client \(client.id): \(problem)"
+            }
+        }
+        return nil
+    }
+
+    /// What is wrong with `settings` as `client` sees them.
+    private static func problem(
+        settings: SessionSettings, client: Client?, absoluteMaximum: Duration
+    ) -> String? {
+        let idle = client?.offlineSessionIdle?.ifPositive ?? settings.offlineSessionIdle
+        let accessToken = client?.accessTokenLifetime?.ifPositive ?? idle
+        let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
+        if idle > absoluteMaximum {
+            return "offline_session_idle must not exceed absolute_max_lifetime (\(absoluteMaximum.wholeSeconds))"
+        }
+        if accessToken > idle { return "access_token_lifetime must not exceed offline_session_idle" }
+        if refreshAfter >= accessToken { return "refresh_after must be less than access_token_lifetime" }
+        if settings.rotationInterval * 2 > idle {
+            return "rotation_interval must not exceed half of offline_session_idle"
+        }
+        if let maximum = client?.offlineSessionMax, maximum > absoluteMaximum {
+            return "offline_session_max must not exceed absolute_max_lifetime (\(absoluteMaximum.wholeSeconds))"
+        }
+        return nil
+    }
+}
+
+extension Duration {
+    /// The duration if it is longer than nothing: zero means "inherit".
+    fileprivate var ifPositive: Duration? { self > .zero ? self : nil }
+}

@@ -1,0 +1,80 @@
+public import Cryptography
+internal import Dispatch
+internal import Synchronization
+
+/// Hashes and verifies passwords away from the event loops, a few at a time: scrypt with N = 2^17 takes 128 MiB and a
+/// third of a second each, so that more at once would only exhaust the machine.
+public final class PasswordHasher: Sendable {
+    /// The fewest characters of a new password.
+    public static let lengthMin = 8
+    /// The most bytes of a password, in UTF-8 after normalisation; all of them are significant.
+    public static let byteCountMax = Scrypt.longestPassword
+
+    private let scrypt: Scrypt
+    private let queues: [DispatchQueue]
+    private let pendingMax: Int
+    private let pending = Atomic<Int>(0)
+    private let next = Atomic<Int>(0)
+
+    /// A hasher that works on `width` passwords at a time and lets `pendingMax` wait. A test gives a cheaper `scrypt`.
+    public init(scrypt: Scrypt = .standard, width: Int = 2, pendingMax: Int = 64) {
+        self.scrypt = scrypt
+        queues = (0..<max(1, width)).map { DispatchQueue(label: "password-hasher-\($0)") }
+        self.pendingMax = pendingMax
+    }
+
+    /// What is wrong with a new password, in one sentence; nil when it will do.
+    public static func problem(with password: String) -> String? {
+        if password.utf8.contains(0) { return "a password must not contain a NUL character" }
+        let normalized = Text.normalized(password)
+        if normalized.unicodeScalars.count < lengthMin { return "a password needs at least \(lengthMin) characters" }
+        if normalized.utf8.count > byteCountMax { return "a password can have at most \(byteCountMax) bytes" }
+        return nil
+    }
+
+    /// The PHC string of a password that `problem` has passed.
+    public func hash(_ password: String) async throws(ServiceError) -> String {
+        let bytes = Array(Text.normalized(password).utf8)
+        return try await run { [scrypt] in try? scrypt.hash(bytes) }.orOverloaded()
+    }
+
+    /// Whether `password` is the one behind `phc`. A nil `phc` takes as long and answers false, so that an unknown user
+    /// cannot be told from a wrong password.
+    public func verify(_ password: String, against phc: String?) async throws(ServiceError) -> Bool {
+        let bytes = Array(Text.normalized(password).utf8)
+        let isPossible = bytes.count <= Self.byteCountMax && !bytes.contains(0)
+        let work = isPossible ? bytes : []
+        let result: Bool?? = try await run { [scrypt] in
+            // A password that no hash can have been made of costs the same and is wrong.
+            guard isPossible, let phc else {
+                try? scrypt.verifyAgainstNothing(work)
+                return false
+            }
+            return try? scrypt.verify(work, against: phc)
+        }
+        return try (result ?? nil).orOverloaded()
+    }
+
+    /// Whether the password should be hashed again, because the parameters have risen since.
+    public func needsRehash(_ phc: String) -> Bool { scrypt.needsRehash(phc) }
+
+    private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws(ServiceError) -> Value {
+        guard pending.add(1, ordering: .relaxed).newValue <= pendingMax else {
+            pending.subtract(1, ordering: .relaxed)
+            throw .overloaded
+        }
+        defer { pending.subtract(1, ordering: .relaxed) }
+        let queue = queues[next.add(1, ordering: .relaxed).oldValue % queues.count]
+        return await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
+        }
+    }
+}
+
+extension Optional {
+    /// The value; a hash that could not be computed for want of memory means: try again.
+    fileprivate func orOverloaded() throws(ServiceError) -> Wrapped {
+        guard let self else { throw .overloaded }
+        return self
+    }
+}

@@ -1,0 +1,29 @@
+internal import Cryptography
+
+/// A one-time token that sets a new password: `sjp_` and the base64url of user id (16) · secret (32). The store keeps the
+/// hash of the secret, which is random, so that a fast hash is enough.
+struct PasswordResetToken: Sendable {
+    static let prefix = "sjp_"
+    private static let secretCount = 32
+
+    let userID: Identifier<User>
+    private let secret: [UInt8]
+
+    init(userID: Identifier<User>, random: RandomSource) {
+        self.userID = userID
+        secret = random.bytes(Self.secretCount)
+    }
+
+    init?(_ text: String) {
+        let idCount = Identifier<User>.byteCount
+        guard text.hasPrefix(Self.prefix), text.utf8.count < 128,
+            let bytes = Base64URL.decode(text.dropFirst(Self.prefix.count)),
+            bytes.count == idCount + Self.secretCount, let userID = Identifier<User>(bytes: bytes[..<idCount])
+        else { return nil }
+        self.userID = userID
+        secret = Array(bytes[idCount...])
+    }
+
+    var text: String { Self.prefix + Base64URL.encode(userID.bytes + secret) }
+    var secretHash: [UInt8] { sha256(secret) }
+}

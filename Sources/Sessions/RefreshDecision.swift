@@ -1,0 +1,162 @@
+/// What a refresh presents, as far as the decision needs it.
+public struct RefreshPresentation: Hashable, Sendable {
+    /// The serial in the token, whose tag was good.
+    public var serial: UInt64
+    /// The client that asks, authenticated as far as it can be; nil when the call knows no clients, which is enough for
+    /// the sessions of public ones.
+    public var clientID: String?
+    /// The device that the request names, if it names one.
+    public var deviceID: String?
+    /// A short hash of the request's `Idempotency-Key`, if it has one.
+    public var requestKey: UInt64?
+    /// The thumbprint of the key of which the request holds a good proof, if it does.
+    public var provenKeyThumbprint: String?
+
+    /// A presentation of the token number `serial`.
+    public init(
+        serial: UInt64, clientID: String?, deviceID: String? = nil, requestKey: UInt64? = nil,
+        provenKeyThumbprint: String? = nil
+    ) {
+        self.serial = serial
+        self.clientID = clientID
+        self.deviceID = deviceID
+        self.requestKey = requestKey
+        self.provenKeyThumbprint = provenKeyThumbprint
+    }
+}
+
+/// What a refresh comes to: one case for each row of the table, or a refusal.
+public enum RefreshDecision: Hashable, Sendable {
+    /// The child again, a moment after it was given out: it stays the child.
+    case repeated
+    /// The child, later: it is confirmed, and has a child of its own.
+    case rotated
+    /// The parent, a moment after its child was given out, or by the request that made it: everybody converges.
+    case converged
+    /// The parent, when the child was never seen to arrive: a new child, the unseen one is dead.
+    case reissued
+    /// A token from longer ago, with a good proof of the session's key: a stale process of the right device.
+    case caughtUp
+    /// A token newer than any in the store, which was restored from a backup.
+    case restored
+    /// No new token.
+    case refused(RefusalReason)
+
+    /// The word in metrics.
+    public var name: String {
+        switch self {
+        case .repeated: "repeated"
+        case .rotated: "rotated"
+        case .converged: "converged"
+        case .reissued: "reissued"
+        case .caughtUp: "caught_up"
+        case .restored: "restored"
+        case .refused(let reason): reason.rawValue
+        }
+    }
+}
+
+/// Decides refreshes. Pure, synchronous and total: the store runs it inside the transaction that writes `session`.
+///
+/// Convergent, confirmed rotation. An honest client is never logged out, however many answers are lost; a thief and a
+/// victim who both go on refreshing are found out. `RefreshInterleavingTests` explores every history of a small model
+/// around this very function and fails when a row is changed.
+public struct RefreshPolicy: Hashable, Sendable {
+    /// The maximum that the configuration file sets and nobody can raise at run time.
+    public let absoluteMaximum: Duration
+
+    /// A policy under `absoluteMaximum`.
+    public init(absoluteMaximum: Duration) { self.absoluteMaximum = absoluteMaximum }
+
+    /// The lifetimes of `record` today.
+    public func lifetimes(settings: Settings, client: Client?, user: User?) -> Lifetimes {
+        Lifetimes(settings: settings.sessions, client: client, user: user, absoluteMaximum: absoluteMaximum)
+    }
+
+    /// Decides what `presentation` gets at `now`, and edits `session` accordingly. The first check that fails answers.
+    public func decide(
+        _ presentation: RefreshPresentation, _ session: inout Session, user: User?, client: Client?,
+        settings: Settings, now: Instant
+    ) -> RefreshDecision {
+        if let ending = recordedEnding(of: session, user: user, client: client, settings: settings, now: now) {
+            session.end(ending.reason, at: ending.at)
+            return .refused(.ended(ending.reason))
+        }
+        guard presentation.clientID == session.clientID || (presentation.clientID == nil && client?.isPublic == true)
+        else { return .refused(.bindingMismatch) }
+        if let key = session.keyThumbprint, key != presentation.provenKeyThumbprint {
+            return .refused(.bindingMismatch)
+        }
+        if let device = presentation.deviceID, device != session.device.id { return .refused(.deviceMismatch) }
+        if let refusal = user?.loginRefusal { return .refused(refusal) }
+        if let ending = lifetimes(settings: settings, client: client, user: user).ending(of: session, at: now) {
+            session.end(ending.reason, at: ending.at)
+            return .refused(.ended(ending.reason))
+        }
+        return rotate(presentation, &session, interval: settings.sessions.rotationInterval, now: now)
+    }
+
+    /// The table of convergent, confirmed rotation. Every check before it has passed.
+    private func rotate(
+        _ presentation: RefreshPresentation, _ session: inout Session, interval: Duration, now: Instant
+    ) -> RefreshDecision {
+        let sinceAnswer = now - session.childAnsweredAt
+        let isRecent = sinceAnswer < interval
+        let isBound = session.keyThumbprint != nil  // and the proof is good, or the binding check had refused
+        let isSameRequest = presentation.requestKey != nil && presentation.requestKey == session.childRequestKey
+
+        if presentation.serial == session.child {
+            if isRecent { return .repeated }
+            session.issueChild(of: presentation, serial: session.child + 1, now: now)
+            return .rotated
+        }
+        if presentation.serial == session.parent {
+            if isRecent || isSameRequest || isBound {
+                // Without this move, a duplicate still in flight would meet a second rotation and end an honest session.
+                if sinceAnswer > .zero, sinceAnswer >= interval / 4 { session.childAnsweredAt = now }
+                return .converged
+            }
+            session.issueChild(of: presentation, serial: session.child + 1, now: now)
+            return .reissued
+        }
+        if presentation.serial < session.child {
+            if isBound { return .caughtUp }
+            session.end(.refreshTokenReused, at: now)
+            return .refused(.ended(.refreshTokenReused))
+        }
+        session.issueChild(of: presentation, serial: presentation.serial + 1, now: now)
+        return .restored
+    }
+
+    /// The ending that is recorded, in the session itself or by a cut that ended many sessions in one write.
+    func recordedEnding(
+        of session: Session, user: User?, client: Client?, settings: Settings, now: Instant
+    ) -> Session.Ending? {
+        if let ending = session.ending { return ending }
+        if let cut = settings.revokedBefore, session.epoch < cut.epoch {
+            return Session.Ending(reason: .revokedByAdmin, at: cut.at)
+        }
+        guard user != nil else { return Session.Ending(reason: .userDeleted, at: now) }
+        // A client that was deleted took its sessions along, even when one of the same name was made again.
+        guard let client, client.epoch <= session.epoch else { return Session.Ending(reason: .revokedByAdmin, at: now) }
+        return nil
+    }
+
+    /// The ending of `record` as it stands at `now`: recorded, or brought by the clock.
+    public func ending(of record: SessionRecord, at now: Instant) -> Session.Ending? {
+        recordedEnding(
+            of: record.session, user: record.user, client: record.client, settings: record.settings, now: now)
+            ?? lifetimes(settings: record.settings, client: record.client, user: record.user)
+            .ending(of: record.session, at: now)
+    }
+}
+
+extension Session {
+    /// Makes the presented token the parent and `serial` the child.
+    fileprivate mutating func issueChild(of presentation: RefreshPresentation, serial: UInt64, now: Instant) {
+        parent = presentation.serial
+        child = serial
+        childAnsweredAt = now
+        childRequestKey = presentation.requestKey
+    }
+}

@@ -1,0 +1,107 @@
+internal import Cryptography
+internal import JOSE
+
+/// The rolling token: an RFC 9068 access token that is newly issued at every refresh.
+struct RollingToken: Codable, Hashable, Sendable {
+    /// The `typ` of its header (RFC 9068 section 2.1).
+    static let type = "at+jwt"
+
+    let issuer: String
+    let subject: String
+    let audience: String
+    let clientID: String
+    let issuedAt: Int64
+    let expiry: Int64
+    let id: String
+    /// Absent for a token that a client got for itself.
+    var sessionID: String?
+    var deviceID: String?
+    var authenticatedAt: Int64?
+    var scope: String?
+    var authenticationMethods: [String]?
+    /// From when the client should renew the token: "more than an hour" after it was issued (seed 003).
+    var refreshAfter: Int64?
+    /// The key that the token is bound to (RFC 9449 section 6).
+    var confirmation: Confirmation?
+    /// The refresh token, for clients that keep one string (seed 003).
+    var refreshToken: String?
+
+    enum CodingKeys: String, CodingKey {
+        case issuer = "iss"
+        case subject = "sub"
+        case audience = "aud"
+        case clientID = "client_id"
+        case issuedAt = "iat"
+        case expiry = "exp"
+        case id = "jti"
+        case sessionID = "sid"
+        case deviceID = "device_id"
+        case authenticatedAt = "auth_time"
+        case scope
+        case authenticationMethods = "amr"
+        case refreshAfter = "refresh_after"
+        case confirmation = "cnf"
+        case refreshToken = "rt"
+    }
+
+    struct Confirmation: Codable, Hashable, Sendable {
+        var jkt: String
+    }
+}
+
+/// Issues rolling tokens, and reads them back.
+struct RollingTokenIssuer: Sendable {
+    let issuer: String
+    let audience: String
+    let keys: SigningKeys
+    let random: RandomSource
+
+    /// A token for a session, until `expiry`.
+    func issue(
+        for session: Session, scope: Scope, refreshAfter: Duration, refreshToken: String?, at now: Instant,
+        expiry: Instant
+    ) throws(ServiceError) -> String {
+        try sign(
+            RollingToken(
+                issuer: issuer, subject: session.userID.description, audience: audience, clientID: session.clientID,
+                issuedAt: now.secondsSinceEpoch, expiry: expiry.secondsSinceEpoch,
+                id: Base64URL.encode(random.bytes(16)), sessionID: session.id.description,
+                deviceID: session.device.id, authenticatedAt: session.startedAt.secondsSinceEpoch, scope: scope.claim,
+                authenticationMethods: session.authenticationMethods.isEmpty ? nil : session.authenticationMethods,
+                refreshAfter: (now + refreshAfter).secondsSinceEpoch,
+                confirmation: session.keyThumbprint.map(RollingToken.Confirmation.init), refreshToken: refreshToken),
+            at: now)
+    }
+
+    /// A token that a client gets for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).
+    func issue(forClient id: String, scope: Scope, at now: Instant, expiry: Instant) throws(ServiceError) -> String {
+        try sign(
+            RollingToken(
+                issuer: issuer, subject: id, audience: audience, clientID: id, issuedAt: now.secondsSinceEpoch,
+                expiry: expiry.secondsSinceEpoch, id: Base64URL.encode(random.bytes(16)), scope: scope.claim), at: now)
+    }
+
+    private func sign(_ token: RollingToken, at now: Instant) throws(ServiceError) -> String {
+        guard let signer = keys.signer(at: now), let signed = try? signer.sign(claims: token) else {
+            throw .store(.unavailable("no signing key is active"))
+        }
+        return signed
+    }
+
+    /// The claims of a token of ours, whose signature, type, issuer and audience are right; nil for anything else.
+    /// Its age is for the caller to judge.
+    func verify(_ token: String) -> RollingToken? {
+        guard let parsed = try? JWT.parse(token),
+            let verified = try? parsed.verify(
+                using: { id in id.flatMap { keys.verificationKey(id: $0) } }, type: .accessToken),
+            let rolling = try? verified.claims(as: RollingToken.self),
+            rolling.issuer == issuer, rolling.audience == audience
+        else { return nil }
+        return rolling
+    }
+}
+
+extension Scope {
+    /// The claim's value; none for an empty scope.
+    fileprivate var claim: String? { tokens.isEmpty ? nil : description }
+}

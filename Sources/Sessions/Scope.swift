@@ -1,0 +1,40 @@
+/// A set of scope tokens in the order in which they were given (RFC 6749 section 3.3).
+public struct Scope: Hashable, Sendable, CustomStringConvertible {
+    /// The most bytes of a scope string.
+    public static let lengthMax = 1024
+
+    /// The tokens, each once.
+    public let tokens: [String]
+
+    /// No scope at all.
+    public static let empty = Scope(unchecked: [])
+
+    private init(unchecked tokens: [String]) { self.tokens = tokens }
+
+    /// The scope that a string of tokens parted by single spaces names; nil for characters outside RFC 6749's
+    /// `scope-token`, doubled spaces, or more than `lengthMax` bytes.
+    public init?(_ text: String) {
+        guard text.utf8.count <= Self.lengthMax else { return nil }
+        if text.isEmpty {
+            self = .empty
+            return
+        }
+        var tokens: [String] = []
+        for token in text.split(separator: " ", omittingEmptySubsequences: false) {
+            guard !token.isEmpty, token.utf8.allSatisfy(Self.isTokenByte) else { return nil }
+            if !tokens.contains(String(token)) { tokens.append(String(token)) }
+        }
+        self.tokens = tokens
+    }
+
+    /// %x21 / %x23-5B / %x5D-7E: visible ASCII without the quote and the backslash.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C
+    }
+
+    /// Whether every token of `other` is one of ours.
+    public func contains(_ other: Scope) -> Bool { other.tokens.allSatisfy(tokens.contains) }
+
+    /// The tokens, parted by single spaces.
+    public var description: String { tokens.joined(separator: " ") }
+}

@@ -1,0 +1,29 @@
+/// Why a call of the domain came to nothing. A closed set, so that the mapping to wire errors is one exhaustive switch.
+/// The texts are constant or name what the caller sent; they never hold a secret, nor say which of several secret facts
+/// was wrong.
+public enum ServiceError: Error, Hashable, Sendable {
+    /// The store could not answer. Nobody is logged out by this: try again.
+    case store(StoreError)
+    /// Too much waits to be done. Nobody is logged out by this: try again.
+    case overloaded
+    /// A refresh was refused.
+    case refused(RefusalReason)
+    /// Unknown user or wrong password: the same answer, equally slow.
+    case invalidCredentials
+    /// The right password, but logins are off.
+    case loginRefused(RefusalReason)
+    /// A rolling token that is not accepted (RFC 6750 section 3.1), and why, where the reason may be told.
+    case invalidToken(RefusalReason?)
+    /// The client is unknown or failed to authenticate (RFC 6749 section 5.2).
+    case invalidClient
+    /// The client may not do this (RFC 6749 section 5.2).
+    case unauthorizedClient
+    /// The scope is malformed, unknown, or exceeds what was granted (RFC 6749 section 5.2).
+    case invalidScope
+    /// A member of the request is missing or impossible.
+    case invalid(member: String, detail: String)
+    /// The named thing does not exist.
+    case notFound(String)
+    /// The request contradicts what is there.
+    case conflict(code: String, detail: String)
+}

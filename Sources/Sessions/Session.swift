@@ -1,0 +1,81 @@
+/// One user's stay on one device in one client: the row that holds the *per-device refresh token*.
+///
+/// Of its refresh tokens a session knows only serials: the token itself is derived from the session's id, a serial and
+/// the root key (`RefreshToken`), so that a stolen database mints nothing.
+public struct Session: Hashable, Sendable, Identifiable {
+    /// How and when a session ended. Once recorded, an ending is final.
+    public struct Ending: Hashable, Sendable {
+        /// Why.
+        public let reason: EndReason
+        /// When it was recorded, or when the clock had ended it.
+        public let at: Instant
+
+        /// The ending for `reason` at `at`.
+        public init(reason: EndReason, at: Instant) {
+            self.reason = reason
+            self.at = at
+        }
+    }
+
+    /// 16 random bytes.
+    public let id: Identifier<Session>
+    /// Whose stay this is.
+    public let userID: Identifier<User>
+    /// The app.
+    public let clientID: String
+    /// The installation of the app.
+    public var device: Device
+    /// How the app guards the token.
+    public var authenticationMode: AuthenticationMode
+    /// What was granted at login; a refresh can narrow the rolling token below it, never widen.
+    public let scope: Scope
+    /// How the user proved who they are (RFC 8176), for the claim `amr`.
+    public let authenticationMethods: [String]
+    /// The RFC 7638 thumbprint of the key that the session is bound to, if any (RFC 9449 section 6).
+    public let keyThumbprint: String?
+    /// The interactive login. It never moves.
+    public let startedAt: Instant
+    /// The value of the store's counter at the start: sessions older than a "revoke all" are over (`Settings`).
+    public let epoch: Int64
+
+    /// The serial of the refresh token last presented; 0 before the first one.
+    public var parent: UInt64
+    /// The serial of the refresh token last issued.
+    public var child: UInt64
+    /// When `child` was last given out: the last refresh, from which the idle time counts.
+    public var childAnsweredAt: Instant
+    /// A short hash of the `Idempotency-Key` of the request that made `child`, if it had one.
+    public var childRequestKey: UInt64?
+
+    /// Set when the session is over.
+    public var ending: Ending?
+
+    /// A session as it stands in the store.
+    public init(
+        id: Identifier<Session>, userID: Identifier<User>, clientID: String, device: Device,
+        authenticationMode: AuthenticationMode = .no, scope: Scope = .empty, authenticationMethods: [String] = [],
+        keyThumbprint: String? = nil, startedAt: Instant, epoch: Int64, parent: UInt64 = 0, child: UInt64 = 1,
+        childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, ending: Ending? = nil
+    ) {
+        self.id = id
+        self.userID = userID
+        self.clientID = clientID
+        self.device = device
+        self.authenticationMode = authenticationMode
+        self.scope = scope
+        self.authenticationMethods = authenticationMethods
+        self.keyThumbprint = keyThumbprint
+        self.startedAt = startedAt
+        self.epoch = epoch
+        self.parent = parent
+        self.child = child
+        self.childAnsweredAt = childAnsweredAt ?? startedAt
+        self.childRequestKey = childRequestKey
+        self.ending = ending
+    }
+
+    /// Records the end, unless one is recorded already: the first reason stays.
+    public mutating func end(_ reason: EndReason, at instant: Instant) {
+        if ending == nil { ending = Ending(reason: reason, at: instant) }
+    }
+}

@@ -1,0 +1,177 @@
+public import Cryptography
+public import JOSE
+internal import Synchronization
+
+/// The keys that sign rolling tokens. They live in the store, encrypted with the root key; this holds them opened.
+///
+/// They rotate by themselves: the next key is published a day before it signs, so that every verifier has it in time,
+/// and an old one stays published until the last token that it signed has ended.
+public final class SigningKeys: Sendable {
+    /// How long a new key is published before it signs.
+    public static let publicationLead = Duration.seconds(86400)
+
+    /// A key that was opened.
+    struct Opened: Sendable {
+        let stored: StoredSigningKey
+        let signer: JWTSigner
+        let publicKey: VerificationKey
+    }
+
+    private let store: any Store
+    private let rootKeys: RootKeys
+    private let algorithm: SignatureAlgorithm
+    private let rotation: Duration
+    private let absoluteMaximum: Duration
+    private let random: RandomSource
+    private let opened = Mutex<[Opened]>([])
+
+    /// Signing keys kept in `store`; a new one is made for `algorithm` every `rotation`.
+    public init(
+        store: any Store, rootKeys: RootKeys, algorithm: SignatureAlgorithm, rotation: Duration,
+        absoluteMaximum: Duration, random: RandomSource = .system
+    ) {
+        self.store = store
+        self.rootKeys = rootKeys
+        self.algorithm = algorithm
+        self.rotation = rotation
+        self.absoluteMaximum = absoluteMaximum
+        self.random = random
+    }
+
+    /// Why the keys cannot be used.
+    public enum Problem: Error, Hashable, Sendable {
+        /// The store could not answer.
+        case store(StoreError)
+        /// No listed root key opens the signing key with this id: the key file is not the database's.
+        case wrongRootKey(String)
+    }
+
+    /// Reads the keys, makes the first one or the next one when it is due, lets go those whose last token has ended.
+    /// Called at the start and every few minutes.
+    public func maintain(at now: Instant) async throws(Problem) {
+        let settings: Settings
+        let clients: [Client]
+        let fresh = makeKey(at: now)
+        let stored: [StoredSigningKey]
+        do throws(StoreError) {
+            settings = try await store.settings()
+            clients = try await store.clients()
+            let tokenLife = longestTokenLife(settings: settings, clients: clients)
+            let (algorithm, rotation) = (algorithm.rawValue, rotation)
+            stored = try await store.updateSigningKeys { keys, events in
+                let due = Self.isNewKeyDue(keys, algorithm: algorithm, rotation: rotation, at: now)
+                if due { Self.add(fresh, to: &keys, events: &events, at: now, by: .system) }
+                Self.retire(&keys, at: now, tokenLife: tokenLife)
+                return keys
+            }
+        } catch { throw .store(error) }
+        try load(stored)
+    }
+
+    /// Makes a key that signs from a day from now on, or at once when `immediately`. Returns its id.
+    public func rotate(
+        at now: Instant, immediately: Bool, by origin: Origin
+    ) async throws(Problem) -> String {
+        var fresh = makeKey(at: now)
+        if immediately { fresh.activeFrom = now }
+        let key = fresh
+        let stored: [StoredSigningKey]
+        do throws(StoreError) {
+            stored = try await store.updateSigningKeys { keys, events in
+                Self.add(key, to: &keys, events: &events, at: now, by: origin)
+                return keys
+            }
+        } catch { throw .store(error) }
+        try load(stored)
+        return key.id
+    }
+
+    /// Every key that is kept, the newest first.
+    public var all: [StoredSigningKey] {
+        opened.withLock { $0.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }
+    }
+
+    /// The published keys (RFC 7517): the signing one, the next one, and old ones whose tokens still live.
+    public var publicKeys: JWKSet {
+        JWKSet(opened.withLock { $0 }.map { JWK(publishing: $0.publicKey, kid: $0.stored.id) })
+    }
+
+    /// The signer of `now`: the newest key that is active.
+    func signer(at now: Instant) -> JWTSigner? {
+        opened.withLock { keys in
+            keys.filter { $0.stored.activeFrom <= now }.max { $0.stored.activeFrom < $1.stored.activeFrom }?.signer
+        }
+    }
+
+    /// The key that a token names.
+    func verificationKey(id: String) -> VerificationKey? {
+        opened.withLock { keys in keys.first { $0.stored.id == id }?.publicKey }
+    }
+
+    private func makeKey(at now: Instant) -> StoredSigningKey {
+        let key = SigningKey.generate(algorithm)
+        let id = JWK(key.publicKey).thumbprint
+        return StoredSigningKey(
+            id: id, algorithm: algorithm.rawValue,
+            sealedPrivateKey: rootKeys.seal(key.pkcs8DER, purpose: Self.sealing, name: id, random: random),
+            createdAt: now, activeFrom: now + Self.publicationLead)
+    }
+
+    private static let sealing = "sojourn signing keys"
+
+    private func load(_ stored: [StoredSigningKey]) throws(Problem) {
+        var keys: [Opened] = []
+        let known = opened.withLock { $0 }
+        for key in stored {
+            if let same = known.first(where: { $0.stored.sealedPrivateKey == key.sealedPrivateKey }) {
+                keys.append(Opened(stored: key, signer: same.signer, publicKey: same.publicKey))
+                continue
+            }
+            guard let der = rootKeys.open(key.sealedPrivateKey, purpose: Self.sealing, name: key.id),
+                let signing = SigningKey(pkcs8DER: der),
+                let signer = try? JWTSigner(key: signing, kid: key.id, typ: RollingToken.type)
+            else { throw .wrongRootKey(key.id) }
+            keys.append(Opened(stored: key, signer: signer, publicKey: signing.publicKey))
+        }
+        opened.withLock { $0 = keys }
+    }
+
+    /// The longest life that any rolling token can have at present.
+    private func longestTokenLife(settings: Settings, clients: [Client]) -> Duration {
+        ([nil] + clients).map { (client: Client?) in
+            Lifetimes(
+                settings: settings.sessions, client: client, user: nil, absoluteMaximum: absoluteMaximum
+            ).accessToken
+        }.reduce(.zero, max)
+    }
+
+    private static func isNewKeyDue(
+        _ keys: [StoredSigningKey], algorithm: String, rotation: Duration, at now: Instant
+    ) -> Bool {
+        guard let newest = keys.filter({ $0.algorithm == algorithm }).max(by: { $0.activeFrom < $1.activeFrom })
+        else { return true }
+        return now >= newest.activeFrom + (rotation - publicationLead)
+    }
+
+    private static func add(
+        _ key: StoredSigningKey, to keys: inout [StoredSigningKey], events: inout [AuditEvent], at now: Instant,
+        by origin: Origin
+    ) {
+        var key = key
+        // Before the first key there is no verifier to wait for.
+        if !keys.contains(where: { $0.activeFrom <= now }) { key.activeFrom = now }
+        keys.append(key)
+        events.append(AuditEvent(.signingKeyCreated, at: now, by: origin, reason: key.id))
+    }
+
+    /// Dates the end of keys that have a successor, and lets go those whose end has come.
+    private static func retire(_ keys: inout [StoredSigningKey], at now: Instant, tokenLife: Duration) {
+        guard let signing = keys.filter({ $0.activeFrom <= now }).max(by: { $0.activeFrom < $1.activeFrom }) else {
+            return
+        }
+        for index in keys.indices where keys[index].activeFrom < signing.activeFrom && keys[index].retiredAt == nil {
+            keys[index].retiredAt = now + tokenLife
+        }
+        keys.removeAll { $0.retiredAt.map { $0 <= now } ?? false }
+    }
+}

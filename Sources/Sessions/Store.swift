@@ -1,0 +1,285 @@
+/// Why the store could not answer. None of these means that anybody is logged out.
+public enum StoreError: Error, Hashable, Sendable {
+    /// Too busy, too slow, or the disk refuses: nothing was acknowledged, try again. The text is for the log.
+    case unavailable(String)
+    /// The database contradicts itself; the text says where. For the log.
+    case corrupted(String)
+}
+
+/// A session with what it hangs on, read together.
+public struct SessionRecord: Hashable, Sendable {
+    /// The session.
+    public var session: Session
+    /// Nil when the user was deleted.
+    public var user: User?
+    /// Nil when the client was deleted.
+    public var client: Client?
+    /// The settings of that moment.
+    public var settings: Settings
+
+    /// What was read together.
+    public init(session: Session, user: User?, client: Client?, settings: Settings) {
+        self.session = session
+        self.user = user
+        self.client = client
+        self.settings = settings
+    }
+}
+
+/// A change of one session, inside a transaction: edit `session`, record `events`.
+public struct SessionChange: Sendable {
+    /// The session, to be edited; what differs at the end is written.
+    public var session: Session
+    /// Nil when the user was deleted.
+    public let user: User?
+    /// Nil when the client was deleted.
+    public let client: Client?
+    /// The settings of this moment.
+    public let settings: Settings
+    /// What the audit trail gets, in the same transaction.
+    public var events: [AuditEvent] = []
+
+    /// What was read, with the edits so far.
+    public var record: SessionRecord {
+        SessionRecord(session: session, user: user, client: client, settings: settings)
+    }
+
+    /// The change of what `record` holds.
+    public init(_ record: SessionRecord) {
+        session = record.session
+        user = record.user
+        client = record.client
+        settings = record.settings
+    }
+}
+
+/// A login, inside a transaction: set `session` to start it. The living session on the same device is ended as replaced.
+public struct SessionOpening: Sendable {
+    /// The user.
+    public let user: User
+    /// Nil when there is no such client.
+    public let client: Client?
+    /// The settings of this moment.
+    public let settings: Settings
+    /// The session on the same (user, client, device) without a recorded end, if there is one.
+    public let previous: Session?
+    /// The new session; left nil when the login is refused.
+    public var session: Session?
+    /// What the audit trail gets, in the same transaction.
+    public var events: [AuditEvent] = []
+
+    /// A login of `user`.
+    public init(user: User, client: Client?, settings: Settings, previous: Session?) {
+        self.user = user
+        self.client = client
+        self.settings = settings
+        self.previous = previous
+    }
+}
+
+/// A change of one user, inside a transaction: edit `user`, end sessions with it, or delete it.
+public struct UserChange: Sendable {
+    /// Which of the user's sessions end with this change.
+    public struct EndingSessions: Hashable, Sendable {
+        /// The reason that each gets.
+        public var reason: EndReason
+        /// The instant that each gets.
+        public var at: Instant
+        /// Spared: the session that asked.
+        public var except: Identifier<Session>?
+        /// Only those in this client, if set.
+        public var clientID: String?
+        /// Only those on this device, if set.
+        public var deviceID: String?
+
+        /// All sessions of the user, but `except`, as far as client and device agree.
+        public init(
+            _ reason: EndReason, at: Instant, except: Identifier<Session>? = nil, clientID: String? = nil,
+            deviceID: String? = nil
+        ) {
+            self.reason = reason
+            self.at = at
+            self.except = except
+            self.clientID = clientID
+            self.deviceID = deviceID
+        }
+    }
+
+    /// The user, to be edited; what differs at the end is written. The id stays.
+    public var user: User
+    /// The settings of this moment.
+    public let settings: Settings
+    /// Sessions that end in the same transaction.
+    public var ending: EndingSessions?
+    /// Whether the user is deleted; their sessions then end as `user_deleted` and stay as tombstones.
+    public var deletes = false
+    /// What the audit trail gets, in the same transaction.
+    public var events: [AuditEvent] = []
+
+    /// The change of `user`.
+    public init(user: User, settings: Settings) {
+        self.user = user
+        self.settings = settings
+    }
+}
+
+/// What a change of a user came to.
+public enum UserUpdate<Outcome: Sendable>: Sendable {
+    /// No such user.
+    case notFound
+    /// The new username belongs to somebody else; nothing was written.
+    case usernameTaken
+    /// Written and durable; so many sessions ended with it.
+    case done(Outcome, endedSessions: Int)
+}
+
+/// A change of the settings, inside a transaction.
+public struct SettingsChange: Sendable {
+    /// The settings, to be edited.
+    public var settings: Settings
+    /// Every client, because settings and clients must go together.
+    public let clients: [Client]
+    /// What the audit trail gets, in the same transaction.
+    public var events: [AuditEvent] = []
+
+    /// The change of `settings`.
+    public init(settings: Settings, clients: [Client]) {
+        self.settings = settings
+        self.clients = clients
+    }
+}
+
+/// A change of one client, inside a transaction: set `client` to nil to delete it, to a value to make or change it.
+public struct ClientChange: Sendable {
+    /// The client; nil when there is none.
+    public var client: Client?
+    /// The settings. A new client takes `settings.epoch + 1`, and the store keeps that as the new epoch.
+    public let settings: Settings
+    /// What the audit trail gets, in the same transaction.
+    public var events: [AuditEvent] = []
+
+    /// The change of `client`.
+    public init(client: Client?, settings: Settings) {
+        self.client = client
+        self.settings = settings
+    }
+}
+
+/// What the domain needs of a database. Each call is one transaction: it has happened and is durable when it returns,
+/// or it throws and nothing has happened that was acknowledged. The closures are pure, run inside the transaction, and
+/// may run more than once (a backend may have to try again); a refusal is a value that they return, so that what it
+/// must record commits with it.
+///
+/// A call that could not be decided within the store's deadline (10 s) throws `unavailable` and is not decided later.
+public protocol Store: Sendable {
+    /// Reads the session, lets `change` edit it, writes what differs. Nil: no such session.
+    func updateSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome?
+
+    /// Lets `decide` start a session for a user on a device, and ends the one that it replaces. Nil: no such user.
+    func openSession<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome?
+
+    /// The session as it stands, with every acknowledged change.
+    func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord?
+
+    /// The sessions of a user, tombstones included, newest first, beginning after `cursor` (from `nextCursor`).
+    func sessions(
+        of userID: Identifier<User>, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<SessionRecord>
+
+    /// Adds a user. False: the username is taken; nothing was written.
+    func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool
+
+    /// The user.
+    func user(_ reference: UserReference) async throws(StoreError) -> User?
+
+    /// Users in the order of their usernames' keys, those whose username, e-mail or name contains `query`.
+    func users(matching query: String?, after cursor: String?, limit: Int) async throws(StoreError) -> Page<User>
+
+    /// Reads the user, lets `change` edit it and end sessions, writes.
+    func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome>
+
+    /// Every client, by id.
+    func clients() async throws(StoreError) -> [Client]
+
+    /// The client.
+    func client(_ id: String) async throws(StoreError) -> Client?
+
+    /// Lets `change` make, edit or delete the client.
+    func updateClient<Outcome: Sendable>(
+        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
+    ) async throws(StoreError) -> Outcome
+
+    /// The settings.
+    func settings() async throws(StoreError) -> Settings
+
+    /// Lets `change` edit the settings.
+    func updateSettings<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
+    ) async throws(StoreError) -> Outcome
+
+    /// Lets `change` edit the list of signing keys (and reads it: return it unchanged).
+    func updateSigningKeys<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome
+    ) async throws(StoreError) -> Outcome
+
+    /// Lets `change` edit the list of admin keys.
+    func updateAdminKeys<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
+    ) async throws(StoreError) -> Outcome
+
+    /// The admin keys.
+    func adminKeys() async throws(StoreError) -> [AdminKey]
+
+    /// Adds to the audit trail what belongs to no change.
+    func append(_ events: [AuditEvent]) async throws(StoreError)
+
+    /// The audit trail from the oldest event on, those after place `cursor`, of one user or one session if named.
+    func events(
+        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
+    ) async throws(StoreError) -> [RecordedEvent]
+
+    /// One small step of clean-up: looks at up to `limit` sessions after `cursor` in the order of their ids and deletes
+    /// those for which `isForgotten` answers true. Returns the cursor of the next step; nil at the end of the table.
+    func sweepSessions(
+        after cursor: Identifier<Session>?, limit: Int,
+        _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
+    ) async throws(StoreError) -> SweepStep
+
+    /// Whether the store can commit at present.
+    func ping() async throws(StoreError)
+}
+
+/// What one step of clean-up came to.
+public struct SweepStep: Hashable, Sendable {
+    /// Where the next step begins; nil at the end of the table.
+    public var cursor: Identifier<Session>?
+    /// How many rows were deleted.
+    public var deleted: Int
+
+    /// A step.
+    public init(cursor: Identifier<Session>?, deleted: Int) {
+        self.cursor = cursor
+        self.deleted = deleted
+    }
+}
+
+/// A part of a list.
+public struct Page<Item: Sendable>: Sendable {
+    /// The items, in the list's order.
+    public var items: [Item]
+    /// Where the next page begins; nil on the last page.
+    public var nextCursor: String?
+
+    /// A page.
+    public init(items: [Item], nextCursor: String?) {
+        self.items = items
+        self.nextCursor = nextCursor
+    }
+}

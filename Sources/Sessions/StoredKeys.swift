@@ -1,0 +1,48 @@
+/// A signing key as the store keeps it: the private part encrypted with the root key.
+public struct StoredSigningKey: Hashable, Sendable {
+    /// The key's RFC 7638 thumbprint: its `kid`.
+    public var id: String
+    /// `ES256` or `EdDSA`.
+    public var algorithm: String
+    /// PKCS #8, sealed with AES-256-GCM under a key derived from the root key, bound to `id`.
+    public var sealedPrivateKey: [UInt8]
+    /// When it was made and published.
+    public var createdAt: Instant
+    /// From when it signs: a day after it was published, so that every verifier has it.
+    public var activeFrom: Instant
+    /// Until when it stays published: when the last token that it can have signed has ended; nil while it signs.
+    public var retiredAt: Instant?
+
+    /// A key as it stands in the store.
+    public init(
+        id: String, algorithm: String, sealedPrivateKey: [UInt8], createdAt: Instant, activeFrom: Instant,
+        retiredAt: Instant? = nil
+    ) {
+        self.id = id
+        self.algorithm = algorithm
+        self.sealedPrivateKey = sealedPrivateKey
+        self.createdAt = createdAt
+        self.activeFrom = activeFrom
+        self.retiredAt = retiredAt
+    }
+}
+
+/// A key that opens the admin calls. Only its hash is kept: the key is random, so a fast hash is enough.
+public struct AdminKey: Hashable, Sendable, Identifiable {
+    /// A short random name, safe to log.
+    public var id: String
+    /// What it is for.
+    public var name: String
+    /// SHA-256 of the key.
+    public var hash: [UInt8]
+    /// When it was made.
+    public var createdAt: Instant
+
+    /// An admin key as it stands in the store.
+    public init(id: String, name: String, hash: [UInt8], createdAt: Instant) {
+        self.id = id
+        self.name = name
+        self.hash = hash
+        self.createdAt = createdAt
+    }
+}

@@ -1,0 +1,106 @@
+/// A rolling token that was checked against the store, and the session that it belongs to.
+public struct AuthenticatedSession: Hashable, Sendable {
+    /// The session, its user, client and settings, as they stand.
+    public let record: SessionRecord
+    /// Whose session it is.
+    public let user: User
+    /// What the token may do.
+    public let scope: Scope
+    /// When the token was issued.
+    public let issuedAt: Instant
+    /// When the token expires.
+    public let expiresAt: Instant
+
+    /// The session.
+    public var session: Session { record.session }
+}
+
+/// What a token is good for at present (RFC 7662 section 2.2).
+public enum Introspection: Hashable, Sendable {
+    /// Not good, or not ours, or not for the caller to know.
+    case inactive
+    /// A rolling token of a session.
+    case rollingToken(AuthenticatedSession)
+    /// A token that a client got for itself.
+    case clientToken(clientID: String, scope: Scope, issuedAt: Instant, expiresAt: Instant)
+    /// A refresh token that would be accepted.
+    case refreshToken(SessionRecord, expiresAt: Instant)
+}
+
+extension TokenService {
+    /// The session of a rolling token, always checked against the store: an end that was acknowledged counts at once,
+    /// and logins that were disabled with immediate effect too.
+    public func authenticate(_ token: String, from origin: Origin) async throws(ServiceError) -> AuthenticatedSession {
+        let now = context.clock.now
+        guard let claims = rollingTokens.verify(token), let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
+        else { throw .invalidToken(nil) }
+        guard now.secondsSinceEpoch < claims.expiry else { throw .invalidToken(nil) }
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
+            throw .invalidToken(.unknownSession)
+        }
+        if let ending = policy.ending(of: record, at: now) {
+            try await settle(ending, of: record, from: origin, at: now)
+            throw .invalidToken(.ended(ending.reason))
+        }
+        guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
+        if user.rejectsRollingTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
+        return AuthenticatedSession(
+            record: record, user: user, scope: Scope(claims.scope ?? "") ?? .empty,
+            issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
+    }
+
+    /// Records an end that the clock has brought, so that what was answered once is final whatever the settings become.
+    private func settle(
+        _ ending: Session.Ending, of record: SessionRecord, from origin: Origin, at now: Instant
+    ) async throws(ServiceError) {
+        guard record.session.ending == nil else { return }
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.updateSession(record.session.id) { [policy] change in
+                guard let ending = policy.ending(of: change.record, at: now) else { return }
+                var session = change.session
+                session.end(ending.reason, at: ending.at)
+                change.keep(session, endedBy: origin, at: now)
+            }
+        }
+    }
+
+    /// What `token` is good for at present. Inactive tells nothing about why.
+    public func introspect(_ token: String, from origin: Origin) async throws(ServiceError) -> Introspection {
+        if token.hasPrefix(RefreshTokenCoder.prefix) { return try await introspectRefreshToken(token) }
+        if let claims = rollingTokens.verify(token), claims.sessionID == nil {
+            return try await introspect(clientToken: claims)
+        }
+        do throws(ServiceError) {
+            return .rollingToken(try await authenticate(token, from: origin))
+        } catch {
+            guard case .invalidToken = error else { throw error }
+            return .inactive
+        }
+    }
+
+    private func introspect(clientToken claims: RollingToken) async throws(ServiceError) -> Introspection {
+        guard context.clock.now.secondsSinceEpoch < claims.expiry,
+            try await inStore({ () async throws(StoreError) in try await store.client(claims.clientID) }) != nil
+        else { return .inactive }
+        return .clientToken(
+            clientID: claims.clientID, scope: Scope(claims.scope ?? "") ?? .empty,
+            issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
+    }
+
+    /// A refresh token is active if the decision would accept it; it is asked of a copy, so that nothing is spent.
+    private func introspectRefreshToken(_ token: String) async throws(ServiceError) -> Introspection {
+        let now = context.clock.now
+        guard let token = context.refreshTokens.decode(token),
+            let record = try await inStore({ () async throws(StoreError) in try await store.session(token.sessionID) })
+        else { return .inactive }
+        var session = record.session
+        let presentation = RefreshPresentation(
+            serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)
+        let decision = policy.decide(
+            presentation, &session, user: record.user, client: record.client, settings: record.settings, now: now)
+        if case .refused = decision { return .inactive }
+        let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
+        return .refreshToken(
+            record, expiresAt: min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session)))
+    }
+}

@@ -1,0 +1,139 @@
+/// A login as the wire brought it.
+public struct LoginRequest: Sendable {
+    /// The app.
+    public var clientID: String
+    /// The device; the caller has checked its id and texts.
+    public var device: Device
+    /// How the app will guard the token.
+    public var authenticationMode: AuthenticationMode
+    /// What the rolling tokens may do; nil: all that the client can be granted.
+    public var scope: Scope?
+    /// The key that the session is bound to, proved in this request.
+    public var keyThumbprint: String?
+
+    /// A login on `device`.
+    public init(
+        clientID: String, device: Device, authenticationMode: AuthenticationMode = .no, scope: Scope? = nil,
+        keyThumbprint: String? = nil
+    ) {
+        self.clientID = clientID
+        self.device = device
+        self.authenticationMode = authenticationMode
+        self.scope = scope
+        self.keyThumbprint = keyThumbprint
+    }
+}
+
+extension TokenService {
+    /// Logs in with a password. An unknown user and a wrong password get one answer, equally slow; that logins are off is
+    /// told only after the right password.
+    public func login(
+        _ request: LoginRequest, username: String, password: String, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        let user = try await verifiedUser(username: username, password: password, from: origin)
+        return try await start(
+            request, userID: user.id, verified: user.passwordHash, authenticationMethods: ["pwd"], from: origin)
+    }
+
+    /// Starts a session for a user whom a backend has authenticated. It is a login: a disable prevents it.
+    public func mintSession(
+        _ request: LoginRequest, for reference: UserReference, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        guard
+            let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
+        else { throw .notFound("user") }
+        return try await start(request, userID: user.id, verified: nil, authenticationMethods: [], from: origin)
+    }
+
+    /// The user with that name and password.
+    func verifiedUser(
+        username: String, password: String, from origin: Origin
+    ) async throws(ServiceError) -> User {
+        let user =
+            Text.isValid(username, lengthMax: User.usernameLengthMax)
+            ? try await inStore { () async throws(StoreError) in try await store.user(.username(username)) } : nil
+        let isRight = try await context.passwords.verify(password, against: user?.passwordHash)
+        guard var user, isRight else {
+            if let user {
+                let event = AuditEvent(
+                    .loginFailed, at: context.clock.now, by: origin, userID: user.id, reason: "wrong_password")
+                try await inStore { () async throws(StoreError) in try await store.append([event]) }
+            }
+            throw .invalidCredentials
+        }
+        if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
+            user.passwordHash = try await rehash(password, of: user)
+        }
+        return user
+    }
+
+    /// Hashes the password again after the parameters have risen, if nobody has changed it meanwhile. Returns the hash
+    /// that stands for the verified password.
+    private func rehash(_ password: String, of user: User) async throws(ServiceError) -> String? {
+        let hash = try await context.passwords.hash(password)
+        let update = try await inStore { () async throws(StoreError) in
+            try await store.updateUser(.id(user.id)) { change in
+                if change.user.passwordHash == user.passwordHash { change.user.passwordHash = hash }
+                return change.user.passwordHash == hash
+            }
+        }
+        guard case .done(true, _) = update else { return user.passwordHash }
+        return hash
+    }
+
+    /// Starts a session, and ends the one that it replaces on the same device.
+    private func start(
+        _ request: LoginRequest, userID: Identifier<User>, verified passwordHash: String?,
+        authenticationMethods: [String], from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        let now = context.clock.now
+        let id = Identifier<Session>(random: context.random)
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
+                opening -> Result<SessionRecord, ServiceError> in
+                // The password may have changed while it was being verified.
+                if let passwordHash, opening.user.passwordHash != passwordHash { return .failure(.invalidCredentials) }
+                return opening.start(
+                    request, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
+            }
+        }
+        guard let outcome else { throw .invalidCredentials }
+        let record = try outcome.get()
+        guard let user = record.user, let client = record.client else { throw .invalidClient }
+        return try grant(
+            record.session, user: user, client: client, settings: record.settings, scope: record.session.scope, at: now)
+    }
+}
+
+extension SessionOpening {
+    /// Sets the new session if the client and the user's switches allow it.
+    mutating func start(
+        _ request: LoginRequest, id: Identifier<Session>, authenticationMethods: [String], from origin: Origin,
+        now: Instant
+    ) -> Result<SessionRecord, ServiceError> {
+        guard let client else { return .failure(.invalidClient) }
+        guard client.grantTypes.contains(.refreshToken) else { return .failure(.unauthorizedClient) }
+        let scope = request.scope ?? client.scope
+        guard client.scope.contains(scope) else { return .failure(.invalidScope) }
+        if let refusal = user.loginRefusal {
+            events.append(
+                AuditEvent(
+                    .loginRefused, at: now, by: origin, userID: user.id, clientID: client.id,
+                    deviceID: request.device.id, reason: refusal.rawValue))
+            return .failure(.loginRefused(refusal))
+        }
+        let session = Session(
+            id: id, userID: user.id, clientID: client.id, device: request.device,
+            authenticationMode: request.authenticationMode, scope: scope,
+            authenticationMethods: authenticationMethods, keyThumbprint: request.keyThumbprint, startedAt: now,
+            epoch: settings.epoch)
+        if let previous {
+            events.append(
+                AuditEvent(
+                    .sessionEnded, at: now, by: origin, session: previous, reason: EndReason.replaced.rawValue))
+        }
+        events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
+        self.session = session
+        return .success(SessionRecord(session: session, user: user, client: client, settings: settings))
+    }
+}

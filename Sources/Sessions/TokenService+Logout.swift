@@ -1,0 +1,40 @@
+extension TokenService {
+    /// Ends the session of a token of either kind, however old it is: an expired rolling token will do, and a token of
+    /// an ended session, so that logging out again and again is no error. Returns when the end is durable.
+    public func logOut(_ token: String, from origin: Origin) async throws(ServiceError) {
+        guard let id = sessionID(in: token) else { throw .invalidToken(.malformed) }
+        _ = try await end(id, .loggedOut, from: origin)
+    }
+
+    /// Ends the session of a token that was issued to `clientID` (RFC 7009). A token that means nothing here is revoked
+    /// already; one of another client is refused.
+    public func revoke(_ token: String, clientID: String, from origin: Origin) async throws(ServiceError) {
+        guard let id = sessionID(in: token),
+            let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
+        else { return }
+        guard record.session.clientID == clientID else { throw .unauthorizedClient }
+        _ = try await end(id, .loggedOut, from: origin)
+    }
+
+    /// Ends a session for `reason`. False: there is no such session, not even a tombstone.
+    public func end(
+        _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin
+    ) async throws(ServiceError) -> Bool {
+        let now = context.clock.now
+        return try await inStore { () async throws(StoreError) in
+            try await store.updateSession(id) { [policy] change in
+                var session = change.session
+                let earlier = policy.ending(of: change.record, at: now)
+                session.end(earlier?.reason ?? reason, at: earlier?.at ?? now)
+                change.keep(session, endedBy: origin, at: now)
+                return true
+            }
+        } ?? false
+    }
+
+    /// The session that a genuine token of either kind names.
+    private func sessionID(in token: String) -> Identifier<Session>? {
+        if token.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(token)?.sessionID }
+        return rollingTokens.verify(token)?.sessionID.flatMap { Identifier<Session>($0) }
+    }
+}

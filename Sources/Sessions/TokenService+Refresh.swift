@@ -1,0 +1,119 @@
+internal import Cryptography
+
+/// A refresh as the wire brought it.
+public struct RefreshRequest: Hashable, Sendable {
+    /// The refresh token; for a client that keeps one string, the rolling token that holds it.
+    public var token: String
+    /// The authenticated client; nil where the call knows no clients, which is enough for public ones.
+    public var clientID: String?
+    /// The device that the request names, if it names one.
+    public var deviceID: String?
+    /// The `Idempotency-Key`, if the request has one: chosen and stored by the client before it sends.
+    public var idempotencyKey: String?
+    /// A narrower scope for the rolling token (RFC 6749 section 6); nil: all that was granted.
+    public var scope: Scope?
+    /// The thumbprint of the key of which the request holds a good proof.
+    public var provenKeyThumbprint: String?
+
+    /// A refresh with `token`.
+    public init(
+        token: String, clientID: String?, deviceID: String? = nil, idempotencyKey: String? = nil,
+        scope: Scope? = nil, provenKeyThumbprint: String? = nil
+    ) {
+        self.token = token
+        self.clientID = clientID
+        self.deviceID = deviceID
+        self.idempotencyKey = idempotencyKey
+        self.scope = scope
+        self.provenKeyThumbprint = provenKeyThumbprint
+    }
+}
+
+extension TokenService {
+    /// Renews a rolling token: the heart. Reads the token, lets the store decide in a transaction, signs.
+    ///
+    /// Returns the tokens and the row of the table that gave them. When it returns, the outcome is durable.
+    public func refresh(
+        _ request: RefreshRequest, from origin: Origin
+    ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
+        let now = context.clock.now
+        guard let token = refreshToken(in: request.token) else { throw .refused(.malformed) }
+        let presentation = RefreshPresentation(
+            serial: token.serial, clientID: request.clientID, deviceID: request.deviceID,
+            requestKey: request.idempotencyKey.map(Self.shortHash), provenKeyThumbprint: request.provenKeyThumbprint)
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.updateSession(token.sessionID) { [policy] change in
+                policy.refresh(presentation, scope: request.scope, &change, from: origin, now: now)
+            }
+        }
+        switch outcome {
+        case nil: throw .refused(.unknownSession)
+        case .refused(let reason): throw .refused(reason)
+        case .scopeExceeded: throw .invalidScope
+        case .issued(let decision, let session, let user, let client, let settings):
+            let grant = try grant(
+                session, user: user, client: client, settings: settings, scope: request.scope ?? session.scope, at: now)
+            return (grant, decision)
+        }
+    }
+
+    /// The refresh token that `text` is, or holds: clients that keep one string present their rolling token.
+    func refreshToken(in text: String) -> RefreshToken? {
+        if text.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(text) }
+        return rollingTokens.verify(text)?.refreshToken.flatMap(context.refreshTokens.decode)
+    }
+
+    /// Eight bytes of SHA-256: enough to tell the keys of one device's retries apart, and nothing to learn from.
+    static func shortHash(_ idempotencyKey: String) -> UInt64 {
+        sha256(Array(idempotencyKey.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Runs `body`, turning what the store cannot do into the domain's error.
+    func inStore<Value: Sendable>(
+        _ body: () async throws(StoreError) -> Value
+    ) async throws(ServiceError) -> Value {
+        do throws(StoreError) { return try await body() } catch { throw .store(error) }
+    }
+}
+
+/// What the transaction of a refresh came to.
+enum RefreshOutcome: Sendable {
+    case issued(RefreshDecision, Session, User, Client, Settings)
+    case refused(RefusalReason)
+    case scopeExceeded
+}
+
+extension RefreshPolicy {
+    /// The transaction of a refresh: the decision, and the audit events that go with it.
+    func refresh(
+        _ presentation: RefreshPresentation, scope: Scope?, _ change: inout SessionChange, from origin: Origin,
+        now: Instant
+    ) -> RefreshOutcome {
+        var session = change.session
+        let decision = decide(
+            presentation, &session, user: change.user, client: change.client, settings: change.settings, now: now)
+        if case .refused(let reason) = decision {
+            change.keep(session, endedBy: origin, at: now)
+            return .refused(reason)
+        }
+        if let scope, !session.scope.contains(scope) { return .scopeExceeded }
+        guard let user = change.user, let client = change.client else { return .refused(.unknownSession) }
+        if decision == .restored {
+            change.events.append(
+                AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))
+        }
+        change.session = session
+        return .issued(decision, session, user, client, change.settings)
+    }
+}
+
+extension SessionChange {
+    /// Takes over `session`, and tells the audit trail if it has ended just now.
+    mutating func keep(_ session: Session, endedBy origin: Origin, at now: Instant) {
+        if let ending = session.ending, self.session.ending == nil {
+            events.append(
+                AuditEvent(.sessionEnded, at: now, by: origin, session: session, reason: ending.reason.rawValue))
+        }
+        self.session = session
+    }
+}

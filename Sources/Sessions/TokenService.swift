@@ -1,0 +1,96 @@
+public import Cryptography
+
+/// What all use cases of the domain share.
+public struct ServiceContext: Sendable {
+    /// Where everything is kept.
+    public let store: any Store
+    /// The lifetimes and the table of rotation.
+    public let policy: RefreshPolicy
+    /// Writes and reads refresh tokens.
+    public let refreshTokens: RefreshTokenCoder
+    /// The keys that sign rolling tokens.
+    public let signingKeys: SigningKeys
+    /// Hashes passwords.
+    public let passwords: PasswordHasher
+    /// The time.
+    public let clock: WallClock
+    /// Random bytes.
+    public let random: RandomSource
+    /// The `iss` of every rolling token: the public base URL.
+    public let issuer: String
+    /// The `aud` of every rolling token: whom it is for.
+    public let audience: String
+
+    /// What all use cases share.
+    public init(
+        store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,
+        passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String
+    ) {
+        self.store = store
+        self.policy = policy
+        self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
+        self.signingKeys = signingKeys
+        self.passwords = passwords
+        self.clock = clock
+        self.random = random
+        self.issuer = issuer
+        self.audience = audience
+    }
+}
+
+/// Issues tokens, renews them, ends sessions, and tells whether a token is good: everything that a client's token can do.
+public struct TokenService: Sendable {
+    let context: ServiceContext
+    let rollingTokens: RollingTokenIssuer
+
+    /// The token service of `context`.
+    public init(_ context: ServiceContext) {
+        self.context = context
+        rollingTokens = RollingTokenIssuer(
+            issuer: context.issuer, audience: context.audience, keys: context.signingKeys, random: context.random)
+    }
+
+    var store: any Store { context.store }
+    var policy: RefreshPolicy { context.policy }
+
+    /// What a login or a refresh gives: the values of the token answer.
+    func grant(
+        _ session: Session, user: User, client: Client, settings: Settings, scope: Scope, at now: Instant
+    ) throws(ServiceError) -> TokenGrant {
+        let lifetimes = policy.lifetimes(settings: settings, client: client, user: user)
+        let expiry = lifetimes.accessTokenEnd(of: session, issuedAt: now)
+        let refreshToken = context.refreshTokens.encode(RefreshToken(sessionID: session.id, serial: session.child))
+        let isSingle = client.tokenStyle == .single
+        let accessToken = try rollingTokens.issue(
+            for: session, scope: scope, refreshAfter: lifetimes.refreshAfter,
+            refreshToken: isSingle ? refreshToken : nil, at: now, expiry: expiry)
+        return TokenGrant(
+            accessToken: accessToken, refreshToken: isSingle ? nil : refreshToken, scope: scope, issuedAt: now,
+            expiresAt: expiry, refreshAfter: now + lifetimes.refreshAfter, session: session, user: user,
+            idleExpiresAt: lifetimes.idleEnd(of: session), sessionExpiresAt: lifetimes.finalEnd(of: session))
+    }
+}
+
+/// What a login or a refresh gives.
+public struct TokenGrant: Sendable {
+    /// The rolling token.
+    public let accessToken: String
+    /// The refresh token; nil for a client that keeps one string, in which it then is.
+    public let refreshToken: String?
+    /// What the rolling token may do.
+    public let scope: Scope
+    /// The `iat` of the rolling token.
+    public let issuedAt: Instant
+    /// The `exp` of the rolling token.
+    public let expiresAt: Instant
+    /// From when the client should refresh.
+    public let refreshAfter: Instant
+    /// The session as it now stands.
+    public let session: Session
+    /// Whose it is.
+    public let user: User
+    /// When the session ends if it is not refreshed.
+    public let idleExpiresAt: Instant
+    /// When the session ends however often it is refreshed.
+    public let sessionExpiresAt: Instant
+}

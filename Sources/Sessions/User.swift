@@ -1,0 +1,133 @@
+/// An account that can log in.
+public struct User: Hashable, Sendable, Identifiable {
+    /// The longest username, in bytes of UTF-8.
+    public static let usernameLengthMax = 128
+
+    /// What the app shows and stores of the user (seed 002); every member may be missing.
+    public struct Profile: Hashable, Sendable {
+        /// The e-mail address.
+        public var email: String?
+        /// The telephone number.
+        public var phoneNumber: String?
+        /// The name to show.
+        public var displayName: String?
+        /// The country, ISO 3166-1 alpha-2.
+        public var country: String?
+
+        /// A profile.
+        public init(
+            email: String? = nil, phoneNumber: String? = nil, displayName: String? = nil, country: String? = nil
+        ) {
+            self.email = email
+            self.phoneNumber = phoneNumber
+            self.displayName = displayName
+            self.country = country
+        }
+    }
+
+    /// Logins switched off: no login and no refresh, on any device. It blocks; it ends nothing.
+    public struct LoginDisabling: Hashable, Sendable {
+        /// From when living rolling tokens are refused.
+        public enum Effective: String, CaseIterable, Sendable {
+            /// Rolling tokens are refused at once.
+            case immediate
+            /// Rolling tokens serve until they expire; they are not renewed.
+            case onExpiry = "on_expiry"
+        }
+
+        /// When living rolling tokens stop being accepted.
+        public var effective: Effective
+        /// Since when.
+        public var since: Instant
+        /// What the admin wrote, for other admins.
+        public var note: String?
+
+        /// A switch thrown at `since`.
+        public init(effective: Effective, since: Instant, note: String? = nil) {
+            self.effective = effective
+            self.since = since
+            self.note = note
+        }
+    }
+
+    /// A one-time password reset that is outstanding. At most one per user: a newer one replaces it.
+    public struct PasswordReset: Hashable, Sendable {
+        /// SHA-256 of the token's secret part.
+        public let secretHash: [UInt8]
+        /// The first instant at which it no longer works.
+        public let expiresAt: Instant
+
+        /// An outstanding reset.
+        public init(secretHash: [UInt8], expiresAt: Instant) {
+            self.secretHash = secretHash
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// 16 random bytes; stable and opaque: the `sub` of every token.
+    public let id: Identifier<User>
+    /// Unique without regard to case and Unicode composition (`Text.key`).
+    public var username: String
+    /// What the app shows.
+    public var profile: Profile
+    /// A PHC string; nil for a user who cannot log in by password.
+    public var passwordHash: String?
+    /// The user's own limit for a session, from its start; nil inherits.
+    public var offlineSessionMax: Duration?
+    /// Set while an admin has switched the user's logins off.
+    public var disabledByAdmin: LoginDisabling?
+    /// Set while the user has switched their own logins off.
+    public var disabledByUser: LoginDisabling?
+    /// The outstanding reset, if any.
+    public var passwordReset: PasswordReset?
+    /// When the account was made.
+    public let createdAt: Instant
+
+    /// A user as it stands in the store.
+    public init(
+        id: Identifier<User>, username: String, profile: Profile = Profile(), passwordHash: String? = nil,
+        offlineSessionMax: Duration? = nil, disabledByAdmin: LoginDisabling? = nil,
+        disabledByUser: LoginDisabling? = nil, passwordReset: PasswordReset? = nil, createdAt: Instant
+    ) {
+        self.id = id
+        self.username = username
+        self.profile = profile
+        self.passwordHash = passwordHash
+        self.offlineSessionMax = offlineSessionMax
+        self.disabledByAdmin = disabledByAdmin
+        self.disabledByUser = disabledByUser
+        self.passwordReset = passwordReset
+        self.createdAt = createdAt
+    }
+
+    /// Why logins and refreshes are refused at present, if they are; the admin's word comes first.
+    public var loginRefusal: RefusalReason? {
+        if disabledByAdmin != nil { return .loginDisabledByAdmin }
+        if disabledByUser != nil { return .loginDisabledByUser }
+        return nil
+    }
+
+    /// Whether a living rolling token must be refused because logins are off with immediate effect.
+    public var rejectsRollingTokens: Bool {
+        disabledByAdmin?.effective == .immediate || disabledByUser?.effective == .immediate
+    }
+}
+
+/// How an admin names a user: by id, or as `username:NAME`.
+public enum UserReference: Hashable, Sendable {
+    case id(Identifier<User>)
+    case username(String)
+
+    /// The reference that `text` spells; nil if it is neither an id nor `username:NAME`.
+    public init?(_ text: String) {
+        if text.hasPrefix("username:") {
+            let name = String(text.dropFirst("username:".count))
+            guard Text.isValid(name, lengthMax: User.usernameLengthMax) else { return nil }
+            self = .username(name)
+        } else if let id = Identifier<User>(text) {
+            self = .id(id)
+        } else {
+            return nil
+        }
+    }
+}

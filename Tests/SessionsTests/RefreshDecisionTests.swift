@@ -1,0 +1,118 @@
+import Sessions
+import Testing
+
+/// The table of convergent, confirmed rotation, row by row, at every boundary of the rotation interval (120 s).
+struct RefreshDecisionTests {
+    /// A session whose token 4 was presented and whose token 5 was issued, `age` seconds before the test's instant.
+    private func session(
+        keyThumbprint: String? = nil, requestKey: UInt64? = nil
+    ) -> Session {
+        var session = Sample.session(keyThumbprint: keyThumbprint)
+        (session.parent, session.child, session.childRequestKey) = (4, 5, requestKey)
+        return session
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var presented: UInt64
+        var age: Int64
+        var bound = false
+        var sameKey = false
+        var expected: RefreshDecision
+        var parent: UInt64 = 4
+        var child: UInt64 = 5
+        /// Seconds by which `childAnsweredAt` moved.
+        var moved: Int64 = 0
+        var testDescription: String { "\(presented) after \(age) s → \(expected.name)" }
+    }
+
+    static let rows: [Row] = [
+        Row(presented: 5, age: 0, expected: .repeated),
+        Row(presented: 5, age: 119, expected: .repeated),
+        Row(presented: 5, age: 120, expected: .rotated, parent: 5, child: 6, moved: 120),
+        Row(presented: 5, age: 121, expected: .rotated, parent: 5, child: 6, moved: 121),
+        Row(presented: 5, age: -60, expected: .repeated),
+        Row(presented: 4, age: 0, expected: .converged),
+        Row(presented: 4, age: 29, expected: .converged),
+        Row(presented: 4, age: 30, expected: .converged, moved: 30),
+        Row(presented: 4, age: 119, expected: .converged, moved: 119),
+        Row(presented: 4, age: -60, expected: .converged),
+        Row(presented: 4, age: 120, expected: .reissued, child: 6, moved: 120),
+        Row(presented: 4, age: 1_000_000, expected: .reissued, child: 6, moved: 1_000_000),
+        Row(presented: 4, age: 120, sameKey: true, expected: .converged, moved: 120),
+        Row(presented: 4, age: 1_000_000, sameKey: true, expected: .converged, moved: 1_000_000),
+        Row(presented: 4, age: 120, bound: true, expected: .converged, moved: 120),
+        Row(presented: 3, age: 0, bound: true, expected: .caughtUp),
+        Row(presented: 1, age: 1000, bound: true, expected: .caughtUp),
+        Row(presented: 6, age: 0, expected: .restored, parent: 6, child: 7),
+        Row(presented: 9, age: 500, expected: .restored, parent: 9, child: 10, moved: 500),
+    ]
+
+    @Test(arguments: rows) func eachRow_answersAndWritesAsTheTableSays(_ row: Row) {
+        var session = session(keyThumbprint: row.bound ? "key" : nil, requestKey: 77)
+        let before = session
+        let now = Sample.start + .seconds(row.age)
+        let decision = Sample.decide(
+            &session, serial: row.presented, at: now, key: row.sameKey ? 77 : 78, proof: row.bound ? "key" : nil)
+        #expect(decision == row.expected)
+        #expect(session.parent == row.parent)
+        #expect(session.child == row.child)
+        #expect(session.childAnsweredAt == before.childAnsweredAt + .seconds(row.moved))
+        #expect(session.ending == nil)
+        #expect(session.childRequestKey == (row.child == 5 ? 77 : row.sameKey ? 77 : 78))
+        if row.moved == 0, row.child == 5 { #expect(session == before) }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64], [0, 119, 120, 5000] as [Int64])
+    func olderToken_endsTheSessionAsReused(serial: UInt64, age: Int64) {
+        var session = session()
+        let now = Sample.start + .seconds(age)
+        #expect(Sample.decide(&session, serial: serial, at: now) == .refused(.ended(.refreshTokenReused)))
+        #expect(session.ending == Session.Ending(reason: .refreshTokenReused, at: now))
+        #expect(Sample.decide(&session, serial: 5, at: now) == .refused(.ended(.refreshTokenReused)))
+    }
+
+    @Test func deadChild_isReuse() {
+        var session = session()
+        let late = Sample.start + .seconds(500)
+        #expect(Sample.decide(&session, serial: 4, at: late) == .reissued)
+        #expect(Sample.decide(&session, serial: 5, at: late) == .refused(.ended(.refreshTokenReused)))
+    }
+
+    @Test func noKeyOnEitherSide_isNotTheSameRequest() {
+        var session = session(requestKey: nil)
+        #expect(Sample.decide(&session, serial: 4, at: Sample.start + .seconds(120), key: nil) == .reissued)
+    }
+
+    @Test func zeroInterval_isStrictRotation() {
+        var settings = Settings()
+        settings.sessions.rotationInterval = .zero
+        var session = session()
+        #expect(Sample.decide(&session, serial: 5, at: Sample.start, settings: settings) == .rotated)
+        #expect(Sample.decide(&session, serial: 6, at: Sample.start, settings: settings) == .rotated)
+        #expect(Sample.decide(&session, serial: 6, at: Sample.start, settings: settings) == .reissued)
+        #expect(
+            Sample.decide(&session, serial: 5, at: Sample.start, settings: settings)
+                == .refused(.ended(.refreshTokenReused)))
+    }
+
+    @Test func zeroInterval_sameRequestStillConverges() {
+        var settings = Settings()
+        settings.sessions.rotationInterval = .zero
+        var session = session()
+        #expect(Sample.decide(&session, serial: 5, at: Sample.start, key: 9, settings: settings) == .rotated)
+        #expect(Sample.decide(&session, serial: 5, at: Sample.start, key: 9, settings: settings) == .converged)
+    }
+
+    @Test func hammering_writesAtMostFourTimesAnInterval() {
+        var session = session()
+        var writes = 0
+        for second in 0..<1200 {
+            let before = session
+            let serial = second.isMultiple(of: 2) ? session.child : session.parent
+            _ = Sample.decide(&session, serial: serial, at: Sample.start + .seconds(Int64(second)))
+            if session != before { writes += 1 }
+        }
+        #expect(session.ending == nil)
+        #expect(writes <= 4 * 10)
+    }
+}
