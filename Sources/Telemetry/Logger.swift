@@ -1,0 +1,82 @@
+/// Writes events as lines. Copies share the sink and can be used from any thread.
+public struct Logger: Sendable {
+    /// The form of a line.
+    public enum Format: String, Sendable, CaseIterable, Codable {
+        /// One JSON object per line: `time`, `level`, `message`, then the fields.
+        case json
+        /// `time level message name=value …`, for people.
+        case text
+    }
+
+    /// Events below this level cost a comparison and nothing else.
+    public let level: LogLevel
+
+    private let format: Format
+    private let clock: @Sendable () -> Int64
+    private let sink: LogSink
+    private let context: LogFields
+
+    /// Logs events from `level` on; `clock` gives milliseconds since 1970 (UTC).
+    public init(
+        level: LogLevel = .info, format: Format = .json, sink: LogSink = .standardError,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        self.init(level: level, format: format, clock: clock, sink: sink, context: [:])
+    }
+
+    private init(
+        level: LogLevel, format: Format, clock: @escaping @Sendable () -> Int64, sink: LogSink, context: LogFields
+    ) {
+        self.level = level
+        self.format = format
+        self.clock = clock
+        self.sink = sink
+        self.context = context
+    }
+
+    /// Writes nothing at all.
+    public static let silent = Logger(level: .error, sink: LogSink { _ in }) { 0 }
+
+    /// A logger whose lines all begin with these fields, such as the id of a request.
+    public func with(_ fields: LogFields) -> Logger {
+        Logger(level: level, format: format, clock: clock, sink: sink, context: context + fields)
+    }
+
+    /// Whether an event of this level is written.
+    public func enabled(_ level: LogLevel) -> Bool { level >= self.level }
+
+    /// Writes an event; message and fields are only made when its level is enabled.
+    public func log(
+        _ level: LogLevel, _ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]
+    ) {
+        guard enabled(level) else { return }
+        let line = LogLine(
+            time: Timestamp(milliseconds: clock()), level: level, message: message(), fields: context + fields())
+        sink.write(format == .json ? line.json : line.text)
+    }
+
+    /// See `LogLevel.debug`.
+    public func debug(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+        log(.debug, message(), fields())
+    }
+
+    /// See `LogLevel.info`.
+    public func info(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+        log(.info, message(), fields())
+    }
+
+    /// See `LogLevel.notice`.
+    public func notice(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+        log(.notice, message(), fields())
+    }
+
+    /// See `LogLevel.warning`.
+    public func warning(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+        log(.warning, message(), fields())
+    }
+
+    /// See `LogLevel.error`.
+    public func error(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+        log(.error, message(), fields())
+    }
+}

@@ -1,0 +1,143 @@
+internal import Synchronization
+
+/// All metrics of a server, and their text (Prometheus exposition format 0.0.4).
+///
+/// Names that Prometheus would refuse, or that are taken, are mistakes of the program and stop it.
+public final class MetricsRegistry: Sendable {
+    /// The media type of `render`.
+    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private struct Entry: Sendable {
+        let name: String
+        let help: String
+        let type: String
+        let lines: @Sendable () -> String
+    }
+
+    private let entries = Mutex<[Entry]>([])
+
+    /// A registry without metrics.
+    public init() {}
+
+    /// A counter; its name ends in `_total`.
+    public func counter(_ name: String, help: String) -> Counter { counters(name, help: help, labels: [])[] }
+
+    /// Counters with labels.
+    public func counters(_ name: String, help: String, labels: [MetricLabel]) -> MetricFamily<Counter> {
+        let family = MetricFamily(labels: labels) { Counter() }
+        add(name, help, "counter") {
+            Self.lines(family, isEmpty: { $0.value == 0 }) { counter, labels in
+                "\(name)\(Self.braces(labels)) \(counter.value)\n"
+            }
+        }
+        return family
+    }
+
+    /// A gauge.
+    public func gauge(_ name: String, help: String) -> Gauge { gauges(name, help: help, labels: [])[] }
+
+    /// Gauges with labels.
+    public func gauges(_ name: String, help: String, labels: [MetricLabel]) -> MetricFamily<Gauge> {
+        let family = MetricFamily(labels: labels) { Gauge() }
+        add(name, help, "gauge") {
+            Self.lines(family, isEmpty: { $0.value == 0 }) { gauge, labels in
+                "\(name)\(Self.braces(labels)) \(gauge.value)\n"
+            }
+        }
+        return family
+    }
+
+    /// A gauge that is read when the metrics are rendered, on the thread that renders.
+    public func gauge(_ name: String, help: String, reading read: @escaping @Sendable () -> Double) {
+        add(name, help, "gauge") { "\(name) \(Self.number(read()))\n" }
+    }
+
+    /// A histogram; `buckets` are the upper ends, ascending.
+    public func histogram(
+        _ name: String, help: String, buckets: [Double] = Histogram.latencyBuckets
+    ) -> Histogram {
+        histograms(name, help: help, labels: [], buckets: buckets)[]
+    }
+
+    /// Histograms with labels.
+    public func histograms(
+        _ name: String, help: String, labels: [MetricLabel], buckets: [Double] = Histogram.latencyBuckets
+    ) -> MetricFamily<Histogram> {
+        let family = MetricFamily(labels: labels) { Histogram(bounds: buckets) }
+        add(name, help, "histogram") {
+            Self.lines(family, isEmpty: { $0.snapshot.counts.allSatisfy { $0 == 0 } }) { histogram, labels in
+                Self.lines(name, histogram, labels)
+            }
+        }
+        return family
+    }
+
+    /// The text for a scrape: HELP, TYPE and the samples of each metric, in the order in which they were made.
+    public func render() -> String {
+        entries.withLock { $0 }.map { entry in
+            "# HELP \(entry.name) \(Self.escaped(entry.help))\n# TYPE \(entry.name) \(entry.type)\n\(entry.lines())"
+        }.joined()
+    }
+
+    private func add(_ name: String, _ help: String, _ type: String, lines: @escaping @Sendable () -> String) {
+        precondition(Self.isName(name), "a metric needs a name that Prometheus accepts")
+        entries.withLock { entries in
+            precondition(!entries.contains { $0.name == name }, "a metric's name must be its own")
+            entries.append(Entry(name: name, help: help, type: type, lines: lines))
+        }
+    }
+
+    static func isName(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        return bytes.first.map { !($0 >= 0x30 && $0 <= 0x39) } ?? false
+            && bytes.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: ":"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// The text form.
+extension MetricsRegistry {
+    private static func lines<Metric>(
+        _ family: MetricFamily<Metric>, isEmpty: (Metric) -> Bool, _ line: (Metric, [String]) -> String
+    ) -> String {
+        family.series.filter { $0.isNamed || !isEmpty($0.metric) }.map { series in
+            let labels = zip(family.labels, series.labelValues).map { label, value in
+                "\(label.name)=\"\(escaped(value).replacing("\"", with: "\\\""))\""
+            }
+            return line(series.metric, labels)
+        }.joined()
+    }
+
+    private static func lines(_ name: String, _ histogram: Histogram, _ labels: [String]) -> String {
+        let (counts, sum) = histogram.snapshot
+        var text = ""
+        var count: UInt64 = 0
+        for (bound, more) in zip(histogram.bounds + [.infinity], counts) {
+            count += more
+            text += "\(name)_bucket\(braces(labels + ["le=\"\(number(bound))\""])) \(count)\n"
+        }
+        text += "\(name)_sum\(braces(labels)) \(number(sum))\n"
+        return text + "\(name)_count\(braces(labels)) \(count)\n"
+    }
+
+    private static func braces(_ labels: [String]) -> String {
+        labels.isEmpty ? "" : "{" + labels.joined(separator: ",") + "}"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+    }
+
+    private static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        if let integer = Int64(exactly: value) { return String(integer) }
+        return "\(value)"
+    }
+}
