@@ -35,7 +35,7 @@ let package = Package(
                 .embedInCode("001_create_tables.sqlite.sql")
             ], swiftSettings: strict),
         // Row 2: formats and sockets
-        .target(name: "OAuth", swiftSettings: strict),
+        .target(name: "OAuth", dependencies: ["HTTP"], swiftSettings: strict),
         .target(name: "JOSE", dependencies: ["Cryptography"], swiftSettings: strict),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         // Row 3: the domain, and the engine that does not know it
@@ -69,7 +69,7 @@ let package = Package(
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: strict),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth"], swiftSettings: strict),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "HTTP"], swiftSettings: strict),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Cryptography"], swiftSettings: strict),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTP", "EventLoops", "Sockets", "CLinux"],

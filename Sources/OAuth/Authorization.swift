@@ -1,0 +1,94 @@
+internal import FoundationEssentials
+internal import HTTP
+
+/// What an `Authorization` field holds: one of the two schemes of this server.
+public enum Authorization: Hashable, Sendable {
+    /// RFC 7617.
+    case basic(BasicCredentials)
+    /// RFC 6750 section 2.1: the token.
+    case bearer(String)
+
+    /// What is wrong with a field.
+    public enum Problem: Error, Hashable, Sendable {
+        /// Neither `Basic` nor `Bearer`.
+        case unknownScheme
+        /// A known scheme with credentials that it does not have.
+        case malformed
+    }
+
+    /// The credentials in the value of an `Authorization` field. The scheme's case does not matter (RFC 9110 section 11.1).
+    public init(_ value: String) throws(Problem) {
+        let utf8 = value.utf8
+        guard let blank = utf8.firstIndex(of: UInt8(ascii: " ")) else { throw .unknownScheme }
+        let scheme = utf8[..<blank]
+        let credentials = utf8[blank...].drop { $0 == UInt8(ascii: " ") }
+        if Self.equal(scheme, "bearer") {
+            guard Self.isToken68(credentials) else { throw .malformed }
+            self = .bearer(String(Substring(credentials)))
+        } else if Self.equal(scheme, "basic") {
+            guard let basic = BasicCredentials(token68: Array(credentials)) else { throw .malformed }
+            self = .basic(basic)
+        } else {
+            throw .unknownScheme
+        }
+    }
+
+    private static func equal(_ scheme: Substring.UTF8View, _ lowercase: String) -> Bool {
+        // Setting the bit that makes ASCII letters lower-case takes no other character to a letter that stands in a name.
+        scheme.count == lowercase.utf8.count && zip(scheme, lowercase.utf8).allSatisfy { $0 | 0x20 == $1 }
+    }
+
+    /// RFC 6750 section 2.1: `b64token = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`
+    private static func isToken68(_ bytes: Substring.UTF8View) -> Bool {
+        var isPadding = false
+        for byte in bytes {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x2B, 0x2F:
+                if isPadding { return false }
+            case UInt8(ascii: "="): isPadding = true
+            default: return false
+            }
+        }
+        return bytes.first.map { $0 != UInt8(ascii: "=") } ?? false
+    }
+}
+
+/// A name and a password (RFC 7617 section 2).
+public struct BasicCredentials: Hashable, Sendable {
+    /// What stands before the first colon.
+    public let userID: String
+    /// What stands after it.
+    public let password: String
+
+    /// A name and a password.
+    public init(userID: String, password: String) {
+        self.userID = userID
+        self.password = password
+    }
+
+    /// The credentials that base64 with padding holds: UTF-8 without controls, and a colon.
+    init?(token68: [UInt8]) {
+        guard let decoded = Data(base64Encoded: Data(token68)), !decoded.isEmpty,
+            let text = String(validating: decoded, as: UTF8.self),
+            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        userID = String(text[..<colon])
+        password = String(text[text.utf8.index(after: colon)...])
+    }
+
+    /// The credentials of an OAuth client, which are form-encoded before they become those of RFC 7617
+    /// (RFC 6749 section 2.3.1); nil when they are not.
+    public var formDecoded: BasicCredentials? {
+        guard let userID = Self.formDecoded(userID), let password = Self.formDecoded(password) else { return nil }
+        return BasicCredentials(userID: userID, password: password)
+    }
+
+    private static func formDecoded(_ text: String) -> String? {
+        // The value of a form's only pair; a raw `&` would have to be escaped.
+        guard let pairs = try? FormDecoder.decode([UInt8(ascii: "=")] + Array(text.utf8)), pairs.count == 1 else {
+            return nil
+        }
+        return pairs.first?.value
+    }
+}

@@ -1,0 +1,48 @@
+/// The error codes of OAuth. The raw values are on the wire.
+public enum ErrorCode: String, CaseIterable, Sendable {
+    // RFC 6749 section 5.2
+
+    /// A parameter is missing, repeated, unknown in value, or the request is malformed in another way.
+    case invalidRequest = "invalid_request"
+    /// The client is unknown, or failed to authenticate.
+    case invalidClient = "invalid_client"
+    /// The grant is invalid, expired, revoked, replayed, or was issued to another client.
+    case invalidGrant = "invalid_grant"
+    /// The client may not use this grant.
+    case unauthorizedClient = "unauthorized_client"
+    /// The server does not support this grant.
+    case unsupportedGrantType = "unsupported_grant_type"
+    /// The scope is malformed, unknown, or exceeds what was granted.
+    case invalidScope = "invalid_scope"
+
+    // RFC 6749 section 4.1.2.1, in use at the token endpoint as well
+
+    /// Something unexpected happened.
+    case serverError = "server_error"
+    /// Try again later.
+    case temporarilyUnavailable = "temporarily_unavailable"
+
+    // RFC 6750 section 3.1
+
+    /// The access token is expired, revoked, malformed or otherwise invalid.
+    case invalidToken = "invalid_token"
+    /// The access token is good for less than this.
+    case insufficientScope = "insufficient_scope"
+
+    // RFC 7009 section 2.2.1
+
+    /// Tokens of this type cannot be revoked.
+    case unsupportedTokenType = "unsupported_token_type"
+
+    // RFC 8693 section 2.2.2
+
+    /// The audience or resource is unknown, or not to be had.
+    case invalidTarget = "invalid_target"
+
+    // RFC 9449 sections 5 and 8
+
+    /// The proof of possession is invalid.
+    case invalidDPoPProof = "invalid_dpop_proof"
+    /// The proof has to hold the nonce of this answer.
+    case useDPoPNonce = "use_dpop_nonce"
+}

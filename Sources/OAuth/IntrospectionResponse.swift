@@ -1,0 +1,42 @@
+/// What a token is good for (RFC 7662 section 2.2). Of a token that is not active nothing else is said.
+public struct IntrospectionResponse: Codable, Hashable, Sendable {
+    /// Whether it would be accepted now.
+    public var active: Bool
+    /// What it is good for.
+    public var scope: String?
+    /// The client that it was issued to.
+    public var clientID: String?
+    /// The login name of the user.
+    public var username: String?
+    /// `Bearer` for an access token; absent for a refresh token, so that none passes for an access token.
+    public var tokenType: String?
+    /// The Unix second from which it is no longer accepted.
+    public var exp: Int64?
+    /// The Unix second in which it was issued.
+    public var iat: Int64?
+    /// The user, or the client that got the token for itself.
+    public var sub: String?
+    /// Whom an access token is for.
+    public var aud: String?
+    /// Who issued it.
+    public var iss: String?
+    /// The session.
+    public var sid: String?
+    /// The device.
+    public var deviceID: String?
+    /// The Unix second of the interactive login.
+    public var authTime: Int64?
+
+    /// A token that is active, or not, of which nothing else is said yet.
+    public init(active: Bool) { self.active = active }
+
+    enum CodingKeys: String, CodingKey {
+        case active, scope
+        case clientID = "client_id"
+        case username
+        case tokenType = "token_type"
+        case exp, iat, sub, aud, iss, sid
+        case deviceID = "device_id"
+        case authTime = "auth_time"
+    }
+}

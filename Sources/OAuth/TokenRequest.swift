@@ -1,0 +1,34 @@
+/// A request to the token endpoint (RFC 6749 section 3.2). Unknown parameters are ignored, as the RFC says.
+public struct TokenRequest: Sendable {
+    /// `grant_type`, as it was sent.
+    public let grantType: String?
+    /// `client_id`.
+    public let clientID: String?
+    /// `client_secret`.
+    public let clientSecret: String?
+    /// `refresh_token`.
+    public let refreshToken: String?
+    /// `scope`.
+    public let scope: String?
+    /// `username`.
+    public let username: String?
+    /// `password`.
+    public let password: String?
+    /// `device_id`: the installation that asks.
+    public let deviceID: String?
+    /// `device_name`: what people call it.
+    public let deviceName: String?
+
+    /// The request that the parameters make.
+    public init(_ parameters: FormParameters) {
+        grantType = parameters["grant_type"]
+        clientID = parameters["client_id"]
+        clientSecret = parameters["client_secret"]
+        refreshToken = parameters["refresh_token"]
+        scope = parameters["scope"]
+        username = parameters["username"]
+        password = parameters["password"]
+        deviceID = parameters["device_id"]
+        deviceName = parameters["device_name"]
+    }
+}
