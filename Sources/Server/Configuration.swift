@@ -1,0 +1,113 @@
+public import JOSE
+public import Sockets
+
+/// What an operator decides before the start. What admins change while the server runs is in the database instead
+/// (`SessionSettings`).
+///
+/// Every value has a default, one key (`ConfigurationKey.all`), and by it a place in the file, a variable in the
+/// environment and a line in `config/sojourn.json5`.
+public struct Configuration: Hashable, Sendable {
+    /// Who listens where, under which name.
+    public struct Server: Hashable, Sendable {
+        /// Where apps come in.
+        public var publicListen = SocketAddress.ipv4(bytes: [127, 0, 0, 1], port: 8080)
+        /// Where admins come in: another port, so that a proxy cannot publish it by accident.
+        public var adminListen = SocketAddress.ipv4(bytes: [127, 0, 0, 1], port: 8081)
+        /// The `iss` of every token: the URL at which apps reach the server. Nil: the public address.
+        public var issuer: String?
+        /// The `aud` of every token: the APIs that accept it. Nil: the issuer.
+        public var audience: String?
+    }
+
+    /// Where everything is kept.
+    public struct Database: Hashable, Sendable {
+        /// The path of the SQLite file; a relative one starts at the working directory.
+        public var path = "sojourn.sqlite"
+
+        /// As it is written in a configuration: `sqlite:PATH`.
+        public var url: String { "sqlite:\(path)" }
+        /// The Unix socket over which the command line speaks to the server that has the database open.
+        public var socketPath: String { path + ".sock" }
+    }
+
+    /// The keys of the server.
+    public struct Keys: Hashable, Sendable {
+        /// The file of the root keys. Nil: beside the database.
+        public var rootKeyFile: String?
+        /// What signs rolling tokens.
+        public var algorithm = SignatureAlgorithm.es256
+        /// How often a new signing key is made.
+        public var rotationDays = 30
+    }
+
+    /// What no admin can raise at run time.
+    public struct Sessions: Hashable, Sendable {
+        /// The longest stay of all, from the interactive login.
+        public var absoluteMaximum = Duration.seconds(31_536_000)
+    }
+
+    /// What the log says, and how.
+    public struct Log: Hashable, Sendable {
+        /// The least important lines that are written.
+        public enum Level: String, CaseIterable, Sendable { case debug, info, warning, error }
+        /// One JSON object a line, or a line for people.
+        public enum Format: String, CaseIterable, Sendable { case json, text }
+
+        /// Lines below it are not written.
+        public var level = Level.info
+        /// How a line looks.
+        public var format = Format.json
+    }
+
+    public var server = Server()
+    public var database = Database()
+    public var keys = Keys()
+    public var sessions = Sessions()
+    public var limits = ServerLimits()
+    public var log = Log()
+
+    /// The defaults.
+    public init() {}
+
+    /// Where the root keys are: `keys.root_key_file`, or beside the database.
+    public var rootKeyFile: String { keys.rootKeyFile ?? database.path + ".root-key" }
+}
+
+/// A limit for everything that a client can make grow or wait.
+public struct ServerLimits: Hashable, Sendable {
+    /// The request line, in bytes. Beyond: 414.
+    public var requestLineBytes = 8192
+    /// The lines of a request's head. Beyond: 431.
+    public var fieldCount = 100
+    /// The lines of a request's head together, in bytes. Beyond: 431.
+    public var fieldBytes = 16384
+    /// The content of a request, in bytes. Beyond: 413.
+    public var bodyBytes = 65536
+    /// From the first byte of a request to the end of its head. Beyond: 408.
+    public var headerTimeout = Duration.seconds(10)
+    /// From the end of a head to the end of the content. Beyond: 408.
+    public var bodyTimeout = Duration.seconds(30)
+    /// Between two requests of a connection. Beyond: closed.
+    public var idleTimeout = Duration.seconds(75)
+    /// How long a client may read nothing of an answer. Beyond: cut.
+    public var writeTimeout = Duration.seconds(30)
+    /// How long an answer may take. Beyond: 503.
+    public var requestTimeout = Duration.seconds(15)
+    /// How long a stop waits for the requests that run.
+    public var stopTimeout = Duration.seconds(20)
+    /// Connections of all listeners together. Beyond: 503.
+    public var connections = 10_000
+    /// Connections from one address; 0: no limit. Beyond: 503.
+    public var connectionsPerAddress = 0
+    /// Requests of one connection, which then closes; 0: no limit.
+    public var requestsPerConnection = 100_000
+    /// Event loops; 0: one for each core.
+    public var eventLoops = 0
+    /// Passwords that are hashed at the same time, each with 128 MiB of memory.
+    public var passwordHashWidth = 2
+    /// Passwords that wait to be hashed. Beyond: 503.
+    public var passwordHashPending = 64
+
+    /// The defaults.
+    public init() {}
+}

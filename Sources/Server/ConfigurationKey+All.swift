@@ -1,0 +1,97 @@
+internal import JOSE
+internal import Sockets
+
+// The table of keys, section by section. Ranges keep out what cannot be meant: a time-out of nothing, a limit that no
+// request could meet, a lifetime of centuries.
+extension ConfigurationKey {
+    static let server = [
+        listener("server.public_listen", \.server.publicListen),
+        listener("server.admin_listen", \.server.adminListen),
+        optionalText("server.issuer", "an http or https URL without query and final slash", \.server.issuer) {
+            isBaseURL($0)
+        },
+        optionalText("server.audience", "1 to 256 visible ASCII characters", \.server.audience) { isVisible($0) },
+    ]
+
+    static let database = [
+        text(
+            "database.url", "sqlite:PATH", \.database.path,
+            parse: { databasePath(url: $0) }, print: { "sqlite:\($0)" })
+    ]
+
+    static let keys = [
+        optionalText("keys.root_key_file", "a path", \.keys.rootKeyFile) { isPath($0) },
+        text(
+            "keys.algorithm", "one of \"ES256\", \"EdDSA\"", \.keys.algorithm,
+            parse: { ["ES256", "EdDSA"].contains($0) ? SignatureAlgorithm(rawValue: $0) : nil },
+            print: { $0.rawValue }),
+        // A key is published a day before it signs, so a rotation takes longer than that.
+        count("keys.rotation_days", 2...3650, "days", \.keys.rotationDays),
+    ]
+
+    static let sessions = [
+        seconds("sessions.absolute_max_lifetime", 60...315_360_000, \.sessions.absoluteMaximum)
+    ]
+
+    static let limits = [
+        count("limits.request_line_bytes", 256...65536, "bytes", \.limits.requestLineBytes),
+        count("limits.field_count", 8...1000, "lines", \.limits.fieldCount),
+        count("limits.field_bytes", 1024...1_048_576, "bytes", \.limits.fieldBytes),
+        count("limits.body_bytes", 4096...16_777_216, "bytes", \.limits.bodyBytes),
+        seconds("limits.header_timeout_seconds", 1...3600, \.limits.headerTimeout),
+        seconds("limits.body_timeout_seconds", 1...3600, \.limits.bodyTimeout),
+        seconds("limits.idle_timeout_seconds", 1...86400, \.limits.idleTimeout),
+        seconds("limits.write_timeout_seconds", 1...3600, \.limits.writeTimeout),
+        // A refresh that the store could not decide within its 10 s is answered by the endpoint, not by the engine.
+        seconds("limits.request_timeout_seconds", 11...3600, \.limits.requestTimeout),
+        seconds("limits.stop_timeout_seconds", 1...3600, \.limits.stopTimeout),
+        count("limits.connections", 16...1_000_000, "connections", \.limits.connections),
+        count(
+            "limits.connections_per_address", 0...1_000_000, "connections", \.limits.connectionsPerAddress),
+        count(
+            "limits.requests_per_connection", 0...1_000_000_000, "requests", \.limits.requestsPerConnection),
+        count("limits.event_loops", 0...256, "event loops", \.limits.eventLoops),
+        count("limits.password_hash_width", 1...64, "passwords", \.limits.passwordHashWidth),
+        count("limits.password_hash_pending", 1...10_000, "passwords", \.limits.passwordHashPending),
+    ]
+
+    static let log = [
+        word("log.level", \.log.level),
+        word("log.format", \.log.format),
+    ]
+
+    private static func listener(
+        _ path: String, _ member: any WritableKeyPath<Configuration, SocketAddress> & Sendable
+    ) -> ConfigurationKey {
+        text(
+            path, "an address like 127.0.0.1:8080, [::1]:8080 or *:8080 (port 0 takes a free one)", member,
+            parse: { text in
+                guard let address = try? SocketAddress(text), address.port != nil else { return nil }
+                return address
+            },
+            print: { "\($0)" })
+    }
+
+    /// The path of `sqlite:PATH`; nil for anything else, and for databases in memory, which would keep nothing.
+    static func databasePath(url: String) -> String? {
+        guard url.hasPrefix("sqlite:") else { return nil }
+        var path = url.dropFirst("sqlite:".count)
+        if path.hasPrefix("//") { path = path.dropFirst(2) }
+        return isPath(String(path)) && path != ":memory:" && !path.hasSuffix("/") ? String(path) : nil
+    }
+
+    private static func isPath(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count < 4096 && !text.utf8.contains(0)
+    }
+
+    private static func isVisible(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// RFC 8414 section 2: a URL without query and fragment.
+    private static func isBaseURL(_ text: String) -> Bool {
+        guard isVisible(text), let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
+        let rest = text.dropFirst(scheme.count)
+        return !rest.isEmpty && !rest.hasPrefix("/") && !rest.hasSuffix("/") && !rest.contains { "?#@\"\\".contains($0) }
+    }
+}

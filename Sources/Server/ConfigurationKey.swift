@@ -1,0 +1,101 @@
+/// One key of the configuration: its path, what it takes, and how it gets into a `Configuration` and out of it.
+/// File, environment, documentation and tests all go by this one table.
+public struct ConfigurationKey: Sendable {
+    /// Section and name: `server.public_listen`.
+    public let path: String
+    /// What the value must be, in words that fit after "must be".
+    public let expectation: String
+    /// Puts a value in; false when it is impossible.
+    let set: @Sendable (inout Configuration, ConfigurationValue) -> Bool
+    /// The value of a configuration, as a file would say it.
+    public let get: @Sendable (Configuration) -> ConfigurationValue
+
+    /// The variable of the environment that sets it: `SOJOURN_SERVER_PUBLIC_LISTEN`.
+    public var variable: String {
+        "SOJOURN_" + path.uppercased().map { $0 == "." ? "_" : String($0) }.joined()
+    }
+
+    /// Every key, in the order of `config/sojourn.json5`.
+    public static let all: [ConfigurationKey] = server + database + keys + sessions + limits + log
+
+    /// The key at `path`.
+    public static func at(_ path: String) -> ConfigurationKey? { all.first { $0.path == path } }
+}
+
+// The kinds of values.
+extension ConfigurationKey {
+    /// A whole number within `range`; `wrap` and `unwrap` turn it into the member's type.
+    static func number<Value>(
+        _ path: String, _ range: ClosedRange<Int>, _ unit: String,
+        _ member: any WritableKeyPath<Configuration, Value> & Sendable,
+        wrap: @escaping @Sendable (Int) -> Value, unwrap: @escaping @Sendable (Value) -> Int
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            path: path, expectation: "a whole number of \(unit) from \(range.lowerBound) to \(range.upperBound)",
+            set: { configuration, value in
+                guard case .integer(let number) = value, range.contains(number) else { return false }
+                configuration[keyPath: member] = wrap(number)
+                return true
+            },
+            get: { .integer(unwrap($0[keyPath: member])) })
+    }
+
+    static func count(
+        _ path: String, _ range: ClosedRange<Int>, _ unit: String,
+        _ member: any WritableKeyPath<Configuration, Int> & Sendable
+    ) -> ConfigurationKey {
+        number(path, range, unit, member, wrap: { $0 }, unwrap: { $0 })
+    }
+
+    static func seconds(
+        _ path: String, _ range: ClosedRange<Int>, _ member: any WritableKeyPath<Configuration, Duration> & Sendable
+    ) -> ConfigurationKey {
+        number(
+            path, range, "seconds", member, wrap: { .seconds($0) }, unwrap: { Int($0.components.seconds) })
+    }
+
+    static func word<Value: RawRepresentable & CaseIterable & SendableMetatype>(
+        _ path: String, _ member: any WritableKeyPath<Configuration, Value> & Sendable
+    ) -> ConfigurationKey where Value.RawValue == String {
+        ConfigurationKey(
+            path: path, expectation: "one of " + Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "),
+            set: { configuration, value in
+                guard case .string(let text) = value, let word = Value(rawValue: text) else { return false }
+                configuration[keyPath: member] = word
+                return true
+            },
+            get: { .string($0[keyPath: member].rawValue) })
+    }
+
+    static func text<Value>(
+        _ path: String, _ expectation: String, _ member: any WritableKeyPath<Configuration, Value> & Sendable,
+        parse: @escaping @Sendable (String) -> Value?, print: @escaping @Sendable (Value) -> String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            path: path, expectation: expectation,
+            set: { configuration, value in
+                guard case .string(let text) = value, let parsed = parse(text) else { return false }
+                configuration[keyPath: member] = parsed
+                return true
+            },
+            get: { .string(print($0[keyPath: member])) })
+    }
+
+    /// Text that may be absent: `null`, and nothing at all, leave it so.
+    static func optionalText(
+        _ path: String, _ expectation: String, _ member: any WritableKeyPath<Configuration, String?> & Sendable,
+        isValid: @escaping @Sendable (String) -> Bool
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            path: path, expectation: "\(expectation), or null",
+            set: { configuration, value in
+                switch value {
+                case .null: configuration[keyPath: member] = nil
+                case .string(let text) where isValid(text): configuration[keyPath: member] = text
+                default: return false
+                }
+                return true
+            },
+            get: { $0[keyPath: member].map(ConfigurationValue.string) ?? .null })
+    }
+}

@@ -1,0 +1,87 @@
+import FoundationEssentials
+
+/// One value of a configuration file. Sections are not values: `ConfigurationDocument` takes them apart.
+public enum ConfigurationValue: Hashable, Sendable {
+    /// `null`: what the default says.
+    case null
+    /// `true` or `false`.
+    case boolean(Bool)
+    /// A whole number.
+    case integer(Int)
+    /// Text.
+    case string(String)
+    /// Something that no key takes; the word says what it is.
+    case other(String)
+}
+
+extension ConfigurationValue: CustomStringConvertible {
+    /// The value as it stands in a file.
+    public var description: String {
+        switch self {
+        case .null: "null"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .string(let value): "\"\(value)\""
+        case .other(let word): word
+        }
+    }
+}
+
+/// A configuration file, taken apart into values by their paths: `server.public_listen`.
+struct ConfigurationDocument: Decodable {
+    private(set) var values: [String: ConfigurationValue] = [:]
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let file = try decoder.container(keyedBy: Key.self)
+        for section in file.allKeys {
+            guard let members = try? file.nestedContainer(keyedBy: Key.self, forKey: section) else {
+                values[section.stringValue] = Self.value(in: file, section)
+                continue
+            }
+            for member in members.allKeys {
+                values["\(section.stringValue).\(member.stringValue)"] = Self.value(in: members, member)
+            }
+        }
+    }
+
+    private static func value(in container: KeyedDecodingContainer<Key>, _ key: Key) -> ConfigurationValue {
+        if (try? container.decodeNil(forKey: key)) == true { return .null }
+        if let value = try? container.decode(Bool.self, forKey: key) { return .boolean(value) }
+        if let value = try? container.decode(Int.self, forKey: key) { return .integer(value) }
+        if let value = try? container.decode(String.self, forKey: key) { return .string(value) }
+        if (try? container.decode(Double.self, forKey: key)) != nil { return .other("a fraction") }
+        if (try? container.nestedUnkeyedContainer(forKey: key)) != nil { return .other("a list") }
+        return .other("an object")
+    }
+
+    /// The document that JSON5 text spells; throws one sentence.
+    static func parse(_ text: [UInt8]) throws(ConfigurationSyntaxError) -> ConfigurationDocument {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        do {
+            return try decoder.decode(ConfigurationDocument.self, from: Data(text))
+        } catch {
+            throw ConfigurationSyntaxError(error)
+        }
+    }
+}
+
+/// Why a file is no configuration at all.
+struct ConfigurationSyntaxError: Error {
+    let description: String
+
+    init(_ error: any Error) {
+        switch error {
+        case DecodingError.dataCorrupted(let context):
+            description = "is not JSON5: \(context.underlyingError.map { "\($0)" } ?? context.debugDescription)"
+        default: description = "must hold one object of sections: { server: { … }, … }"
+        }
+    }
+}
