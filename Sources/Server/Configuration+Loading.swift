@@ -1,3 +1,5 @@
+internal import Sockets
+
 extension Configuration {
     /// What is wrong with a configuration: one line each, all of them.
     public struct Problems: Error, Hashable, Sendable, CustomStringConvertible {

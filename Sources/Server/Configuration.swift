@@ -1,4 +1,4 @@
-public import JOSE
+public import Cryptography
 public import Sockets
 
 /// What an operator decides before the start. What admins change while the server runs is in the database instead
@@ -59,11 +59,17 @@ public struct Configuration: Hashable, Sendable {
         public var format = Format.json
     }
 
+    /// Who listens where, under which name.
     public var server = Server()
+    /// Where everything is kept.
     public var database = Database()
+    /// The keys of the server.
     public var keys = Keys()
+    /// What no admin can raise at run time.
     public var sessions = Sessions()
+    /// A limit for everything that a client can make grow or wait.
     public var limits = ServerLimits()
+    /// What the log says, and how.
     public var log = Log()
 
     /// The defaults.

@@ -1,4 +1,3 @@
-internal import JOSE
 internal import Sockets
 
 // The table of keys, section by section. Ranges keep out what cannot be meant: a time-out of nothing, a limit that no
@@ -21,10 +20,7 @@ extension ConfigurationKey {
 
     static let keys = [
         optionalText("keys.root_key_file", "a path", \.keys.rootKeyFile) { isPath($0) },
-        text(
-            "keys.algorithm", "one of \"ES256\", \"EdDSA\"", \.keys.algorithm,
-            parse: { ["ES256", "EdDSA"].contains($0) ? SignatureAlgorithm(rawValue: $0) : nil },
-            print: { $0.rawValue }),
+        word("keys.algorithm", \.keys.algorithm),
         // A key is published a day before it signs, so a rotation takes longer than that.
         count("keys.rotation_days", 2...3650, "days", \.keys.rotationDays),
     ]
@@ -92,6 +88,7 @@ extension ConfigurationKey {
     private static func isBaseURL(_ text: String) -> Bool {
         guard isVisible(text), let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
         let rest = text.dropFirst(scheme.count)
-        return !rest.isEmpty && !rest.hasPrefix("/") && !rest.hasSuffix("/") && !rest.contains { "?#@\"\\".contains($0) }
+        return !rest.isEmpty && !rest.hasPrefix("/") && !rest.hasSuffix("/")
+            && !rest.contains { "?#@\"\\".contains($0) }
     }
 }

@@ -15,6 +15,9 @@ public struct ConfigurationKey: Sendable {
         "SOJOURN_" + path.uppercased().map { $0 == "." ? "_" : String($0) }.joined()
     }
 
+    /// Whether the key belongs to `section`.
+    func isIn(_ section: String) -> Bool { path.hasPrefix(section + ".") }
+
     /// Every key, in the order of `config/sojourn.json5`.
     public static let all: [ConfigurationKey] = server + database + keys + sessions + limits + log
 

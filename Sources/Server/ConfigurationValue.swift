@@ -45,6 +45,9 @@ struct ConfigurationDocument: Decodable {
                 values[section.stringValue] = Self.value(in: file, section)
                 continue
             }
+            if members.allKeys.isEmpty, !ConfigurationKey.all.contains(where: { $0.isIn(section.stringValue) }) {
+                values[section.stringValue] = .other("an object")
+            }
             for member in members.allKeys {
                 values["\(section.stringValue).\(member.stringValue)"] = Self.value(in: members, member)
             }
@@ -79,8 +82,9 @@ struct ConfigurationSyntaxError: Error {
 
     init(_ error: any Error) {
         switch error {
-        case DecodingError.dataCorrupted(let context):
-            description = "is not JSON5: \(context.underlyingError.map { "\($0)" } ?? context.debugDescription)"
+        case DecodingError.dataCorrupted:
+            // FoundationEssentials does not say where.
+            description = "is not JSON5; look for a missing comma, brace or quotation mark"
         default: description = "must hold one object of sections: { server: { … }, … }"
         }
     }

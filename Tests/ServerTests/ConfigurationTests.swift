@@ -1,0 +1,167 @@
+import FoundationEssentials
+import Testing
+
+@testable import Server
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    /// `config/sojourn.json5`, found from this file: Tests/ServerTests/ConfigurationTests.swift.
+    static func documentedFile() throws -> [UInt8] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return Array(try Data(contentsOf: root.appending(path: "config/sojourn.json5")))
+    }
+
+    static func problems(
+        file: String? = nil, environment: [String: String] = [:], flags: [(String, String, String)] = []
+    ) -> [String] {
+        var sources = Configuration.Sources()
+        if let file { sources.file = ("sojourn.json5", Array(file.utf8)) }
+        sources.environment = environment
+        sources.flags = flags
+        do throws(Configuration.Problems) {
+            _ = try Configuration(from: sources)
+            return []
+        } catch {
+            return error.lines
+        }
+    }
+
+    @Test("the documented file says every key, with its default")
+    func documentedFileHoldsTheDefaults() throws {
+        let file = try ConfigurationDocument.parse(Self.documentedFile())
+        #expect(Set(file.values.keys) == Set(ConfigurationKey.all.map(\.path)))
+        for key in ConfigurationKey.all {
+            #expect(file.values[key.path] == key.get(Configuration()), "\(key.path)")
+        }
+    }
+
+    @Test("the documented file loads, and is the default configuration")
+    func documentedFileLoads() throws {
+        var sources = Configuration.Sources()
+        sources.file = ("config/sojourn.json5", try Self.documentedFile())
+        #expect(try Configuration(from: sources) == Configuration())
+    }
+
+    @Test("every key of the documented file has a comment just above it")
+    func documentedFileExplainsEachKey() throws {
+        let lines = String(decoding: try Self.documentedFile(), as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        for (line, above) in zip(lines.dropFirst(), lines) where line.hasPrefix("        ") && line.contains(": ") {
+            let text = line.drop { $0 == " " }
+            if text.hasPrefix("//") { continue }
+            #expect(above.drop { $0 == " " }.hasPrefix("// "), "\(text)")
+        }
+    }
+
+    @Test("every key can be set by its variable, and what is set can be read back")
+    func everyKeyGoesRound() throws {
+        let others: [String: String] = [
+            "server.public_listen": "[::1]:9", "server.admin_listen": "0.0.0.0:10",
+            "server.issuer": "https://login.example/sojourn", "server.audience": "https://api.example",
+            "database.url": "sqlite:/var/lib/sojourn/db", "keys.root_key_file": "/run/secrets/1",
+            "keys.algorithm": "EdDSA", "log.level": "debug", "log.format": "text",
+        ]
+        for key in ConfigurationKey.all {
+            var text = others[key.path] ?? ""
+            if case .integer(let number) = key.get(Configuration()) { text = "\(number + 1)" }
+            var sources = Configuration.Sources()
+            sources.environment = [key.variable: text]
+            let configuration = try Configuration(from: sources)
+            #expect(configuration != Configuration(), "\(key.path) changes nothing")
+            let expected: ConfigurationValue = Int(text).map { .integer($0) } ?? .string(text)
+            #expect(key.get(configuration) == expected, "\(key.path)")
+        }
+    }
+
+    @Test("flags go over the environment, the environment over the file, the file over the default")
+    func precedence() throws {
+        var sources = Configuration.Sources()
+        #expect(try Configuration(from: sources).log.level == .info)
+        sources.file = ("f", Array("{log: {level: 'debug', format: 'text'}, keys: {rotation_days: 7}}".utf8))
+        #expect(try Configuration(from: sources).log.level == .debug)
+        sources.environment = ["SOJOURN_LOG_LEVEL": "warning", "SOJOURN_KEYS_ROTATION_DAYS": "8", "HOME": "/"]
+        #expect(try Configuration(from: sources).log.level == .warning)
+        sources.flags = [("--log-level", "log.level", "error")]
+        let all = try Configuration(from: sources)
+        #expect(all.log.level == .error)
+        #expect(all.keys.rotationDays == 8)
+        #expect(all.log.format == .text)
+    }
+
+    @Test(
+        "unknown keys and impossible values are refused with a line that names place, key and what would be right",
+        arguments: [
+            ("{server: {public_liste: '*:1'}}", "unknown key server.public_liste; did you mean server.public_listen?"),
+            ("{sever: {}, log: {levle: 'info'}}", "unknown key log.levle; did you mean log.level?"),
+            ("{logs: {}}", "unknown key logs"),
+            ("{logs: 3}", "unknown key logs"),
+            ("{log: null}", "unknown key log"),
+            ("{server: {public_listen: '127.0.0.1'}}", "server.public_listen must be an address like 127.0.0.1:8080"),
+            ("{server: {public_listen: 'unix:/x'}}", "server.public_listen must be an address"),
+            ("{server: {admin_listen: 8081}}", "server.admin_listen must be an address"),
+            ("{server: {issuer: 'ftp://x'}}", "server.issuer must be an http or https URL"),
+            ("{server: {issuer: 'https://x/'}}", "server.issuer must be"),
+            ("{server: {issuer: 'https://x?y'}}", "server.issuer must be"),
+            ("{server: {audience: ''}}", "server.audience must be"),
+            ("{server: {admin_listen: '127.0.0.1:8080'}}", "give each its own port"),
+            ("{database: {url: 'postgres://x'}}", "database.url must be sqlite:PATH, not \"postgres://x\""),
+            ("{database: {url: 'sqlite:'}}", "database.url must be"),
+            ("{database: {url: 'sqlite::memory:'}}", "database.url must be"),
+            ("{database: {url: null}}", "database.url must be sqlite:PATH, not null"),
+            ("{keys: {algorithm: 'none'}}", "keys.algorithm must be one of \"ES256\", \"EdDSA\""),
+            ("{keys: {rotation_days: 0}}", "keys.rotation_days must be a whole number of days from 2 to 3650, not 0"),
+            ("{keys: {rotation_days: 2.5}}", "not a fraction"),
+            ("{keys: {rotation_days: '30'}}", "not \"30\""),
+            ("{keys: {rotation_days: [30]}}", "not a list"),
+            ("{keys: {rotation_days: {days: 30}}}", "not an object"),
+            ("{keys: {rotation_days: true}}", "not true"),
+            ("{sessions: {absolute_max_lifetime: 59}}", "sessions.absolute_max_lifetime must be"),
+            ("{limits: {password_hash_width: 0}}", "limits.password_hash_width must be"),
+            ("{log: {level: 'INFO'}}", "log.level must be one of \"debug\", \"info\""),
+            ("[]", "must hold one object"),
+            ("{log: {level: 'info'}", "is not JSON5"),
+            ("", "is not JSON5"),
+        ])
+    func refusals(file: String, expected: String) {
+        let lines = Self.problems(file: file)
+        #expect(lines.contains { $0.hasPrefix("sojourn.json5: ") || $0.contains("each its own port") }, "\(lines)")
+        #expect(lines.contains { $0.contains(expected) }, "\(lines)")
+        #expect(lines.allSatisfy { !$0.contains("\n") }, "\(lines)")
+    }
+
+    @Test("all problems are told at once, from every source")
+    func allProblemsAtOnce() {
+        let lines = Self.problems(
+            file: "{log: {levl: 'x', format: 'xml'}}",
+            environment: ["SOJOURN_LOG_LEVL": "info", "SOJOURN_DATABASE_URL": "mysql:x", "SOJOURN_BIN": "/x"],
+            flags: [("--public", "server.public_listen", "nowhere")])
+        #expect(
+            lines == [
+                "sojourn.json5: log.format must be one of \"json\", \"text\", not \"xml\"",
+                "sojourn.json5: unknown key log.levl; did you mean log.level?",
+                "environment: SOJOURN_DATABASE_URL must be sqlite:PATH, not 'mysql:x'",
+                "environment: unknown variable SOJOURN_LOG_LEVL; did you mean SOJOURN_LOG_LEVEL?",
+                "--public must be an address like 127.0.0.1:8080, [::1]:8080 or *:8080 (port 0 takes a free one), "
+                    + "not 'nowhere'",
+            ])
+    }
+
+    @Test("secrets in the environment are no keys, and are not repeated in an error")
+    func secretsAreNotRepeated() {
+        let lines = Self.problems(environment: [
+            "SOJOURN_ROOT_KEY": "secret-root", "SOJOURN_ADMIN_KEY": "secret-admin", "SOJOURN_ADMIN_KEI": "secret-typo",
+        ])
+        #expect(lines == ["environment: unknown variable SOJOURN_ADMIN_KEI; did you mean SOJOURN_ADMIN_KEY?"])
+    }
+
+    @Test("a text that looks like a number is still a text where one is wanted")
+    func numericText() throws {
+        var sources = Configuration.Sources()
+        sources.environment = ["SOJOURN_SERVER_AUDIENCE": "42", "SOJOURN_KEYS_ROOT_KEY_FILE": ""]
+        let configuration = try Configuration(from: sources)
+        #expect(configuration.server.audience == "42")
+        #expect(configuration.keys.rootKeyFile == nil)
+        #expect(configuration.rootKeyFile == "sojourn.sqlite.root-key")
+    }
+}
