@@ -34,6 +34,8 @@ final class ServerState: Sendable {
     private let connections = Atomic<Int>(0)
     private let connectionsByHost = Mutex<[String: Int]>([:])
     private let loops = Mutex<[ConnectionLoop]>([])
+    /// Of the loops; kept when those have gone.
+    private let counters = Mutex<[Counters]>([])
     private let ports = Mutex<[UInt32: Port]>([:])
     private let portCount = Atomic<UInt32>(0)
 
@@ -48,6 +50,7 @@ final class ServerState: Sendable {
     func start(on eventLoops: [EventLoop], wallClock: @escaping @Sendable () -> Int) {
         let made = eventLoops.map { ConnectionLoop($0, self, wallClock) }
         loops.withLock { $0 = made }
+        counters.withLock { $0 = made.map(\.counters) }
         for loop in made { loop.attach() }
     }
 
@@ -68,7 +71,16 @@ final class ServerState: Sendable {
 
     func stop(deadline: Duration) async {
         let loops = loops.withLock { $0 }
-        guard let first = loops.first else { return }
+        await closePorts(loops)
+        await withDiscardingTaskGroup { group in
+            for loop in loops { group.addTask { await loop.drain(within: deadline) } }
+        }
+        for loop in loops { await loop.detach() }
+        self.loops.withLock { $0 = [] }
+    }
+
+    /// Lets go of the listeners, which closes them.
+    private func closePorts(_ loops: [ConnectionLoop]) async {
         let ports = ports.withLock { ports in
             defer { ports = [:] }
             return Array(ports.values)
@@ -76,13 +88,8 @@ final class ServerState: Sendable {
         for port in ports {
             for loop in loops { loop.unwatch(port) }
             // Whoever the kernel has let in already gets an answer too.
-            await first.accept(port)
+            await loops.first?.accept(port)
         }
-        await withDiscardingTaskGroup { group in
-            for loop in loops { group.addTask { await loop.drain(within: deadline) } }
-        }
-        for loop in loops { await loop.detach() }
-        self.loops.withLock { $0 = [] }
     }
 
     // MARK: Limits
@@ -128,7 +135,7 @@ final class ServerState: Sendable {
 
     var statistics: HTTPServer.Statistics {
         var sum = HTTPServer.Statistics()
-        for loop in loops.withLock({ $0 }) { loop.counters.add(to: &sum) }
+        for counters in counters.withLock({ $0 }) { counters.add(to: &sum) }
         return sum
     }
 }

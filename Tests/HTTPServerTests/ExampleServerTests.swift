@@ -1,0 +1,24 @@
+import EventLoops
+import HTTP
+import HTTPServer
+import Sockets
+import Testing
+
+@Test func aServerIsTwentyLines() async throws {
+    let loops = try EventLoopGroup()
+    let server = HTTPServer(loops: loops)
+    let address = try server.listen(on: SocketAddress("[::1]:0"), name: "public") { request, context in
+        guard request.method == .get, request.target.path == "/hello" else {
+            return Response(.notFound, text: "nothing here")
+        }
+        return Response(.ok, text: "hello from \(context.listenerName) to \(context.remoteAddress.host)")
+    }
+
+    let client = try await Client(address)
+    #expect(try await client.ask(get("/hello")).body == "hello from public to ::1")
+    #expect(try await client.ask(get("/")).status == 404)
+
+    await server.stop(deadline: .seconds(10))
+    await loops.stop()
+    #expect(try await client.isClosed())
+}

@@ -1,0 +1,85 @@
+import EventLoops
+import HTTP
+import HTTPServer
+import Sockets
+import Synchronization
+
+/// A clock that a test moves. It stands still otherwise: no deadline comes by itself.
+final class ManualClock: Sendable {
+    private let nanoseconds = Atomic<Int64>(1_000_000_000)
+    var read: MonotonicClock {
+        { MonotonicInstant(nanoseconds: self.nanoseconds.load(ordering: .sequentiallyConsistent)) }
+    }
+
+    func advance(_ duration: Duration) {
+        nanoseconds.add(duration.components.seconds * 1_000_000_000, ordering: .sequentiallyConsistent)
+    }
+}
+
+/// A server on a free port of 127.0.0.1, and the clock of its deadlines.
+struct ServerUnderTest: Sendable {
+    let server: HTTPServer
+    let loops: EventLoopGroup
+    let clock: ManualClock
+    let address: SocketAddress
+
+    func client() async throws -> Client { try await Client(address) }
+
+    func advance(_ duration: Duration) {
+        clock.advance(duration)
+        loops.wake()
+    }
+}
+
+/// Starts a server for the time of `body`.
+func withServer<Result>(
+    _ configuration: HTTPServer.Configuration = HTTPServer.Configuration(), loops count: Int = 2,
+    on text: String = "127.0.0.1:0", handler: @escaping RequestHandler = echo,
+    _ body: (ServerUnderTest) async throws -> Result
+) async throws -> Result {
+    let clock = ManualClock()
+    let loops = try EventLoopGroup(count: count, clock: clock.read)
+    let server = HTTPServer(configuration: configuration, loops: loops, wallClock: { 784_111_777 })
+    do {
+        let address = try server.listen(on: SocketAddress(text), handler: handler)
+        let result = try await body(
+            ServerUnderTest(server: server, loops: loops, clock: clock, address: address))
+        await server.stop(deadline: .zero)
+        await loops.stop()
+        return result
+    } catch {
+        await server.stop(deadline: .zero)
+        await loops.stop()
+        throw error
+    }
+}
+
+/// Says method, target and body.
+let echo: RequestHandler = { request, _ in
+    let query = request.target.query.map { "?" + $0 } ?? ""
+    return Response(
+        .ok, text: "\(request.method) \(request.target.path)\(query) " + String(decoding: request.body, as: UTF8.self))
+}
+
+/// Lets one side wait until the other has come so far.
+actor Gate {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func open() {
+        isOpen = true
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+
+    func pass() async {
+        if isOpen { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+}
+
+func get(_ target: String, _ fields: String = "") -> String { "GET \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n" }
+
+func post(_ target: String, _ body: String, _ fields: String = "") -> String {
+    "POST \(target) HTTP/1.1\r\nHost: a\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+}
