@@ -1,0 +1,42 @@
+import Sessions
+
+/// A row of the table, broken: the exhaustive tests must turn red for each of them.
+enum RefreshMutation: String, CaseIterable, Sendable {
+    case repeatedRotates, rotatedRepeats, convergedReissues, convergedWithoutMove, sameRequestReissues
+    case reissuedEnds, reissuedConverges, caughtUpEnds, reuseIsForgiven, restoredEnds, boundParentReissues
+
+    /// The policy's decision, except on the broken row.
+    func decide(
+        _ presentation: RefreshPresentation, _ session: inout Session, settings: Settings, now: Instant,
+        user: User, client: Client
+    ) -> RefreshDecision {
+        let before = session
+        let decision = Sample.policy.decide(
+            presentation, &session, user: user, client: client, settings: settings, now: now)
+        let isRecent = now - before.childAnsweredAt < settings.sessions.rotationInterval
+        let isSameRequest = presentation.requestKey != nil && presentation.requestKey == before.childRequestKey
+        func issue(_ serial: UInt64) {
+            session.parent = presentation.serial
+            session.child = serial
+            session.childAnsweredAt = now
+            session.childRequestKey = presentation.requestKey
+        }
+        switch (self, decision) {
+        case (.repeatedRotates, .repeated): issue(before.child + 1)
+        case (.rotatedRepeats, .rotated), (.reissuedConverges, .reissued), (.convergedWithoutMove, .converged):
+            session = before
+        case (.convergedReissues, .converged) where isRecent: issue(before.child + 1)
+        case (.sameRequestReissues, .converged) where !isRecent && isSameRequest: issue(before.child + 1)
+        case (.boundParentReissues, .converged) where !isRecent && !isSameRequest: issue(before.child + 1)
+        case (.reissuedEnds, .reissued), (.caughtUpEnds, .caughtUp), (.restoredEnds, .restored):
+            session = before
+            session.end(.refreshTokenReused, at: now)
+            return .refused(.ended(.refreshTokenReused))
+        case (.reuseIsForgiven, .refused(.ended(.refreshTokenReused))) where before.ending == nil:
+            session = before
+            return .caughtUp
+        default: break
+        }
+        return decision
+    }
+}
