@@ -1,2 +1,20 @@
 #pragma once
 #include <sqlite3.h>
+
+// What Swift cannot call: variadic functions, and macros with a cast.
+
+/// Switches one flag of a connection; returns SQLite's result code.
+static inline int CSQLite_set_flag(sqlite3 *connection, int flag, int value) {
+    int set = 0;
+    return sqlite3_db_config(connection, flag, value, &set);
+}
+
+/// Binds a text that SQLite copies.
+static inline int CSQLite_bind_text(sqlite3_stmt *statement, int index, const char *text, sqlite3_uint64 count) {
+    return sqlite3_bind_text64(statement, index, text, count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/// Binds bytes that SQLite copies.
+static inline int CSQLite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
+    return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
+}

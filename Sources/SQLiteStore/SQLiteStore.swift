@@ -1,1 +1,210 @@
-// SQLiteStore
+internal import CSQLite
+internal import Migrations
+public import Sessions
+
+/// Keeps sessions, users, clients, settings, keys and the audit trail in one SQLite file.
+///
+/// This module owns the SQL, the file and everything that makes an answer durable. It knows no rule of the domain: what
+/// a refresh or a login decides is in the closures that it runs inside its transactions. Of secrets the file holds
+/// nothing: refresh tokens are derived from a session's id and serial with a key that never comes here.
+///
+/// Reading order: this file · `Writer` (group commit, and what follows from a failing disk) · `Reader` · `BatchQueue` ·
+/// `SQLiteStore+Sessions` with `SessionRow` (a refresh: one select, one update), and beside them the other tables ·
+/// `Connection` and `Statement` (the only files that speak to SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics`.
+public final class SQLiteStore: Store {
+    /// What can be set when a store is opened.
+    public struct Options: Sendable {
+        /// A change or read that has waited this long before its turn is refused, and not run later.
+        public var decisionDeadline: Duration = .seconds(10)
+        /// So many changes, and so many reads, can wait; more are refused at once.
+        public var pendingMax = 10_000
+        /// So many changes share one commit at most.
+        public var batchMax = 1024
+        /// The write-ahead log is copied into the database after so many pages (4 KiB each).
+        public var checkpointFrames = 2000
+        /// The most memory that the writer's page cache takes.
+        public var cacheKibibytes = 32 * 1024
+        /// The monotonic clock: deadlines and durations.
+        public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+        /// The wall clock: when a migration was applied.
+        public var clock: WallClock
+        /// Is told of batches and failures.
+        public var observer = Observer()
+
+        /// The defaults, with that wall clock.
+        public init(clock: WallClock) { self.clock = clock }
+    }
+
+    let options: Options
+    let path: String
+    let published: PublishedCatalogue
+    let writer: Writer
+    private let lock: FileLock
+    private let changes: BatchQueue<PendingChange>
+    private let reads: BatchQueue<PendingRead>
+    private let longReads: BatchQueue<PendingRead>
+    private let readers: [(BatchQueue<PendingRead>, Reader)]
+
+    /// Opens the database at `path`, creates it if there is none, and brings it up to date. Blocks while it does.
+    public convenience init(path: String, options: Options) throws(OpenError) {
+        try self.init(path: path, options: options, migrations: Migration.all)
+    }
+
+    /// Opens the database with a given row of migrations.
+    init(path givenPath: String, options: Options, migrations: [Migration]) throws(OpenError) {
+        let path = try DatabaseFile.create(givenPath)
+        lock = try FileLock(path: path + ".lock", database: path)
+        self.options = options
+        self.path = path
+        let reopen = { @Sendable () throws(DatabaseError) -> Connection in
+            try Self.openWriter(path: path, cacheKibibytes: options.cacheKibibytes)
+        }
+        let connection = try OpenError.mapping(path, reopen)
+        try MigrationRunner(migrations: migrations, clock: options.clock).run(on: connection, path: path)
+        let published = PublishedCatalogue(
+            try OpenError.mapping(path) { () throws(DatabaseError) in
+                // What a crash has left in the log (see `Writer`): synced anew before anything builds on it.
+                try Writer.copyWholeLog(connection)
+                return try CatalogueRow.load(connection)
+            })
+        let writer = Writer(published: published, options: options, connection: connection, reopen: reopen)
+        let reader = try Self.openReader(path: path, published: published, options: options)
+        let longReader = try Self.openReader(path: path, published: published, options: options)
+        self.published = published
+        self.writer = writer
+        changes = BatchQueue(
+            label: "database writer", pendingMax: options.pendingMax, batchMax: options.batchMax
+        ) { writer.process($0) }
+        reads = BatchQueue(label: "database reader", pendingMax: options.pendingMax, batchMax: 64) {
+            reader.process($0)
+        }
+        longReads = BatchQueue(label: "database long reader", pendingMax: options.pendingMax, batchMax: 1) {
+            longReader.process($0)
+        }
+        readers = [(reads, reader), (longReads, longReader)]
+    }
+
+    private static func openReader(
+        path: String, published: PublishedCatalogue, options: Options
+    ) throws(OpenError) -> Reader {
+        let connection = try OpenError.mapping(path) { () throws(DatabaseError) in
+            try Connection(path: path, access: .readOnly, cacheKibibytes: 2048)
+        }
+        return Reader(connection: connection, published: published, options: options)
+    }
+
+    /// Waits until everything that was accepted has been answered, copies the log into the database, and lets go of the
+    /// file. Everything asked later is refused as unavailable.
+    public func close() async {
+        for (queue, reader) in readers {
+            await finish { done in
+                queue.close {
+                    reader.finish()
+                    done()
+                }
+            }
+        }
+        await finish { done in
+            changes.close { [writer, lock] in
+                writer.finish()
+                lock.release()
+                done()
+            }
+        }
+    }
+
+    private func finish(_ close: (@escaping @Sendable () -> Void) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            if !close({ continuation.resume() }) { continuation.resume() }
+        }
+    }
+
+    /// See `Store`. Writes, and waits for the disk, as any change does.
+    public func ping() async throws(StoreError) {
+        try await write { (transaction) throws(DatabaseError) -> Void in
+            try transaction.connection.execute(Self.beat)
+        }
+    }
+
+    /// The settings and clients of the last commit.
+    func catalogue() throws(StoreError) -> Catalogue {
+        if changes.isClosed { throw .unavailable("the database is closed") }
+        return published.current
+    }
+
+    /// How many changes wait for the writer.
+    var waitingChangeCount: Int { changes.waitingCount }
+
+    /// Runs `change` in a transaction that it shares with whatever else waits; returns when that is durable.
+    func write<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
+            let pending = PendingChange(
+                waitingSince: options.now(),
+                run: { (transaction) throws(DatabaseError) in
+                    let outcome = try change(&transaction)
+                    return { continuation.resume(returning: .success(outcome)) }
+                },
+                refuse: { continuation.resume(returning: .failure($0)) })
+            if let refusal = Self.refusal(changes.submit(pending)) { pending.refuse(refusal) }
+        }
+        return try result.get()
+    }
+
+    /// Reads from a snapshot that holds every acknowledged change.
+    func read<Outcome: Sendable>(
+        _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await read(from: reads, body)
+    }
+
+    /// The same for reads that can take long: they do not hold up the short ones.
+    func readAtLength<Outcome: Sendable>(
+        _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await read(from: longReads, body)
+    }
+
+    private func read<Outcome: Sendable>(
+        from queue: BatchQueue<PendingRead>,
+        _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
+            let pending = PendingRead(
+                waitingSince: options.now(),
+                run: { (snapshot) throws(DatabaseError) in
+                    continuation.resume(returning: .success(try body(snapshot)))
+                },
+                refuse: { continuation.resume(returning: .failure($0)) })
+            if let refusal = Self.refusal(queue.submit(pending)) { pending.refuse(refusal) }
+        }
+        return try result.get()
+    }
+
+    private static func refusal(_ admission: Admission) -> StoreError? {
+        switch admission {
+        case .accepted: nil
+        case .full: .unavailable("too many changes wait for the database")
+        case .closed: .unavailable("the database is closed")
+        }
+    }
+
+    private static func openWriter(path: String, cacheKibibytes: Int) throws(DatabaseError) -> Connection {
+        let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: cacheKibibytes)
+        // FULL: every commit waits for the disk. With NORMAL, acknowledged changes are gone when the power goes.
+        try connection.run("PRAGMA synchronous = FULL")
+        let mode = try connection.first(journalMode) { row in row.text() }
+        guard mode == "wal" else {
+            throw .sqlite(code: SQLITE_CANTOPEN, message: "the file system does not allow a write-ahead log")
+        }
+        // After a checkpoint that emptied it, the log's file is cut to this size.
+        try connection.run("PRAGMA journal_size_limit = 67108864")
+        // What is deleted, is: personal data does not stay in free pages.
+        try connection.run("PRAGMA secure_delete = ON")
+        return connection
+    }
+
+    private static let journalMode = Query("PRAGMA journal_mode = WAL")
+    private static let beat = Query("UPDATE heartbeat SET beats = beats + 1 WHERE id = 1")
+}

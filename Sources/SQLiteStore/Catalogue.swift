@@ -1,0 +1,42 @@
+internal import Sessions
+internal import Synchronization
+
+/// Settings and clients: small, asked for by every request, changed by hand. Kept in memory, which only works because
+/// one process alone writes the file.
+struct Catalogue: Sendable {
+    var settings: Settings
+    var clients: [String: Client]
+}
+
+/// The catalogue as it was last committed, for readers.
+final class PublishedCatalogue: Sendable {
+    private let value: Mutex<Catalogue>
+    private let gate = Mutex(())
+
+    init(_ catalogue: Catalogue) { value = Mutex(catalogue) }
+
+    /// The catalogue of the last commit that was acknowledged.
+    var current: Catalogue { value.withLock { $0 } }
+
+    /// Commits a change of the catalogue and publishes it, as one step for those who use `beginningSnapshot`.
+    func committing(_ catalogue: Catalogue, commit: () throws(DatabaseError) -> Void) throws(DatabaseError) {
+        let result = gate.withLock { _ -> Result<Void, DatabaseError> in
+            Result { () throws(DatabaseError) in
+                try commit()
+                value.withLock { $0 = catalogue }
+            }
+        }
+        try result.get()
+    }
+
+    /// Begins a snapshot of the database with `begin` and gives the catalogue that belongs to it.
+    func beginningSnapshot(_ begin: () throws(DatabaseError) -> Void) throws(DatabaseError) -> Catalogue {
+        let result = gate.withLock { _ -> Result<Catalogue, DatabaseError> in
+            Result { () throws(DatabaseError) in
+                try begin()
+                return current
+            }
+        }
+        return try result.get()
+    }
+}

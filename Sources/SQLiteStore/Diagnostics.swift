@@ -1,0 +1,67 @@
+internal import CSQLite
+internal import Migrations
+public import Sessions
+
+/// A migration that a database has had.
+public struct AppliedMigration: Hashable, Sendable {
+    /// Its number.
+    public var version: Int
+    /// Its name.
+    public var name: String
+    /// SHA-256 of its text.
+    public var digest: [UInt8]
+    /// When it was applied.
+    public var appliedAt: Instant
+}
+
+/// What there is to know of a database, for somebody who looks after it.
+public struct Diagnostics: Sendable {
+    /// The version of the SQLite library.
+    public var libraryVersion: String
+    /// The file.
+    public var path: String
+    /// The size of the database file in bytes.
+    public var fileBytes: Int64
+    /// The size of the write-ahead log in bytes.
+    public var logBytes: Int64
+    /// `wal`, unless something is wrong.
+    public var journalMode: String
+    /// Pages that are free for new rows, in bytes.
+    public var freeBytes: Int64
+    /// What SQLite's `quick_check` finds: nothing when the file is sound. Reads the whole file.
+    public var problems: [String]
+    /// Migrations that were applied.
+    public var applied: [AppliedMigration]
+    /// Migrations that this program knows and the database has not had.
+    public var pending: [String]
+}
+
+extension SQLiteStore {
+    /// Examines the database; takes as long as reading the whole file, on the reader for long reads.
+    public func diagnostics() async throws(StoreError) -> Diagnostics {
+        let path = path
+        return try await readAtLength { (snapshot) throws(DatabaseError) -> Diagnostics in
+            let connection = snapshot.connection
+            let found = try connection.all(DiagnosticQuery.quickCheck) { row in row.text() }
+            let applied = try MigrationRunner.applied(connection)
+            let pageBytes = try connection.first(DiagnosticQuery.pageSize) { row in row.integer() } ?? 0
+            let freePages = try connection.first(DiagnosticQuery.freelistCount) { row in row.integer() } ?? 0
+            return Diagnostics(
+                libraryVersion: unsafe String(cString: sqlite3_libversion()), path: path,
+                fileBytes: DatabaseFile.size(path), logBytes: DatabaseFile.size(path + "-wal"),
+                journalMode: try connection.first(DiagnosticQuery.journalMode) { row in row.text() } ?? "",
+                freeBytes: freePages * pageBytes, problems: found == ["ok"] ? [] : found, applied: applied,
+                pending: Migration.all.dropFirst(applied.count).map { "\($0.version) \($0.name)" })
+        }
+    }
+
+    /// How many changes wait for the writer.
+    public var waitingChanges: Int { waitingChangeCount }
+}
+
+private enum DiagnosticQuery {
+    static let quickCheck = Query("PRAGMA quick_check(10)")
+    static let pageSize = Query("PRAGMA page_size")
+    static let freelistCount = Query("PRAGMA freelist_count")
+    static let journalMode = Query("PRAGMA journal_mode")
+}

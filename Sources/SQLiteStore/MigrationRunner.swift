@@ -1,0 +1,70 @@
+internal import Cryptography
+internal import Migrations
+internal import Sessions
+
+/// Brings a database to the newest version: forward only, each migration in a transaction of its own, which has either
+/// happened altogether or not at all.
+struct MigrationRunner {
+    /// Known migrations, in order.
+    let migrations: [Migration]
+    let clock: WallClock
+
+    /// Applies what is missing. Refuses a database that is not ours, is from a newer program, or was built otherwise.
+    func run(on connection: Connection, path: String) throws(OpenError) {
+        let applied = try OpenError.mapping(path) { () throws(DatabaseError) in try Self.applied(connection) }
+        if applied.isEmpty {
+            let tables = try OpenError.mapping(path) { () throws(DatabaseError) in
+                try connection.first(Self.countTables) { row in row.integer() }
+            }
+            guard tables == 0 else { throw .notADatabase(path: path) }
+        }
+        try check(applied, path: path)
+        for migration in migrations.dropFirst(applied.count) {
+            try OpenError.mapping(path) { () throws(DatabaseError) in try apply(migration, to: connection) }
+        }
+    }
+
+    /// The migrations that a database has had, in order; none for a new one.
+    static func applied(_ connection: Connection) throws(DatabaseError) -> [AppliedMigration] {
+        guard try connection.first(findTable, read: { row in row.integer() }) != nil else { return [] }
+        return try connection.all(selectApplied) { row in
+            AppliedMigration(
+                version: Int(row.integer()), name: row.text(), digest: row.bytes(), appliedAt: row.instant())
+        }
+    }
+
+    /// What identifies the text of a migration.
+    static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.sqlite.utf8)) }
+
+    /// What was applied must be a beginning of what is known.
+    private func check(_ applied: [AppliedMigration], path: String) throws(OpenError) {
+        if let newest = applied.last, let known = migrations.last, newest.version > known.version {
+            throw .newerDatabase(path: path, version: newest.version, newestKnown: known.version)
+        }
+        for (one, migration) in zip(applied, migrations)
+        where one.version != migration.version || one.digest != Self.digest(of: migration) {
+            throw .changedMigration(path: path, version: one.version)
+        }
+    }
+
+    private func apply(_ migration: Migration, to connection: Connection) throws(DatabaseError) {
+        try connection.run("BEGIN IMMEDIATE")
+        do throws(DatabaseError) {
+            try connection.run(migration.sqlite)
+            try connection.execute(
+                Self.insertApplied, migration.version, migration.name, Self.digest(of: migration), clock.now)
+            try connection.run("COMMIT")
+        } catch {
+            if connection.isInTransaction { try connection.run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private static let countTables = Query("SELECT count(*) FROM sqlite_schema")
+    private static let findTable = Query(
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")
+    private static let selectApplied = Query(
+        "SELECT version, name, digest, applied_at FROM schema_migrations ORDER BY version")
+    private static let insertApplied = Query(
+        "INSERT INTO schema_migrations (version, name, digest, applied_at) VALUES (?, ?, ?, ?)")
+}

@@ -1,0 +1,53 @@
+internal import CSQLite
+
+/// Why a database cannot be opened, in a sentence that says what to do.
+public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The folder of the file does not exist.
+    case directoryMissing(path: String)
+    /// The operating system refuses the file.
+    case inaccessible(path: String, reason: String)
+    /// Another process, or another store of this one, has the file open.
+    case alreadyOpen(path: String)
+    /// The file is not a database, or a database of something else.
+    case notADatabase(path: String)
+    /// The file was written by a newer version of this program.
+    case newerDatabase(path: String, version: Int, newestKnown: Int)
+    /// The database was built with a migration that is not the one of that number in this program.
+    case changedMigration(path: String, version: Int)
+    /// The database is damaged or refuses to be read.
+    case failed(path: String, reason: String)
+
+    /// Runs `body` on the database at `path` and says of what it throws what it means for opening it.
+    static func mapping<Value>(
+        _ path: String, _ body: () throws(DatabaseError) -> Value
+    ) throws(OpenError) -> Value {
+        do throws(DatabaseError) {
+            return try body()
+        } catch {
+            if case .sqlite(let code, _) = error, code & 0xFF == SQLITE_NOTADB { throw .notADatabase(path: path) }
+            throw .failed(path: path, reason: error.description)
+        }
+    }
+
+    /// The sentence.
+    public var description: String {
+        switch self {
+        case .directoryMissing(let path):
+            "The folder of the database \(path) does not exist. Create it, owned by the user that runs the server."
+        case .inaccessible(let path, let reason):
+            "The database \(path) cannot be opened: \(reason)."
+        case .alreadyOpen(let path):
+            "Another process has the database \(path) open. Stop it first, or talk to it instead of to the file."
+        case .notADatabase(let path):
+            "The file \(path) is not a database of this program. Name another file; this one was not touched."
+        case .newerDatabase(let path, let version, let newestKnown):
+            "The database \(path) is at version \(version) of its schema, and this program knows only up to "
+                + "\(newestKnown). Run the newer program, or restore the backup from before it was upgraded."
+        case .changedMigration(let path, let version):
+            "The database \(path) was built with another text of migration \(version) than this program has. "
+                + "Run the program that built it: a released migration never changes."
+        case .failed(let path, let reason):
+            "The database \(path) cannot be used: \(reason)."
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import Sessions
+internal import Synchronization
+
+/// A snapshot of the database, as a read sees it.
+struct Snapshot {
+    let connection: Connection
+    /// Settings and clients of the same moment.
+    let catalogue: Catalogue
+}
+
+/// A read that waits for a reader.
+struct PendingRead: Sendable {
+    let waitingSince: ContinuousClock.Instant
+    /// Reads and delivers the answer, or throws to be refused.
+    let run: @Sendable (Snapshot) throws(DatabaseError) -> Void
+    /// Tells the caller that there is no answer.
+    let refuse: @Sendable (StoreError) -> Void
+}
+
+/// A connection that only reads, on a thread of its own. All reads that wait share one snapshot, which begins after the
+/// last of them arrived: it holds every change that was acknowledged before.
+final class Reader: Sendable {
+    /// Nil once the store is closed.
+    private let connection: Mutex<Connection?>
+    private let published: PublishedCatalogue
+    private let options: SQLiteStore.Options
+
+    init(connection: sending Connection, published: PublishedCatalogue, options: SQLiteStore.Options) {
+        self.connection = Mutex(connection)
+        self.published = published
+        self.options = options
+    }
+
+    /// Answers every read of `batch`.
+    func process(_ batch: [PendingRead]) {
+        connection.withLock { connection in
+            guard let connection else { return }
+            do throws(DatabaseError) {
+                let catalogue = try published.beginningSnapshot { () throws(DatabaseError) in
+                    try connection.execute(Self.begin)
+                    // A deferred transaction takes its snapshot at the first read.
+                    _ = try connection.first(Self.touch) { row in row.integer() }
+                }
+                answer(batch, from: Snapshot(connection: connection, catalogue: catalogue))
+            } catch {
+                options.observer.failed(error.description)
+                for read in batch { read.refuse(error.storeError) }
+            }
+            endSnapshot(connection)
+        }
+    }
+
+    private func endSnapshot(_ connection: Connection) {
+        guard connection.isInTransaction else { return }
+        do throws(DatabaseError) {
+            try connection.execute(Self.end)
+        } catch {
+            // The answers are given; the next snapshot says so if the connection cannot read any more.
+            options.observer.failed(error.description)
+        }
+    }
+
+    /// Closes the connection. No batch may follow.
+    func finish() { connection.withLock { $0 = nil } }
+
+    private func answer(_ batch: [PendingRead], from snapshot: Snapshot) {
+        for read in batch {
+            if options.now() - read.waitingSince > options.decisionDeadline {
+                read.refuse(.unavailable("waited longer than the deadline for a reader"))
+                continue
+            }
+            do throws(DatabaseError) {
+                try read.run(snapshot)
+            } catch {
+                options.observer.failed(error.description)
+                read.refuse(error.storeError)
+            }
+        }
+    }
+
+    private static let begin = Query("BEGIN")
+    private static let touch = Query("SELECT id FROM settings")
+    private static let end = Query("ROLLBACK")
+}

@@ -1,0 +1,63 @@
+public import Sessions
+
+// Settings and clients are answered from memory. What is in memory is what was committed: a change edits the copy that
+// belongs to its transaction, after the database took it, and only the commit publishes that copy.
+extension SQLiteStore {
+    /// See `Store`.
+    public func clients() async throws(StoreError) -> [Client] {
+        try catalogue().clients.values.sorted { Array($0.id.utf8).lexicographicallyPrecedes(Array($1.id.utf8)) }
+    }
+
+    /// See `Store`.
+    public func client(_ id: String) async throws(StoreError) -> Client? { try catalogue().clients[id] }
+
+    /// See `Store`.
+    public func settings() async throws(StoreError) -> Settings { try catalogue().settings }
+
+    /// See `Store`.
+    public func updateClient<Outcome: Sendable>(
+        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await write { (transaction) throws(DatabaseError) -> Outcome in
+            let connection = transaction.connection
+            var catalogue = transaction.catalogue
+            let old = catalogue.clients[id]
+            var edited = ClientChange(client: old, settings: catalogue.settings)
+            let outcome = change(&edited)
+            if let client = edited.client, client != old {
+                guard client.id == id else {
+                    throw .contradiction("a change of client \(id) returned client \(client.id)")
+                }
+                try CatalogueRow.write(client, connection)
+                if client.epoch > catalogue.settings.epoch {
+                    catalogue.settings.epoch = client.epoch
+                    try CatalogueRow.write(catalogue.settings, connection)
+                }
+            } else if edited.client == nil, old != nil {
+                try connection.execute(CatalogueRow.deleteClient, id)
+            }
+            try EventRow.insert(edited.events, connection)
+            if edited.client != old {
+                catalogue.clients[id] = edited.client
+                transaction.catalogue = catalogue
+            }
+            return outcome
+        }
+    }
+
+    /// See `Store`.
+    public func updateSettings<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await write { (transaction) throws(DatabaseError) -> Outcome in
+            let old = transaction.catalogue.settings
+            let clients = transaction.catalogue.clients.values.sorted { $0.id < $1.id }
+            var edited = SettingsChange(settings: old, clients: clients)
+            let outcome = change(&edited)
+            if edited.settings != old { try CatalogueRow.write(edited.settings, transaction.connection) }
+            try EventRow.insert(edited.events, transaction.connection)
+            if edited.settings != old { transaction.catalogue.settings = edited.settings }
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,28 @@
+public import Sessions
+
+extension SQLiteStore {
+    /// See `Store`.
+    public func append(_ events: [AuditEvent]) async throws(StoreError) {
+        try await write { (transaction) throws(DatabaseError) -> Void in
+            try EventRow.insert(events, transaction.connection)
+        }
+    }
+
+    /// See `Store`.
+    public func events(
+        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
+    ) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        return try await readAtLength { (snapshot) throws(DatabaseError) -> [RecordedEvent] in
+            let connection = snapshot.connection
+            func read(_ row: inout Row) throws(DatabaseError) -> RecordedEvent { try EventRow.read(&row) }
+            return switch (userID, sessionID) {
+            case (nil, nil): try connection.all(EventRow.selectAll, cursor, limit, read: read)
+            case (let user?, nil): try connection.all(EventRow.selectOfUser, cursor, user, limit, read: read)
+            case (nil, let session?): try connection.all(EventRow.selectOfSession, cursor, session, limit, read: read)
+            case (let user?, let session?):
+                try connection.all(EventRow.selectOfBoth, cursor, session, user, limit, read: read)
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+public import Sessions
+
+extension SQLiteStore {
+    /// See `Store`. The statement order of a refresh: one select, one update, and its share of a commit.
+    public func updateSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await write { (transaction) throws(DatabaseError) -> Outcome? in
+            let connection = transaction.connection
+            let catalogue = transaction.catalogue
+            let stored = try connection.first(SessionRow.selectWithUser, id) { (row) throws(DatabaseError) in
+                try SessionRow.readRecord(&row, catalogue)
+            }
+            guard let stored else { return nil }
+            var edited = SessionChange(stored.record)
+            let outcome = change(&edited)
+            try SessionRow.write(
+                edited.session, over: stored.record.session, number: stored.number, connection)
+            try EventRow.insert(edited.events, connection)
+            return outcome
+        }
+    }
+
+    /// See `Store`.
+    public func openSession<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await write { (transaction) throws(DatabaseError) -> Outcome? in
+            let connection = transaction.connection
+            guard let user = try UserRow.find(.id(userID), connection)?.user else { return nil }
+            let previous = try connection.first(
+                SessionRow.selectLiving, userID, clientID, deviceID
+            ) { (row) throws(DatabaseError) in try SessionRow.read(&row) }
+            var opening = SessionOpening(
+                user: user, client: transaction.catalogue.clients[clientID],
+                settings: transaction.catalogue.settings, previous: previous?.session)
+            let outcome = decide(&opening)
+            if let session = opening.session {
+                if let previous {
+                    var ended = previous.session
+                    ended.end(.replaced, at: session.startedAt)
+                    try SessionRow.write(ended, over: previous.session, number: previous.number, connection)
+                }
+                try SessionRow.insert(session, connection)
+            }
+            try EventRow.insert(opening.events, connection)
+            return outcome
+        }
+    }
+
+    /// See `Store`.
+    public func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
+        try await read { (snapshot) throws(DatabaseError) -> SessionRecord? in
+            try snapshot.connection.first(SessionRow.selectWithUser, id) { (row) throws(DatabaseError) in
+                try SessionRow.readRecord(&row, snapshot.catalogue).record
+            }
+        }
+    }
+
+    /// See `Store`.
+    public func sessions(
+        of userID: Identifier<User>, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<SessionRecord> {
+        guard let place = Self.place(after: cursor), limit > 0 else { return Page(items: [], nextCursor: nil) }
+        return try await read { (snapshot) throws(DatabaseError) -> Page<SessionRecord> in
+            let user = try UserRow.find(.id(userID), snapshot.connection)?.user
+            // One more than asked for tells whether there is a next page.
+            let sessions = try snapshot.connection.all(
+                SessionRow.selectPage, userID, place.startedAt, place.id, limit.addingReportingOverflow(1).partialValue
+            ) { (row) throws(DatabaseError) in try SessionRow.read(&row).session }
+            let items = sessions.prefix(limit).map { session in
+                SessionRecord(
+                    session: session, user: user, client: snapshot.catalogue.clients[session.clientID],
+                    settings: snapshot.catalogue.settings)
+            }
+            let next = sessions.count > limit ? items.last.map { Self.cursor(after: $0.session) } : nil
+            return Page(items: items, nextCursor: next)
+        }
+    }
+
+    /// See `Store`.
+    public func sweepSessions(
+        after cursor: Identifier<Session>?, limit: Int,
+        _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
+    ) async throws(StoreError) -> SweepStep {
+        try await write { (transaction) throws(DatabaseError) -> SweepStep in
+            let connection = transaction.connection
+            let catalogue = transaction.catalogue
+            let step = try connection.all(
+                SessionRow.selectStep, cursor?.bytes ?? [], limit
+            ) { (row) throws(DatabaseError) in try SessionRow.readRecord(&row, catalogue) }
+            var deleted = 0
+            for (number, record) in step where isForgotten(record) {
+                deleted += try connection.execute(SessionRow.delete, number)
+            }
+            return SweepStep(cursor: step.count < limit ? nil : step.last?.record.session.id, deleted: deleted)
+        }
+    }
+
+    /// Where a page of a user's sessions begins: everything below this pair. Nil: the cursor is not one of ours.
+    private static func place(after cursor: String?) -> (startedAt: Int64, id: [UInt8])? {
+        guard let cursor else { return (.max, [UInt8](repeating: 0xFF, count: Identifier<Session>.byteCount + 1)) }
+        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let startedAt = Int64(parts[0]), let id = Identifier<Session>(parts[1]) else {
+            return nil
+        }
+        return (startedAt, id.bytes)
+    }
+
+    private static func cursor(after session: Session) -> String {
+        "\(session.startedAt.secondsSinceEpoch).\(session.id)"
+    }
+}

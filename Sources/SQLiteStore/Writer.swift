@@ -1,0 +1,247 @@
+internal import CSQLite
+internal import Sessions
+internal import Synchronization
+
+/// A write transaction, as a change sees it.
+struct Transaction {
+    let connection: Connection
+    /// Settings and clients with the changes of this transaction.
+    var catalogue: Catalogue {
+        didSet { changesCatalogue = true }
+    }
+    private(set) var changesCatalogue = false
+
+    init(connection: Connection, catalogue: Catalogue) {
+        self.connection = connection
+        self.catalogue = catalogue
+    }
+}
+
+/// A change that waits for the writer.
+struct PendingChange: Sendable {
+    let waitingSince: ContinuousClock.Instant
+    /// Runs the change; what it returns delivers the answer once the transaction is committed.
+    let run: @Sendable (inout Transaction) throws(DatabaseError) -> @Sendable () -> Void
+    /// Tells the caller that the change has not happened.
+    let refuse: @Sendable (StoreError) -> Void
+}
+
+/// The one place that writes: takes all waiting changes, runs them in one transaction, commits once for all of them
+/// (group commit) and only then answers. If the commit fails, all of them are refused.
+///
+/// **After a failed write or fsync.** The kernel may have marked pages of the log as clean that never reached the disk;
+/// a second fsync would not find them (PostgreSQL learnt that the hard way). What SQLite considers committed is what
+/// the index of the log in shared memory says, and a failed commit is not in it: the next commit writes the same frames
+/// again. But a connection that *recovers* the log from the file, because it is the first to open it, would find the
+/// refused frames in the page cache, believe them, and build on frames that a power failure takes away. Hence:
+/// the connection is reopened while the readers' connections keep that index alive, and before any other change is run
+/// a full checkpoint must copy everything acknowledged into the database, sync it, and cut the log to nothing. It writes
+/// every page anew, so that nothing depends on a page whose sync had failed. Until it succeeds, the store refuses changes.
+/// For the same reason a start after a crash begins with such a checkpoint.
+final class Writer: Sendable {
+    /// What the writer's thread owns.
+    private struct State {
+        /// Nil once the store is closed.
+        var connection: Connection?
+        var mustRepair = false
+        /// Set for good when the file is damaged.
+        var damage: StoreError?
+        var framesSinceCheckpoint = 0
+    }
+
+    private let state: Mutex<State>
+    private let published: PublishedCatalogue
+    private let options: SQLiteStore.Options
+    private let open: @Sendable () throws(DatabaseError) -> Connection
+
+    /// A writer that starts with a connection of `open`, whose log is empty.
+    init(
+        published: PublishedCatalogue, options: SQLiteStore.Options, connection: sending Connection,
+        reopen: @escaping @Sendable () throws(DatabaseError) -> Connection
+    ) {
+        state = Mutex(State(connection: connection))
+        self.published = published
+        self.options = options
+        open = reopen
+    }
+
+    /// Runs `batch` and answers every one of its changes.
+    func process(_ batch: [PendingChange]) {
+        let answers = state.withLock { state in commit(batch, &state) }
+        for answer in answers { answer() }
+        state.withLock { state in checkpointIfDue(&state) }
+    }
+
+    /// The end of the work: copies the log into the database, so that the next start finds none, and closes the
+    /// connection. No batch may follow.
+    func finish() {
+        state.withLock { state in
+            guard let connection = state.connection.take() else { return }
+            do throws(DatabaseError) {
+                try Self.copyWholeLog(connection)
+            } catch {
+                // The log stays, and the next start copies it.
+                options.observer.failed(error.description)
+            }
+        }
+    }
+
+    private static func connection(of state: State) throws(DatabaseError) -> Connection {
+        guard let connection = state.connection else {
+            throw .sqlite(code: SQLITE_ABORT, message: "the database is closed")
+        }
+        return connection
+    }
+
+    private typealias Answer = @Sendable () -> Void
+
+    private func commit(_ batch: [PendingChange], _ state: inout State) -> [Answer] {
+        if let damage = state.damage { return batch.map { change in { change.refuse(damage) } } }
+        if state.mustRepair {
+            do throws(DatabaseError) {
+                try repair(&state)
+            } catch {
+                return refuse(batch, error, &state)
+            }
+        }
+        let start = options.now()
+        var refused: [Answer] = []
+        var remaining = batch
+        while true {
+            do throws(DatabaseError) {
+                let connection = try Self.connection(of: state)
+                switch try attempt(remaining, in: connection, start: start) {
+                case .committed(let answers, let wrote):
+                    if wrote { state.framesSinceCheckpoint += connection.takePagesWritten() }
+                    return refused + answers
+                case .mustLeaveOut(let index, let error):
+                    // It wrote something before it failed. The others are run again without it: changes are pure.
+                    let change = remaining.remove(at: index)
+                    try rollBack(connection)
+                    options.observer.failed(error.description)
+                    refused.append { change.refuse(error.storeError) }
+                }
+            } catch {
+                options.observer.batchEnded(
+                    Observer.Batch(
+                        changes: remaining.count, wrote: true, duration: options.now() - start, commitDuration: .zero,
+                        isCommitted: false))
+                return refused + refuse(remaining, error, &state)
+            }
+        }
+    }
+
+    private enum Attempt {
+        case committed([Answer], wrote: Bool)
+        case mustLeaveOut(Int, DatabaseError)
+    }
+
+    /// Runs `changes` in one transaction and commits it. Throws what concerns all of them.
+    private func attempt(
+        _ changes: [PendingChange], in connection: Connection, start: ContinuousClock.Instant
+    ) throws(DatabaseError) -> Attempt {
+        var answers: [Answer] = []
+        answers.reserveCapacity(changes.count)
+        try connection.execute(Self.begin)
+        let changesBefore = connection.totalChanges
+        var transaction = Transaction(connection: connection, catalogue: published.current)
+        for (index, change) in changes.enumerated() {
+            if options.now() - change.waitingSince > options.decisionDeadline {
+                answers.append { change.refuse(.unavailable("waited longer than the deadline for the writer")) }
+                continue
+            }
+            let changesBeforeThis = connection.totalChanges
+            do throws(DatabaseError) {
+                answers.append(try change.run(&transaction))
+            } catch {
+                guard error.consequence == .failsChange else { throw error }
+                guard connection.totalChanges == changesBeforeThis else { return .mustLeaveOut(index, error) }
+                options.observer.failed(error.description)
+                answers.append { change.refuse(error.storeError) }
+            }
+        }
+        let wrote = connection.totalChanges != changesBefore
+        let commitStart = options.now()
+        if transaction.changesCatalogue {
+            try published.committing(transaction.catalogue) { () throws(DatabaseError) in
+                try connection.execute(Self.commit)
+            }
+        } else {
+            try connection.execute(Self.commit)
+        }
+        let end = options.now()
+        options.observer.batchEnded(
+            Observer.Batch(
+                changes: changes.count, wrote: wrote, duration: end - start, commitDuration: end - commitStart,
+                isCommitted: true))
+        return .committed(answers, wrote: wrote)
+    }
+
+    /// After `error` nothing of `batch` is acknowledged.
+    private func refuse(_ batch: [PendingChange], _ error: DatabaseError, _ state: inout State) -> [Answer] {
+        options.observer.failed(error.description)
+        var refusal = error.storeError
+        do throws(DatabaseError) {
+            try rollBack(state.connection)
+        } catch {
+            state.mustRepair = true
+        }
+        switch error.consequence {
+        case .stopsStore: state.damage = refusal
+        case .distrustsConnection: state.mustRepair = true
+        case .failsBatch: break
+        case .failsChange:
+            // BEGIN and COMMIT themselves: a state of the connection that should not exist.
+            state.mustRepair = true
+            refusal = .unavailable(error.description)
+        }
+        return batch.map { [refusal] change in { change.refuse(refusal) } }
+    }
+
+    private func rollBack(_ connection: Connection?) throws(DatabaseError) {
+        if let connection, connection.isInTransaction { try connection.execute(Self.rollback) }
+    }
+
+    /// Makes the database trustworthy again after a failed write, or throws.
+    private func repair(_ state: inout State) throws(DatabaseError) {
+        let connection = try open()
+        state.connection = connection
+        try Self.copyWholeLog(connection)
+        state.framesSinceCheckpoint = 0
+        state.mustRepair = false
+    }
+
+    /// Copies everything committed into the database, syncs it and cuts the log to nothing.
+    static func copyWholeLog(_ connection: Connection) throws(DatabaseError) {
+        let checkpoint = try connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+        guard checkpoint.framesInLog <= checkpoint.framesCopied else {
+            throw .sqlite(code: SQLITE_BUSY, message: "a reader holds the write-ahead log")
+        }
+    }
+
+    /// Between batches, when the log has grown: copies what the readers allow. Callers have had their answers.
+    private func checkpointIfDue(_ state: inout State) {
+        guard state.framesSinceCheckpoint >= options.checkpointFrames, !state.mustRepair, state.damage == nil else {
+            return
+        }
+        let start = options.now()
+        do throws(DatabaseError) {
+            let checkpoint = try Self.connection(of: state).checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+            // What a reader kept back is tried again a quarter of the way later.
+            let isComplete = checkpoint.framesInLog == checkpoint.framesCopied
+            state.framesSinceCheckpoint = isComplete ? 0 : options.checkpointFrames * 3 / 4
+        } catch {
+            options.observer.failed(error.description)
+            switch error.consequence {
+            case .stopsStore: state.damage = error.storeError
+            case .failsBatch: state.framesSinceCheckpoint = options.checkpointFrames * 3 / 4
+            case .distrustsConnection, .failsChange: state.mustRepair = true
+            }
+        }
+        options.observer.checkpointEnded(options.now() - start)
+    }
+
+    private static let begin = Query("BEGIN IMMEDIATE")
+    private static let commit = Query("COMMIT")
+    private static let rollback = Query("ROLLBACK")
+}

@@ -1,0 +1,162 @@
+import Sessions
+import Testing
+
+/// Clients.
+let clientRules: [StoreRule] = [
+    StoreRule("a client comes back with every member, and the list is in order") { store in
+        let full = Fixture.fullClient("b", epoch: 2)
+        let plain = Fixture.client("a", epoch: 3)
+        try await store.updateClient("b") { $0.client = full }
+        try await store.updateClient("a") { $0.client = plain }
+        #expect(try await store.client("b") == full)
+        #expect(try await store.clients() == [plain, full])
+        #expect(try await store.client("c") == nil)
+    },
+    StoreRule("a client is changed, deleted, and made again") { store in
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        let name = try await store.updateClient("web") { change -> String? in
+            change.client?.name = "Das Web"
+            return change.client?.name
+        }
+        #expect(name == "Das Web")
+        #expect(try await store.client("web")?.name == "Das Web")
+        try await store.updateClient("web") { $0.client = nil }
+        #expect(try await store.client("web") == nil)
+        #expect(try await store.clients().isEmpty)
+        try await store.updateClient("web") { change in
+            change.client = Fixture.client("web", epoch: change.settings.epoch + 1)
+        }
+        #expect(try await store.client("web")?.epoch == 3)
+    },
+    StoreRule("a new client moves the epoch, and an older one does not move it back") { store in
+        try await store.updateClient("web") { $0.client = Fixture.client("web", epoch: 5) }
+        #expect(try await store.settings().epoch == 5)
+        try await store.updateClient("web") { $0.client?.name = "x" }
+        try await store.updateClient("old") { $0.client = Fixture.client("old", epoch: 3) }
+        #expect(try await store.settings().epoch == 5)
+        let seen = try await store.updateClient("old") { $0.settings.epoch }
+        #expect(seen == 5)
+    },
+]
+
+/// Settings.
+let settingsRules: [StoreRule] = [
+    StoreRule("a new store has the default settings") { store in
+        let settings = try await store.settings()
+        #expect(settings == Settings())
+    },
+    StoreRule("settings come back with every member") { store in
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        let changed = try await store.updateSettings { change -> (Settings, [Client]) in
+            change.settings.sessions = SessionSettings(
+                offlineSessionIdle: .seconds(11), offlineSessionMaxLimited: false, offlineSessionMax: .seconds(12),
+                refreshAfter: .seconds(3), rotationInterval: .seconds(4))
+            change.settings.epoch += 1
+            change.settings.revokedBefore = Settings.RevokedBefore(epoch: change.settings.epoch, at: Fixture.start)
+            change.events = [AuditEvent(.settingsChanged, at: Fixture.start, by: Fixture.admin)]
+            return (change.settings, change.clients)
+        }
+        #expect(try await store.settings() == changed.0)
+        #expect(changed.1 == [Fixture.client()])
+        #expect(try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil).count == 1)
+    },
+    StoreRule("the store can commit") { store in
+        try await store.ping()
+        try await store.ping()
+    },
+]
+
+/// Keys.
+let keyRules: [StoreRule] = [
+    StoreRule("signing keys are added, changed and removed") { store in
+        let keys = (0..<3).map { number in
+            StoredSigningKey(
+                id: "key-\(number)", algorithm: number == 1 ? "EdDSA" : "ES256",
+                sealedPrivateKey: [UInt8](repeating: UInt8(number), count: 100),
+                createdAt: Fixture.start + .seconds(number), activeFrom: Fixture.start + .seconds(100 + number))
+        }
+        try await store.updateSigningKeys { stored, events in
+            stored = keys
+            events = [AuditEvent(.signingKeyCreated, at: Fixture.start, by: .system)]
+        }
+        #expect(try await store.updateSigningKeys { stored, _ in stored } == keys)
+        try await store.updateSigningKeys { stored, _ in
+            stored[0].retiredAt = Fixture.start + .seconds(500)
+            stored.remove(at: 1)
+        }
+        let left = try await store.updateSigningKeys { stored, _ in stored }
+        #expect(left.map(\.id) == ["key-0", "key-2"])
+        #expect(left.first?.retiredAt == Fixture.start + .seconds(500))
+        #expect(try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil).count == 1)
+    },
+    StoreRule("admin keys are added, changed and removed") { store in
+        let keys = (0..<2).map { number in
+            AdminKey(
+                id: "k\(number)", name: "key \(number)", hash: [UInt8](repeating: UInt8(number), count: 32),
+                createdAt: Fixture.start + .seconds(number))
+        }
+        try await store.updateAdminKeys { stored, events in
+            stored = keys
+            events = [AuditEvent(.adminKeyCreated, at: Fixture.start, by: .system)]
+        }
+        #expect(try await store.adminKeys() == keys)
+        try await store.updateAdminKeys { stored, _ in
+            stored.removeFirst()
+            stored[0].name = "renamed"
+        }
+        #expect(try await store.adminKeys().map(\.name) == ["renamed"])
+        #expect(try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil).count == 1)
+    },
+]
+
+/// The audit trail.
+let eventRules: [StoreRule] = [
+    StoreRule("an event comes back with every member") { store in
+        let user = Fixture.userID()
+        let session = Fixture.session(of: user)
+        let full = AuditEvent(
+            .sessionEnded, at: Fixture.start, by: Fixture.admin, session: session, reason: "revoked_by_admin")
+        let plain = AuditEvent(.settingsChanged, at: Fixture.start, by: .system)
+        try await store.append([full, plain])
+        let recorded = try await store.events(after: 0, limit: 10, userID: nil, sessionID: nil)
+        #expect(recorded.map(\.event) == [full, plain])
+    },
+    StoreRule("every kind of event is kept") { store in
+        let events = AuditEvent.Kind.allCases.map { AuditEvent($0, at: Fixture.start, by: .system) }
+        try await store.append(events)
+        #expect(
+            try await store.events(after: 0, limit: 100, userID: nil, sessionID: nil).map(\.event.kind)
+                == AuditEvent.Kind.allCases)
+    },
+    StoreRule("events come in the order of their places, page by page, of one user or one session") { store in
+        let users = [Fixture.userID(), Fixture.userID()]
+        let sessions = users.map { Fixture.session(of: $0) }
+        for number in 0..<8 {
+            let session = sessions[number % 2]
+            try await store.append([
+                AuditEvent(.sessionStarted, at: Fixture.start, by: .system, session: session, reason: "\(number)")
+            ])
+        }
+        let all = try await store.events(after: 0, limit: 100, userID: nil, sessionID: nil)
+        #expect(all.map(\.event.reason) == (0..<8).map { "\($0)" })
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.id < $1.id })
+        #expect(try await store.events(after: all[2].id, limit: 3, userID: nil, sessionID: nil) == Array(all[3..<6]))
+        let ofFirst = try await store.events(after: 0, limit: 100, userID: users[0], sessionID: nil)
+        #expect(ofFirst.map(\.event.reason) == ["0", "2", "4", "6"])
+        #expect(try await store.events(after: 0, limit: 100, userID: nil, sessionID: sessions[0].id) == ofFirst)
+        #expect(try await store.events(after: 0, limit: 100, userID: users[1], sessionID: sessions[0].id).isEmpty)
+        #expect(
+            try await store.events(after: ofFirst[0].id, limit: 2, userID: users[0], sessionID: sessions[0].id)
+                == Array(ofFirst[1..<3]))
+        #expect(try await store.events(after: all[7].id, limit: 3, userID: nil, sessionID: nil).isEmpty)
+    },
+    StoreRule("a change's events stand in the trail in their order") { store in
+        let user = Fixture.user()
+        let events = ["a", "b", "c"].map {
+            AuditEvent(.userCreated, at: Fixture.start, by: Fixture.admin, userID: user.id, reason: $0)
+        }
+        let isAdded = try await store.insertUser(user, events: events)
+        #expect(isAdded)
+        #expect(try await store.events(after: 0, limit: 9, userID: user.id, sessionID: nil).map(\.event) == events)
+    },
+]

@@ -1,0 +1,96 @@
+import Cryptography
+import Sessions
+
+/// Values for rules: valid, distinct where they should be, and the same shape in every backend.
+enum Fixture {
+    /// A moment to count from.
+    static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+
+    static let admin = Origin(actor: "admin:k1", remoteAddress: "192.0.2.7", requestID: "r-1")
+
+    static func userID() -> Identifier<User> { Identifier(random: .system) }
+
+    static func sessionID() -> Identifier<Session> { Identifier(random: .system) }
+
+    static func user(_ username: String = "anna", id: Identifier<User> = userID()) -> User {
+        User(id: id, username: username, createdAt: start)
+    }
+
+    /// A user with every member set.
+    static func fullUser(_ username: String = "Zoë") -> User {
+        User(
+            id: userID(), username: username,
+            profile: User.Profile(
+                email: "zoe@example.org", phoneNumber: "+41 44 000 00 00", displayName: "Zoë 🦊", country: "CH"),
+            passwordHash: "$scrypt$ln=17,r=8,p=1$c2FsdA$aGFzaA", offlineSessionMax: .seconds(86_400),
+            disabledByAdmin: User.LoginDisabling(effective: .immediate, since: start + .seconds(1), note: "lost phone"),
+            disabledByUser: User.LoginDisabling(effective: .onExpiry, since: start + .seconds(2)),
+            passwordReset: User.PasswordReset(
+                secretHash: [UInt8](repeating: 0xAB, count: 32), expiresAt: start + .seconds(900)),
+            createdAt: start)
+    }
+
+    static func session(
+        of user: Identifier<User>, client: String = Client.mobileID, device: String = "phone", at: Instant = start,
+        id: Identifier<Session> = sessionID()
+    ) -> Session {
+        Session(id: id, userID: user, clientID: client, device: Device(id: device), startedAt: at, epoch: 1)
+    }
+
+    /// A session with every member set.
+    static func fullSession(of user: Identifier<User>) -> Session {
+        Session(
+            id: sessionID(), userID: user, clientID: Client.mobileID,
+            device: Device(
+                id: "6F9619FF-8B86-D011-B42D-00CF4FC964FF", name: "Anna's iPhone", platform: "ios", appVersion: "3.2.1"),
+            authenticationMode: .biometric, scope: Scope("openid profile") ?? .empty,
+            authenticationMethods: ["pwd", "otp"], keyThumbprint: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I",
+            startedAt: start, epoch: 7, parent: 41, child: 42, childAnsweredAt: start + .seconds(5),
+            childRequestKey: .max, ending: nil)
+    }
+
+    static func client(_ id: String = "web", epoch: Int64 = 2) -> Client {
+        Client(id: id, createdAt: start, epoch: epoch)
+    }
+
+    /// A client with every member set.
+    static func fullClient(_ id: String = "backend", epoch: Int64 = 2) -> Client {
+        Client(
+            id: id, name: "Das Backend", authenticationMethod: .clientSecretBasic,
+            secretHash: [UInt8](repeating: 0xCD, count: 32),
+            grantTypes: [.clientCredentials, .refreshToken, .password],
+            scope: Scope("read write") ?? .empty, tokenStyle: .single, offlineSessionIdle: .seconds(100),
+            offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
+            createdAt: start, epoch: epoch)
+    }
+}
+
+extension Store {
+    /// Adds a user and gives it back.
+    func given(_ user: User) async throws -> User {
+        guard try await insertUser(user, events: []) else { throw Unexpected("the username is taken") }
+        return user
+    }
+
+    /// Starts a session and gives it back.
+    func given(_ session: Session) async throws -> Session {
+        let opened: Void? = try await openSession(
+            userID: session.userID, clientID: session.clientID, deviceID: session.device.id
+        ) { $0.session = session }
+        guard opened != nil else { throw Unexpected("no such user") }
+        return session
+    }
+
+    /// The session, which must exist.
+    func stored(_ id: Identifier<Session>) async throws -> Session {
+        guard let record = try await session(id) else { throw Unexpected("no such session") }
+        return record.session
+    }
+}
+
+/// A step that prepares a rule has failed.
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
