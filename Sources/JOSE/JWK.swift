@@ -11,6 +11,8 @@ public struct JWK: Sendable, Hashable {
     public let alg: String?
     /// What the key is for: `sig`, where it is said.
     public let use: String?
+    /// What may be done with the key: `verify` among it, where it is said (RFC 7517 §4.3).
+    public let keyOps: [String]?
 
     /// The bare key.
     public init(_ key: VerificationKey) {
@@ -18,6 +20,7 @@ public struct JWK: Sendable, Hashable {
         kid = nil
         alg = nil
         use = nil
+        keyOps = nil
     }
 
     /// A key to publish: for signatures, with its algorithm, named by `kid` or else by its thumbprint.
@@ -26,6 +29,13 @@ public struct JWK: Sendable, Hashable {
         self.kid = kid ?? JWK(key).thumbprint
         alg = key.algorithm.rawValue
         use = "sig"
+        keyOps = nil
+    }
+
+    /// Whether its publisher lets it verify signatures with the only algorithm that fits it.
+    public var isForSignatures: Bool {
+        (use == nil || use == "sig") && (alg == nil || alg == verificationKey.algorithm.rawValue)
+            && (keyOps?.contains("verify") ?? true)
     }
 
     /// The base64url SHA-256 thumbprint (RFC 7638 §3, RFC 8037 §2).
@@ -63,6 +73,7 @@ public struct JWK: Sendable, Hashable {
 extension JWK: Codable {
     private enum Member: String, CodingKey {
         case kty, crv, x, y, kid, alg, use, d
+        case keyOps = "key_ops"
     }
 
     /// Reads the members above and ignores others; throws for a key of another type, off its curve, or private.
@@ -80,6 +91,7 @@ extension JWK: Codable {
         kid = try members.decodeIfPresent(String.self, forKey: .kid)
         alg = try members.decodeIfPresent(String.self, forKey: .alg)
         use = try members.decodeIfPresent(String.self, forKey: .use)
+        keyOps = try members.decodeIfPresent([String].self, forKey: .keyOps)
     }
 
     /// Writes the public members only.
@@ -99,5 +111,6 @@ extension JWK: Codable {
         try members.encodeIfPresent(kid, forKey: .kid)
         try members.encodeIfPresent(alg, forKey: .alg)
         try members.encodeIfPresent(use, forKey: .use)
+        try members.encodeIfPresent(keyOps, forKey: .keyOps)
     }
 }

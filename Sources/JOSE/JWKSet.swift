@@ -11,10 +11,7 @@ public struct JWKSet: Sendable, Hashable {
     /// The key that verifies what names `kid`. A token without `kid` is verified only by the one key of its set; a key
     /// for encryption, or restricted to another algorithm than its own, by none.
     public func verificationKey(kid: String?) -> VerificationKey? {
-        let usable = keys.filter { key in
-            (key.use == nil || key.use == "sig")
-                && (key.alg == nil || key.alg == key.verificationKey.algorithm.rawValue)
-        }
+        let usable = keys.filter(\.isForSignatures)
         guard let kid else { return usable.count == 1 ? usable.first?.verificationKey : nil }
         return usable.first { $0.kid == kid }?.verificationKey
     }

@@ -30,16 +30,13 @@ enum StrictJSON {
     /// later: here it is enough to tell strings from the rest, and to stop at deep nesting.
     private static func scan(_ text: [UInt8], else invalid: JWTError) throws(JWTError) -> Marks {
         // Without NUL and with a brace in front, JSONDecoder cannot take the text for UTF-16 or UTF-32.
-        guard text.first(where: { !isWhiteSpace($0) }) == UInt8(ascii: "{"), !text.contains(0),
-            String(validating: text, as: UTF8.self) != nil
-        else { throw invalid }
+        guard text.first(where: { !isWhiteSpace($0) }) == UInt8(ascii: "{"), !text.contains(0) else { throw invalid }
         var marks = Marks()
         var depth = 0
         var isInString = false
         var isEscaped = false
         for byte in text {
             if isInString {
-                if byte < 0x20 { throw invalid }
                 if isEscaped {
                     isEscaped = false
                 } else if byte == UInt8(ascii: "\\") {

@@ -87,10 +87,27 @@ import Testing
         #expect(throws: JWTError.invalidClaims) { try jwt.claims(as: Claims.self) }
     }
 
-    @Test func invalidUTF8IsRefused() {
+    @Test func otherEncodingsThanUTF8AreRefused() {
+        let text = #"{"sub":"usr_1"}"#.utf16
+        let little = text.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+        let big = text.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
+        for payload in [little, big, [0xff, 0xfe] + little, [0xfe, 0xff] + big] {
+            let input =
+                Base64URL.encode(Array(#"{"alg":"ES256","typ":"at+jwt"}"#.utf8)) + "." + Base64URL.encode(payload)
+            let token = input + "." + Base64URL.encode(key.sign(Array(input.utf8)))
+            #expect(refusal(token, key: key.publicKey) == .invalidClaims)
+        }
+    }
+
+    @Test(arguments: [
+        ([0x22, 0xc0, 0x80, 0x22], [0x31]), ([0x22, 0x61, 0x22], [0x22, 0xc0, 0x80, 0x22]),
+        ([0x22, 0x61, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22]), ([0x22, 0xff, 0x22], [0x31]),
+        ([0x22, 0x61, 0x22], [0x31, 0xc2]),
+    ])
+    func invalidUTF8IsRefused(name: [UInt8], value: [UInt8]) {
+        let payload = Array("{".utf8) + name + Array(":".utf8) + value + Array("}".utf8)
         let input =
-            Base64URL.encode(Array(#"{"alg":"ES256","typ":"at+jwt"}"#.utf8)) + "."
-            + Base64URL.encode(Array(#"{"sub":""#.utf8) + [0xc0, 0x80] + Array(#""}"#.utf8))
+            Base64URL.encode(Array(#"{"alg":"ES256","typ":"at+jwt"}"#.utf8)) + "." + Base64URL.encode(payload)
         let token = input + "." + Base64URL.encode(key.sign(Array(input.utf8)))
         #expect(refusal(token, key: key.publicKey) == .invalidClaims)
     }

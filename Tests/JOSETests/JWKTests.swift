@@ -71,7 +71,7 @@ import Testing
 
     @Test func keysForOtherPurposesVerifyNothing() throws {
         let x = #""kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"e""#
-        for extra in [#""use":"enc""#, #""alg":"ES256""#] {
+        for extra in [#""use":"enc""#, #""alg":"ES256""#, #""key_ops":["encrypt"]"#, #""key_ops":[]"#] {
             let set = try decode(JWKSet.self, #"{"keys":[{\#(x),\#(extra)}]}"#)
             #expect(set.keys.count == 1)
             #expect(set.verificationKey(kid: "e") == nil)

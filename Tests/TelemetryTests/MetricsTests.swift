@@ -98,6 +98,11 @@ import Testing
                 }
             }
         }
+        let sums = registry.histogram("d", help: "D.", buckets: [1])
+        await withTaskGroup { group in
+            for _ in 0..<4 { group.addTask { for _ in 0..<500_000 { sums.observe(2) } } }
+        }
+        #expect(sums.snapshot.sum == 4_000_000)
         #expect(counter.value == 16_000 && gauge.value == 16_000)
         #expect(histogram.snapshot.counts == [0, 16_000, 0] && histogram.snapshot.sum == 24_000)
     }
