@@ -5,12 +5,13 @@ internal import FoundationEssentials
 /// JSONDecoder keeps one of two members with the same name, and overlooks a comma at the end, without a word. Both are
 /// found out by counting. In valid JSON every member has exactly one colon outside of strings, and every container one
 /// comma fewer than it has children: a decoded tree that does not match the text's colons has lost a member.
-enum StrictJSON {
-    /// Deeper than any header or claim of ours by far, and shallow enough to be read without thought.
+public enum StrictJSON {
+    /// Deeper than any header, claim or request of ours by far, and shallow enough to be read without thought.
     static let deepestNesting = 8
 
-    /// The members of the object that `text` is.
-    static func object(_ text: [UInt8], else invalid: JWTError) throws(JWTError) -> [String: JSONValue] {
+    /// The members of the object that `text` is. Throws `.duplicateMember` or `.nestedTooDeep` where that is what is
+    /// wrong, else `invalid`.
+    public static func object(_ text: [UInt8], else invalid: JWTError) throws(JWTError) -> [String: JSONValue] {
         let marks = try scan(text, else: invalid)
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text)), case .object(let members) = value
         else { throw invalid }
@@ -63,12 +64,22 @@ enum StrictJSON {
     private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 10 || byte == 13 }
 }
 
-/// A JSON value of any kind; numbers, booleans and null are checked and not kept.
-enum JSONValue: Decodable {
+/// A JSON value of any kind.
+public enum JSONValue: Decodable, Sendable {
+    /// A string.
     case string(String)
+    /// An object.
     case object([String: JSONValue])
+    /// An array.
     case array([JSONValue])
-    case other
+    /// A truth value.
+    case bool(Bool)
+    /// A number without a fraction.
+    case integer(Int64)
+    /// Any other number.
+    case number(Double)
+    /// `null`.
+    case null
 
     private struct Name: CodingKey {
         let stringValue: String
@@ -77,7 +88,8 @@ enum JSONValue: Decodable {
         init?(intValue: Int) { nil }
     }
 
-    init(from decoder: any Decoder) throws {
+    /// Reads whatever comes.
+    public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let text = try? value.decode(String.self) {
             self = .string(text)
@@ -92,10 +104,16 @@ enum JSONValue: Decodable {
             while !container.isAtEnd { elements.append(try container.decode(JSONValue.self)) }
             self = .array(elements)
         } else {
-            // A string that cannot be read is none of these, and stops here.
-            if !value.decodeNil(), (try? value.decode(Bool.self)) == nil { _ = try value.decode(Double.self) }
-            self = .other
+            self = try Self.scalar(value)
         }
+    }
+
+    private static func scalar(_ value: any SingleValueDecodingContainer) throws -> JSONValue {
+        if value.decodeNil() { return .null }
+        if let truth = try? value.decode(Bool.self) { return .bool(truth) }
+        if let integer = try? value.decode(Int64.self) { return .integer(integer) }
+        // A string that cannot be read is none of these, and stops here.
+        return .number(try value.decode(Double.self))
     }
 
     /// What stands between this value's parts when nothing was lost.
@@ -103,7 +121,7 @@ enum JSONValue: Decodable {
         let children: [JSONValue]
         var marks = StrictJSON.Marks()
         switch self {
-        case .string, .other: return marks
+        case .string, .bool, .integer, .number, .null: return marks
         case .array(let elements): children = elements
         case .object(let members):
             children = Array(members.values)
@@ -117,5 +135,6 @@ enum JSONValue: Decodable {
         return marks
     }
 
-    var string: String? { if case .string(let text) = self { text } else { nil } }
+    /// The text of a string.
+    public var string: String? { if case .string(let text) = self { text } else { nil } }
 }
