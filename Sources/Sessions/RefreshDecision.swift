@@ -2,9 +2,10 @@
 public struct RefreshPresentation: Hashable, Sendable {
     /// The serial in the token, whose tag was good.
     public var serial: UInt64
-    /// The client that asks, authenticated as far as it can be; nil when the call knows no clients, which is enough for
-    /// the sessions of public ones.
+    /// The client that asks; nil when the call knows no clients, which is enough for the sessions of public ones.
     public var clientID: String?
+    /// Whether that client has proved itself; if not, its word is enough for the sessions of public ones.
+    public var isClientAuthenticated: Bool
     /// The device that the request names, if it names one.
     public var deviceID: String?
     /// A short hash of the request's `Idempotency-Key`, if it has one.
@@ -14,11 +15,12 @@ public struct RefreshPresentation: Hashable, Sendable {
 
     /// A presentation of the token number `serial`.
     public init(
-        serial: UInt64, clientID: String?, deviceID: String? = nil, requestKey: UInt64? = nil,
-        provenKeyThumbprint: String? = nil
+        serial: UInt64, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
+        requestKey: UInt64? = nil, provenKeyThumbprint: String? = nil
     ) {
         self.serial = serial
         self.clientID = clientID
+        self.isClientAuthenticated = isClientAuthenticated
         self.deviceID = deviceID
         self.requestKey = requestKey
         self.provenKeyThumbprint = provenKeyThumbprint
@@ -82,7 +84,9 @@ public struct RefreshPolicy: Hashable, Sendable {
             session.end(ending.reason, at: ending.at)
             return .refused(.ended(ending.reason))
         }
-        guard presentation.clientID == session.clientID || (presentation.clientID == nil && client?.isPublic == true)
+        let hasProvedClient = presentation.clientID != nil && presentation.isClientAuthenticated
+        guard presentation.clientID ?? session.clientID == session.clientID,
+            hasProvedClient || client?.isPublic == true
         else { return .refused(.bindingMismatch) }
         if let key = session.keyThumbprint, key != presentation.provenKeyThumbprint {
             return .refused(.bindingMismatch)

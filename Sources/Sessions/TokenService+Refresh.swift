@@ -4,8 +4,10 @@ internal import Cryptography
 public struct RefreshRequest: Hashable, Sendable {
     /// The refresh token; for a client that keeps one string, the rolling token that holds it.
     public var token: String
-    /// The authenticated client; nil where the call knows no clients, which is enough for public ones.
+    /// The client; nil where the call knows no clients, which is enough for public ones.
     public var clientID: String?
+    /// Whether that client has proved itself; if not, its word is enough for public ones.
+    public var isClientAuthenticated: Bool
     /// The device that the request names, if it names one.
     public var deviceID: String?
     /// The `Idempotency-Key`, if the request has one: chosen and stored by the client before it sends.
@@ -17,11 +19,12 @@ public struct RefreshRequest: Hashable, Sendable {
 
     /// A refresh with `token`.
     public init(
-        token: String, clientID: String?, deviceID: String? = nil, idempotencyKey: String? = nil,
-        scope: Scope? = nil, provenKeyThumbprint: String? = nil
+        token: String, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
+        idempotencyKey: String? = nil, scope: Scope? = nil, provenKeyThumbprint: String? = nil
     ) {
         self.token = token
         self.clientID = clientID
+        self.isClientAuthenticated = isClientAuthenticated
         self.deviceID = deviceID
         self.idempotencyKey = idempotencyKey
         self.scope = scope
@@ -39,8 +42,9 @@ extension TokenService {
         let now = context.clock.now
         guard let token = refreshToken(in: request.token) else { throw .refused(.malformed) }
         let presentation = RefreshPresentation(
-            serial: token.serial, clientID: request.clientID, deviceID: request.deviceID,
-            requestKey: request.idempotencyKey.map(Self.shortHash), provenKeyThumbprint: request.provenKeyThumbprint)
+            serial: token.serial, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
+            deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
+            provenKeyThumbprint: request.provenKeyThumbprint)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.updateSession(token.sessionID) { [policy] change in
                 policy.refresh(presentation, scope: request.scope, &change, from: origin, now: now)
