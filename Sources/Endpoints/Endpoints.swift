@@ -1,1 +1,127 @@
-// Endpoints
+// Endpoints: the domain meets the wire. A `Request` goes in, a `Response` comes out, and nothing else happens here.
+//
+// This module owns the table of routes, the shapes of bodies, the authentication of callers, and the one mapping of the
+// domain's errors to answers, in two faces: OAuth's JSON under /oauth, RFC 9457 problems everywhere else. It decides
+// nothing about tokens and sessions (`Sessions` does), knows no socket (`HTTPServer`) and no database.
+//
+// Reading order: Routes, then the line of a refresh: TokenEndpoint, RefreshTokenGrant, TokenAnswer. RouteTable finds a
+// route, Call is one request, Authentication says who asks, Members reads bodies, ErrorMapping answers what went wrong.
+// One file for each endpoint or small family; what admins do is in Admin….
+
+public import HTTP
+public import Sessions
+public import Telemetry
+
+/// Answers every call of both listeners.
+public struct Endpoints: Sendable {
+    let context: ServiceContext
+    let tokens: TokenService
+    let accounts: AccountService
+    let administration: Administration
+    let metrics: EndpointMetrics
+    let registry: MetricsRegistry
+    let logger: Logger
+    let isStopping: @Sendable () -> Bool
+    private let stopwatch: @Sendable () -> Duration
+    private let publicTable: RouteTable
+    private let adminTable: RouteTable
+
+    /// The endpoints of the domain that `context` is.
+    ///
+    /// - Parameters:
+    ///   - metrics: gets the metrics of this module, and is what `GET /metrics` shows.
+    ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
+    ///   - stopwatch: time that has passed since some moment, for the duration of requests.
+    public init(
+        context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
+        isStopping: @escaping @Sendable () -> Bool = { false },
+        stopwatch: @escaping @Sendable () -> Duration = Endpoints.monotonicTime()
+    ) {
+        self.context = context
+        tokens = TokenService(context)
+        accounts = AccountService(context)
+        administration = Administration(context)
+        self.registry = registry
+        metrics = EndpointMetrics(registry, routes: Route.all)
+        self.logger = logger
+        self.isStopping = isStopping
+        self.stopwatch = stopwatch
+        publicTable = RouteTable(Route.all, on: .public)
+        adminTable = RouteTable(Route.all, on: .admin)
+    }
+
+    /// The time since this call, from the monotonic clock.
+    public static func monotonicTime() -> @Sendable () -> Duration {
+        let start = ContinuousClock.now
+        return { ContinuousClock.now - start }
+    }
+
+    /// Answers one request. Whatever it is, there is an answer.
+    public func respond(to request: Request, from caller: Caller) async -> Response {
+        let start = stopwatch()
+        let id = RequestID.kept(request.fields) ?? RequestID.made(context.random)
+        let table = caller.listener == .public ? publicTable : adminTable
+        let found = table.find(request)
+        var response: Response
+        switch found {
+        case .fixed(let answer): response = answer
+        case .route(let route, let parameter):
+            response = await answer(
+                Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter))
+        }
+        response.fields.append("X-Request-Id", id)
+        response.fields.append("X-Content-Type-Options", "nosniff")
+        if !response.fields.contains("Cache-Control") { response.fields.append("Cache-Control", "no-store") }
+        let duration = stopwatch() - start
+        metrics.count(route: found.routeName, status: response.status, duration: duration)
+        logger.debug(
+            "request",
+            [
+                "request_id": .string(id), "method": .string(request.method.rawValue),
+                "route": .string(found.routeName ?? "none"),
+                "status": .int(response.status.code), "seconds": .double(duration / .seconds(1)),
+                "remote_address": .string(caller.remoteAddress ?? "local"),
+            ])
+        return response
+    }
+
+    /// Lets the route's handler answer, after whoever asks has proved what the route demands.
+    private func answer(_ call: Call) async -> Response {
+        do {
+            switch call.route.handler {
+            case .open(let handle): return try await handle(self, call)
+            case .user(let handle): return try await handle(self, call, try await authenticatedSession(call))
+            case .admin(let handle):
+                var call = call
+                call.actor = try await authenticatedAdmin(call)
+                return try await handle(self, call)
+            }
+        } catch {
+            return errorResponse(error, to: call)
+        }
+    }
+}
+
+/// Who sent a request, as far as the connection tells.
+public struct Caller: Hashable, Sendable {
+    /// Where the request came in.
+    public enum Listener: Hashable, Sendable {
+        /// The listener of the apps.
+        case `public`
+        /// The listener of admins and Prometheus.
+        case admin
+        /// The Unix socket beside the database, which only the server's own user can open: no key is needed there.
+        case adminSocket
+    }
+
+    /// The network address of the sender; nil when there is none.
+    public let remoteAddress: String?
+    /// Where the request came in.
+    public let listener: Listener
+
+    /// A caller.
+    public init(remoteAddress: String?, listener: Listener) {
+        self.remoteAddress = remoteAddress
+        self.listener = listener
+    }
+}

@@ -1,0 +1,78 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /admin/v1/events?cursor=&limit=&user=&session_id=`: the audit trail, the oldest first. The `id` of the last
+    /// event that was read is the cursor from which to go on later.
+    func listEvents(_ call: Call) async throws -> Response {
+        let query = try QueryParameters(call, known: ["cursor", "limit", "user", "session_id"])
+        let limit = try query.limit()
+        let place = try query.place()
+        let userID = try await userID(try query.text("user"))
+        let sessionID: Identifier<Session>? = try query.text("session_id").map { text in
+            guard let id = Identifier<Session>(text) else {
+                throw RequestProblem.invalid("session_id", "must be the id of a session")
+            }
+            return id
+        }
+        // One more than asked for tells whether there is another page.
+        let events = try await administration.events(
+            after: place, limit: limit + 1, userID: userID, sessionID: sessionID)
+        let items = events.prefix(limit)
+        return try .json(
+            ListAnswer(
+                items.map(EventAnswer.init),
+                nextCursor: events.count > limit ? items.last.map { String($0.id) } : nil))
+    }
+
+    /// The user in the query, by id, which a deleted user still has, or as `username:NAME`.
+    private func userID(_ text: String?) async throws -> Identifier<User>? {
+        guard let text else { return nil }
+        switch UserReference(text) {
+        case .id(let id)?: return id
+        case .username?: return try await administration.user(.username(String(text.dropFirst("username:".count)))).id
+        case nil: throw RequestProblem.invalid("user", "must be the id of a user, or username:NAME")
+        }
+    }
+}
+
+/// One line of the audit trail.
+struct EventAnswer: Encodable {
+    let id: Int64
+    let event: String
+    let at: Int64
+    let actor: String
+    let userID: String?
+    let sessionID: String?
+    let clientID: String?
+    let deviceID: String?
+    let reason: String?
+    let remoteAddress: String?
+    let requestID: String?
+
+    init(_ recorded: RecordedEvent) {
+        let event = recorded.event
+        id = recorded.id
+        self.event = event.kind.rawValue
+        at = event.at.secondsSinceEpoch
+        actor = event.actor
+        userID = event.userID?.description
+        sessionID = event.sessionID?.description
+        clientID = event.clientID
+        deviceID = event.deviceID
+        reason = event.reason
+        remoteAddress = event.remoteAddress
+        requestID = event.requestID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, event, at, actor
+        case userID = "user_id"
+        case sessionID = "session_id"
+        case clientID = "client_id"
+        case deviceID = "device_id"
+        case reason
+        case remoteAddress = "remote_address"
+        case requestID = "request_id"
+    }
+}

@@ -1,0 +1,81 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /admin/v1/keys`: the signing keys, the newest first.
+    func listSigningKeys(_ call: Call) async throws -> Response {
+        try .json(ListAnswer(administration.signingKeys().map(SigningKeyAnswer.init)))
+    }
+
+    /// `POST /admin/v1/keys/rotate` `{immediately?}`: a new key, which signs from a day from now on, or at once.
+    func rotateSigningKey(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["immediately"], mayBeMissing: true)
+        let id = try await administration.rotateSigningKey(
+            immediately: try members.bool("immediately") ?? false, by: call.origin)
+        return try .json(["kid": id], .created)
+    }
+
+    /// `GET /admin/v1/admin-keys`: without the keys themselves.
+    func listAdminKeys(_ call: Call) async throws -> Response {
+        try .json(ListAnswer(try await administration.adminKeys().map { AdminKeyAnswer($0) }))
+    }
+
+    /// `POST /admin/v1/admin-keys` `{name}`: a new key, shown this once.
+    func createAdminKey(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["name"])
+        let (key, secret) = try await administration.createAdminKey(
+            name: try members.requiredString("name"), by: call.origin)
+        return try .json(AdminKeyAnswer(key, secret: secret), .created)
+    }
+
+    /// `DELETE /admin/v1/admin-keys/{id}`: it opens nothing from then on.
+    func deleteAdminKey(_ call: Call) async throws -> Response {
+        try await administration.deleteAdminKey(call.parameter, by: call.origin)
+        return .noContent
+    }
+}
+
+/// A signing key, without its private part.
+struct SigningKeyAnswer: Encodable {
+    let kid: String
+    let alg: String
+    let createdAt: Int64
+    let activeFrom: Int64
+    let retiredAt: Int64?
+
+    init(_ key: StoredSigningKey) {
+        kid = key.id
+        alg = key.algorithm
+        createdAt = key.createdAt.secondsSinceEpoch
+        activeFrom = key.activeFrom.secondsSinceEpoch
+        retiredAt = key.retiredAt?.secondsSinceEpoch
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case kid, alg
+        case createdAt = "created_at"
+        case activeFrom = "active_from"
+        case retiredAt = "retired_at"
+    }
+}
+
+/// An admin key. The key itself is there only when it was just made.
+struct AdminKeyAnswer: Encodable {
+    let id: String
+    let name: String
+    let createdAt: Int64
+    let adminKey: String?
+
+    init(_ key: AdminKey, secret: String? = nil) {
+        id = key.id
+        name = key.name
+        createdAt = key.createdAt.secondsSinceEpoch
+        adminKey = secret
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, name
+        case createdAt = "created_at"
+        case adminKey = "admin_key"
+    }
+}

@@ -1,0 +1,132 @@
+internal import HTTP
+internal import Sessions
+internal import Telemetry
+
+extension Call {
+    /// The session that the path names.
+    func sessionID() throws -> Identifier<Session> {
+        guard let id = Identifier<Session>(parameter) else { throw ServiceError.notFound("session") }
+        return id
+    }
+}
+
+extension Endpoints {
+    /// `GET /admin/v1/users/{user}/sessions?cursor=&limit=`: tombstones included, the newest first.
+    func listSessions(_ call: Call) async throws -> Response {
+        let query = try QueryParameters(call, known: ["cursor", "limit"])
+        let page = try await administration.sessions(
+            of: try call.user(), after: try query.cursor(), limit: try query.limit())
+        return try .json(ListAnswer(page.items.map(answer), nextCursor: page.nextCursor))
+    }
+
+    /// `GET /admin/v1/sessions/{session_id}`: the session, or why it ended.
+    func showSession(_ call: Call) async throws -> Response {
+        try .json(answer(try await administration.session(try call.sessionID())))
+    }
+
+    /// `DELETE /admin/v1/sessions/{session_id}`: ends it, again and again if need be.
+    func endSession(_ call: Call) async throws -> Response {
+        try await administration.endSession(try call.sessionID(), by: call.origin)
+        return .noContent
+    }
+
+    /// `POST /admin/v1/users/{user}/sessions`: tokens for a user whom another backend authenticated. The device is made
+    /// up when the body names none.
+    func mintSession(_ call: Call) async throws -> Response {
+        let members = try Members(
+            call, known: ["client_id", "device", "authentication_mode", "scope"], mayBeMissing: true)
+        let request = try members.loginRequest(on: try members.device() ?? Device(id: madeUpDeviceID()))
+        let user = try call.user()
+        do throws(ServiceError) {
+            let response = try TokenAnswer.response(
+                try await tokens.mintSession(request, for: user, from: call.origin))
+            metrics.countLogin()
+            return response
+        } catch {
+            metrics.countLogin(failing: error)
+            throw error
+        }
+    }
+
+    /// `POST /admin/v1/users/{user}/revoke`: ends every session of the user.
+    func revokeSessions(_ call: Call) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        return try .json(
+            RevokedAnswer(revoked: try await administration.revokeSessions(of: try call.user(), by: call.origin)))
+    }
+
+    /// `POST /admin/v1/revoke-all`: break glass.
+    func revokeAll(_ call: Call) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        try await administration.revokeAllSessions(by: call.origin)
+        logger.notice(
+            "all sessions were revoked", ["actor": .string(call.actor), "request_id": .string(call.requestID)])
+        return .noContent
+    }
+
+    private func answer(_ record: SessionRecord) -> SessionAnswer {
+        SessionAnswer(record, policy: context.policy, now: context.clock.now)
+    }
+}
+
+/// A session as admins see it, or its tombstone.
+struct SessionAnswer: Encodable {
+    /// The installation of the app.
+    struct DevicePart: Encodable {
+        let id: String
+        let name: String?
+        let platform: String?
+        let appVersion: String?
+
+        enum CodingKeys: String, CodingKey {
+            case id, name, platform
+            case appVersion = "app_version"
+        }
+    }
+
+    let sessionID: String
+    let userID: String
+    let clientID: String
+    let device: DevicePart
+    let authenticationMode: String
+    let startedAt: Int64
+    let lastRefreshedAt: Int64
+    let sessionIdleExpiresAt: Int64
+    let sessionExpiresAt: Int64
+    let endedAt: Int64?
+    let endedReason: String?
+
+    /// The session as it stands at `now`, by today's settings.
+    init(_ record: SessionRecord, policy: RefreshPolicy, now: Instant) {
+        let session = record.session
+        let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
+        let ending = policy.ending(of: record, at: now)
+        sessionID = session.id.description
+        userID = session.userID.description
+        clientID = session.clientID
+        device = DevicePart(
+            id: session.device.id, name: session.device.name, platform: session.device.platform,
+            appVersion: session.device.appVersion)
+        authenticationMode = session.authenticationMode.rawValue
+        startedAt = session.startedAt.secondsSinceEpoch
+        lastRefreshedAt = session.childAnsweredAt.secondsSinceEpoch
+        sessionIdleExpiresAt = lifetimes.idleEnd(of: session).secondsSinceEpoch
+        sessionExpiresAt = lifetimes.finalEnd(of: session).secondsSinceEpoch
+        endedAt = ending?.at.secondsSinceEpoch
+        endedReason = ending?.reason.rawValue
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sessionID = "session_id"
+        case userID = "user_id"
+        case clientID = "client_id"
+        case device
+        case authenticationMode = "authentication_mode"
+        case startedAt = "started_at"
+        case lastRefreshedAt = "last_refreshed_at"
+        case sessionIdleExpiresAt = "session_idle_expires_at"
+        case sessionExpiresAt = "session_expires_at"
+        case endedAt = "ended_at"
+        case endedReason = "ended_reason"
+    }
+}

@@ -1,0 +1,61 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /admin/v1/settings/sessions`
+    func showSettings(_ call: Call) async throws -> Response {
+        try .json(SettingsAnswer(try await administration.settings().sessions))
+    }
+
+    /// `PUT /admin/v1/settings/sessions`: at once, on every living session. Members left out keep their value, and null
+    /// is no value.
+    func changeSettings(_ call: Call) async throws -> Response {
+        let members = try Members(
+            call,
+            known: [
+                "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
+                "rotation_interval",
+            ], mayBeMissing: true)
+        try members.refuseNull(
+            "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
+            "rotation_interval")
+        let idle = try members.seconds("offline_session_idle")
+        let isLimited = try members.bool("offline_session_max_limited")
+        let maximum = try members.seconds("offline_session_max")
+        let refreshAfter = try members.seconds("refresh_after")
+        let interval = try members.seconds("rotation_interval")
+        let settings = try await administration.changeSettings(by: call.origin) { settings in
+            if let idle { settings.offlineSessionIdle = idle }
+            if let isLimited { settings.offlineSessionMaxLimited = isLimited }
+            if let maximum { settings.offlineSessionMax = maximum }
+            if let refreshAfter { settings.refreshAfter = refreshAfter }
+            if let interval { settings.rotationInterval = interval }
+        }
+        return try .json(SettingsAnswer(settings.sessions))
+    }
+}
+
+/// The session settings, in seconds. What this shows can be sent back.
+struct SettingsAnswer: Encodable {
+    let offlineSessionIdle: Int64
+    let offlineSessionMaxLimited: Bool
+    let offlineSessionMax: Int64
+    let refreshAfter: Int64
+    let rotationInterval: Int64
+
+    init(_ settings: SessionSettings) {
+        offlineSessionIdle = settings.offlineSessionIdle.wholeSeconds
+        offlineSessionMaxLimited = settings.offlineSessionMaxLimited
+        offlineSessionMax = settings.offlineSessionMax.wholeSeconds
+        refreshAfter = settings.refreshAfter.wholeSeconds
+        rotationInterval = settings.rotationInterval.wholeSeconds
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case offlineSessionIdle = "offline_session_idle"
+        case offlineSessionMaxLimited = "offline_session_max_limited"
+        case offlineSessionMax = "offline_session_max"
+        case refreshAfter = "refresh_after"
+        case rotationInterval = "rotation_interval"
+    }
+}

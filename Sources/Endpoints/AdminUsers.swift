@@ -1,0 +1,108 @@
+internal import HTTP
+internal import Sessions
+
+extension Call {
+    /// The user that the path names, by id or as `username:NAME`.
+    func user() throws -> UserReference {
+        guard let reference = UserReference(parameter) else { throw ServiceError.notFound("user") }
+        return reference
+    }
+}
+
+extension Endpoints {
+    /// `POST /admin/v1/users`
+    func createUser(_ call: Call) async throws -> Response {
+        let members = try Members(
+            call, known: ProfileChange.names + ["username", "password", "offline_session_max"])
+        var profile = User.Profile()
+        try ProfileChange(members).apply(to: &profile)
+        let user = try await administration.createUser(
+            username: try members.requiredString("username"), password: try members.string("password"),
+            profile: profile, offlineSessionMax: try members.seconds("offline_session_max"), by: call.origin)
+        var response = try Response.json(UserAnswer(user), .created)
+        response.fields.append("Location", "/admin/v1/users/\(user.id)")
+        return response
+    }
+
+    /// `GET /admin/v1/users?query=&cursor=&limit=`
+    func listUsers(_ call: Call) async throws -> Response {
+        let query = try QueryParameters(call, known: ["query", "cursor", "limit"])
+        let page = try await administration.users(
+            matching: try query.text("query"), after: try query.cursor(), limit: try query.limit())
+        return try .json(ListAnswer(page.items.map { UserAnswer($0) }, nextCursor: page.nextCursor))
+    }
+
+    /// `GET /admin/v1/users/{user}`
+    func showUser(_ call: Call) async throws -> Response {
+        try .json(UserAnswer(try await administration.user(try call.user())))
+    }
+
+    /// `PATCH /admin/v1/users/{user}`: members left out stay; null clears, the username excepted.
+    func changeUser(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ProfileChange.names + ["username", "offline_session_max"])
+        try members.refuseNull("username")
+        let profile = try ProfileChange(members)
+        let username = try members.string("username")
+        let maximum = try members.change("offline_session_max", members.seconds)
+        let user = try await administration.changeUser(try call.user(), by: call.origin) { user in
+            if let username { user.username = username }
+            if let maximum { user.offlineSessionMax = maximum }
+            profile.apply(to: &user.profile)
+            return nil
+        }
+        return try .json(UserAnswer(user))
+    }
+
+    /// `DELETE /admin/v1/users/{user}`: the sessions end as `user_deleted`.
+    func deleteUser(_ call: Call) async throws -> Response {
+        _ = try await administration.deleteUser(try call.user(), by: call.origin)
+        return .noContent
+    }
+
+    /// `POST /admin/v1/users/{user}/disable` `{effective?, revoke_sessions?, reason?}`. It blocks; it ends nothing unless
+    /// asked.
+    func disableUser(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["effective", "revoke_sessions", "reason"], mayBeMissing: true)
+        let (user, ended) = try await administration.disable(
+            try call.user(),
+            effective: try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .onExpiry,
+            revokingSessions: try members.bool("revoke_sessions") ?? false, note: try members.string("reason"),
+            by: call.origin)
+        return try .json(UserAnswer(user, revoked: ended))
+    }
+
+    /// `POST /admin/v1/users/{user}/enable` `{include_own_switch?}`: the admin's switch alone, or the user's too.
+    func enableUser(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["include_own_switch"], mayBeMissing: true)
+        let user = try await administration.enable(
+            try call.user(), includingOwnSwitch: try members.bool("include_own_switch") ?? false, by: call.origin)
+        return try .json(UserAnswer(user))
+    }
+
+    /// `PUT /admin/v1/users/{user}/password` `{new_password}`: all sessions end.
+    func setPassword(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["new_password"])
+        try await administration.setPassword(
+            of: try call.user(), to: try members.requiredString("new_password"), by: call.origin)
+        return .noContent
+    }
+
+    /// `POST /admin/v1/users/{user}/password-reset`: a one-time token, which replaces an outstanding one.
+    func requestPasswordReset(_ call: Call) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        let reset = try await administration.requestPasswordReset(of: try call.user(), by: call.origin)
+        return try .json(
+            PasswordResetAnswer(resetToken: reset.token, expiresAt: reset.expiresAt.secondsSinceEpoch))
+    }
+}
+
+/// A one-time token that sets a new password.
+struct PasswordResetAnswer: Encodable {
+    let resetToken: String
+    let expiresAt: Int64
+
+    enum CodingKeys: String, CodingKey {
+        case resetToken = "reset_token"
+        case expiresAt = "expires_at"
+    }
+}

@@ -1,0 +1,82 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+/// Who asks. Three kinds of callers: users with a rolling token, admins with a key, OAuth clients.
+extension Endpoints {
+    /// The living session of the rolling token in the `Authorization` field.
+    func authenticatedSession(_ call: Call) async throws -> AuthenticatedSession {
+        guard case .bearer(let token)? = try call.authorization() else { throw RequestProblem.unauthenticated }
+        return try await tokens.authenticate(token, from: call.origin)
+    }
+
+    /// The admin whose key is in the `Authorization` field, as the audit trail names them. Whoever can open the admin
+    /// socket can read the database and the root key as well, so that a key would protect nothing there.
+    func authenticatedAdmin(_ call: Call) async throws -> String {
+        if call.caller.listener == .adminSocket { return "admin:local" }
+        guard case .bearer(let secret)? = try call.authorization() else { throw RequestProblem.unauthenticated }
+        guard let key = try await administration.adminKey(for: secret) else { throw RequestProblem.unknownAdminKey }
+        return "admin:\(key.id)"
+    }
+}
+
+/// The OAuth client that asks, as far as it has shown.
+enum ClientIdentity: Sendable {
+    /// The request names no client.
+    case unnamed
+    /// The request names a client and proves nothing: enough for public clients.
+    case named(String)
+    /// The client has proved itself by its secret.
+    case authenticated(Client)
+}
+
+extension Endpoints {
+    /// The client of an OAuth request (RFC 6749 sections 2.3 and 3.2.1): by HTTP Basic, or in the form.
+    func clientIdentity(_ call: Call, id: String?, secret: String?) async throws -> ClientIdentity {
+        switch try call.authorization() {
+        case .basic(let encoded)?:
+            guard secret == nil else {
+                throw RequestProblem.invalid("client_secret", "must not stand beside an Authorization field")
+            }
+            guard let credentials = encoded.formDecoded else { throw ServiceError.invalidClient }
+            guard id == nil || id == credentials.userID else {
+                throw RequestProblem.invalid("client_id", "must be that of the Authorization field")
+            }
+            return .authenticated(
+                try await tokens.authenticateClient(
+                    id: credentials.userID, secret: credentials.password, method: .clientSecretBasic))
+        case .bearer?: throw ServiceError.invalidClient
+        case nil: break
+        }
+        guard let id else {
+            guard secret == nil else { throw ServiceError.invalidClient }
+            return .unnamed
+        }
+        guard let secret else { return .named(id) }
+        return .authenticated(
+            try await tokens.authenticateClient(id: id, secret: secret, method: .clientSecretPost))
+    }
+
+    /// The client, which has to be known: a confidential one has proved itself, a public one is one.
+    func client(_ identity: ClientIdentity) async throws -> Client {
+        switch identity {
+        case .unnamed: throw ServiceError.invalidClient
+        case .named(let id): try await tokens.authenticateClient(id: id, secret: nil, method: .none)
+        case .authenticated(let client): client
+        }
+    }
+}
+
+extension Call {
+    /// The parameters of a form (RFC 6749 section 3.2, appendix B).
+    func form() throws -> FormParameters {
+        guard try hasContentType("application/x-www-form-urlencoded") else { throw RequestProblem.unsupportedMediaType }
+        let pairs: [FormPair]
+        do throws(FormError) { pairs = try FormDecoder.decode(request.body) } catch {
+            throw RequestProblem.unreadable("The form cannot be read.")
+        }
+        do throws(FormParameters.Repeated) { return try FormParameters(pairs) } catch {
+            throw RequestProblem.unreadable("A parameter stands twice.")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import HTTP
+internal import JOSE
+internal import OAuth
+internal import Sessions
+
+/// What verifiers and libraries read: keys and metadata.
+extension Endpoints {
+    static let tokenPath = "/oauth/token"
+    static let revocationPath = "/oauth/revoke"
+    static let introspectionPath = "/oauth/introspect"
+    static let jwksPath = "/oauth/jwks"
+
+    /// Five minutes: a new key is published a day before it signs, so that even a far older copy holds it.
+    private static let cacheControl = "public, max-age=300"
+
+    /// `GET /oauth/jwks` (RFC 7517).
+    func jwks(_ call: Call) async throws -> Response { try cacheable(context.signingKeys.publicKeys) }
+
+    /// `GET /.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`.
+    func serverMetadata(_ call: Call) async throws -> Response {
+        let confidential = [Client.AuthenticationMethod.clientSecretBasic, .clientSecretPost]
+        return try cacheable(
+            ServerMetadata(
+                issuer: context.issuer, tokenPath: Self.tokenPath, revocationPath: Self.revocationPath,
+                introspectionPath: Self.introspectionPath, jwksPath: Self.jwksPath,
+                grantTypes: OAuth.GrantType.allCases.map(\.rawValue),
+                authMethods: ([.none] + confidential).map(\.rawValue),
+                confidentialAuthMethods: confidential.map(\.rawValue),
+                signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted()))
+    }
+
+    private func cacheable(_ value: some Encodable) throws -> Response {
+        var response = try Response.json(value)
+        response.fields.append("Cache-Control", Self.cacheControl)
+        return response
+    }
+}

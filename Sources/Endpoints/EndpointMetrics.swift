@@ -1,0 +1,77 @@
+internal import HTTP
+internal import Sessions
+internal import Telemetry
+
+/// What this module counts. All label values are fixed here: no request can make a new one.
+struct EndpointMetrics: Sendable {
+    private let requests: [String: [Counter]]
+    private let unrouted: [Counter]
+    private let durations: [String: Histogram]
+    private let otherDurations: Histogram
+    private let refreshes: [String: Counter]
+    private let failedRefreshes: Counter
+    private let logins: [String: Counter]
+    private let failedLogins: Counter
+
+    /// The routes whose durations are worth a histogram of their own.
+    private static let timed = ["POST /oauth/token", "POST /v1/refresh", "POST /v1/login", "GET /v1/verify"]
+    private static let statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
+    private static let issued = ["repeated", "rotated", "converged", "reissued", "caught_up", "restored"]
+
+    init(_ registry: MetricsRegistry, routes: [Route]) {
+        let names = routes.map(\.name)
+        let requests = registry.counters(
+            "sojourn_http_requests_total", help: "Requests, by route and class of status.",
+            labels: [MetricLabel("route", values: names), MetricLabel("status", values: Self.statusClasses)])
+        let counters = { (route: String) in Self.statusClasses.map { requests[route, $0] } }
+        self.requests = Dictionary(names.map { ($0, counters($0)) }, uniquingKeysWith: { first, _ in first })
+        unrouted = counters("other")
+
+        let durations = registry.histograms(
+            "sojourn_http_request_duration_seconds", help: "Time from a request's arrival to its answer.",
+            labels: [MetricLabel("route", values: Self.timed + ["other"])])
+        self.durations = Dictionary(Self.timed.map { ($0, durations[$0]) }, uniquingKeysWith: { first, _ in first })
+        otherDurations = durations["other"]
+
+        let outcomes = Self.issued + RefusalReason.allCases.map(\.rawValue)
+        let refreshes = registry.counters(
+            "sojourn_refreshes_total", help: "Refreshes, by the decision or the reason of the refusal.",
+            labels: [MetricLabel("outcome", values: outcomes + ["failed"])])
+        self.refreshes = Dictionary(outcomes.map { ($0, refreshes[$0]) }, uniquingKeysWith: { first, _ in first })
+        failedRefreshes = refreshes["failed"]
+
+        let endings = ["started", "invalid_credentials", "login_disabled_by_user", "login_disabled_by_admin"]
+        let logins = registry.counters(
+            "sojourn_logins_total", help: "Logins, by what they came to.",
+            labels: [MetricLabel("outcome", values: endings + ["failed"])])
+        self.logins = Dictionary(endings.map { ($0, logins[$0]) }, uniquingKeysWith: { first, _ in first })
+        failedLogins = logins["failed"]
+    }
+
+    /// Counts an answer.
+    func count(route: String?, status: Status, duration: Duration) {
+        (route.flatMap { requests[$0] } ?? unrouted)[status.code / 100 - 1].increment()
+        (route.flatMap { durations[$0] } ?? otherDurations).observe(duration)
+    }
+
+    /// Counts a refresh that gave tokens.
+    func count(_ decision: RefreshDecision) { (refreshes[decision.name] ?? failedRefreshes).increment() }
+
+    /// Counts a refresh that gave none.
+    func countRefresh(failing error: ServiceError) {
+        guard case .refused(let reason) = error else { return failedRefreshes.increment() }
+        (refreshes[reason.rawValue] ?? failedRefreshes).increment()
+    }
+
+    /// Counts a login that gave tokens.
+    func countLogin() { (logins["started"] ?? failedLogins).increment() }
+
+    /// Counts a login that gave none.
+    func countLogin(failing error: ServiceError) {
+        switch error {
+        case .invalidCredentials: (logins["invalid_credentials"] ?? failedLogins).increment()
+        case .loginRefused(let reason): (logins[reason.rawValue] ?? failedLogins).increment()
+        default: failedLogins.increment()
+        }
+    }
+}

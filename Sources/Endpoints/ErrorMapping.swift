@@ -1,0 +1,172 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+internal import Telemetry
+
+/// The one mapping of what went wrong to answers. The texts are constant, or name what the caller sent; the precise
+/// cause is only in the log.
+extension Endpoints {
+    /// The answer to a call that failed with `error`.
+    func errorResponse(_ error: any Error, to call: Call) -> Response {
+        var response: Response
+        switch (error, call.route.face) {
+        case (let error as ServiceError, .problem): response = Self.problem(error).response
+        case (let error as ServiceError, .oauth): response = Self.oauthError(error).response
+        case (let error as RequestProblem, .problem): response = Self.problem(error).response
+        case (let error as RequestProblem, .oauth): response = Self.oauthError(error).response
+        case (_, .problem): response = Problem.internalError.response
+        case (_, .oauth): response = OAuthError(.internalServerError, .serverError, Self.internalText).response
+        }
+        if response.status == .unauthorized { challenge(call, error, &response) }
+        if response.status.code == 429 || (response.status.code >= 500 && response.status != .notImplemented) {
+            response.fields.append("Retry-After", "\(Self.retryAfter(error))")
+        }
+        log(error, response.status, call)
+        return response
+    }
+
+    static let internalText = "Something unexpected happened. Nobody is logged out by it."
+    static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
+
+    /// Seconds after which trying again makes sense: a store that was briefly busy, a queue that has to shrink, a fault.
+    private static func retryAfter(_ error: any Error) -> Int {
+        switch error {
+        case ServiceError.store(.unavailable): 1
+        case ServiceError.overloaded: 2
+        default: 5
+        }
+    }
+
+    /// The domain's errors as RFC 9457 problems.
+    static func problem(_ error: ServiceError) -> Problem {
+        switch error {
+        case .store(.unavailable): Problem(.serviceUnavailable, code: "unavailable", detail: unavailableText)
+        case .store(.corrupted): .internalError
+        case .overloaded: Problem(.serviceUnavailable, code: "overloaded", detail: unavailableText)
+        case .refused(let reason):
+            Problem(
+                .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .invalidCredentials:
+            Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
+        case .loginRefused(let reason):
+            Problem(.forbidden, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .invalidToken(nil):
+            Problem(.unauthorized, code: "invalid_token", detail: "The token is not valid, or no longer.")
+        case .invalidToken(let reason?):
+            Problem(
+                .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .invalidClient: Problem(.badRequest, code: "invalid_client", detail: "The client is unknown.")
+        case .unauthorizedClient:
+            Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
+        case .invalidScope:
+            Problem(.badRequest, code: "invalid_scope", detail: "The scope is malformed, or more than can be granted.")
+        // Where members do not go together, the detail is a whole sentence that begins with the one to change.
+        case .invalid("settings", let detail), .invalid("client", let detail):
+            Problem(
+                .badRequest, code: "invalid_request", detail: "\(detail).",
+                member: String(detail.prefix { $0 != " " && $0 != ":" }))
+        case .invalid(let member, let detail): .invalid(member, detail)
+        case .notFound(let thing): Problem(.notFound, code: "not_found", detail: "There is no such \(thing).")
+        case .conflict(let code, let detail): Problem(.conflict, code: code, detail: "Not done: \(detail).")
+        }
+    }
+
+    /// The domain's errors as RFC 6749 section 5.2 has them.
+    static func oauthError(_ error: ServiceError) -> OAuthError {
+        switch error {
+        case .store(.unavailable), .overloaded:
+            OAuthError(.serviceUnavailable, .temporarilyUnavailable, unavailableText)
+        case .store(.corrupted): OAuthError(.internalServerError, .serverError, internalText)
+        case .refused(let reason), .loginRefused(let reason):
+            OAuthError(
+                .badRequest,
+                ErrorResponse(
+                    .invalidGrant, description: reason.sentence, reason: reason.rawValue,
+                    reauthenticate: reason.reauthenticate))
+        case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
+        case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
+        case .invalidClient:
+            OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
+        case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")
+        case .invalidScope:
+            OAuthError(.badRequest, .invalidScope, "The scope is malformed, or more than can be granted.")
+        case .invalid(let member, let detail): OAuthError(.badRequest, .invalidRequest, "\(member) \(detail).")
+        case .notFound(let thing): OAuthError(.badRequest, .invalidRequest, "There is no such \(thing).")
+        case .conflict(_, let detail): OAuthError(.badRequest, .invalidRequest, "Not done: \(detail).")
+        }
+    }
+
+    /// Unreadable requests as RFC 9457 problems.
+    static func problem(_ problem: RequestProblem) -> Problem {
+        switch problem {
+        case .invalid(let member, let detail): .invalid(member, detail)
+        case .unreadable(let detail): Problem(.badRequest, code: "invalid_request", detail: detail)
+        case .unsupportedMediaType:
+            Problem(
+                .unsupportedMediaType, code: "unsupported_media_type", detail: "The content must be application/json.")
+        case .unauthenticated: Problem(.unauthorized, code: "unauthenticated", detail: "Credentials are missing.")
+        case .malformedCredentials:
+            Problem(.badRequest, code: "invalid_request", detail: "The credentials cannot be read.")
+        case .unknownAdminKey: Problem(.unauthorized, code: "invalid_token", detail: "The admin key is not valid.")
+        case .unsupportedGrantType, .unsupportedTokenType:
+            Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
+        }
+    }
+
+    /// Unreadable requests as RFC 6749 section 5.2 has them.
+    static func oauthError(_ problem: RequestProblem) -> OAuthError {
+        switch problem {
+        case .invalid(let member, let detail): OAuthError(.badRequest, .invalidRequest, "\(member) \(detail).")
+        case .unreadable(let detail): OAuthError(.badRequest, .invalidRequest, detail)
+        case .unsupportedMediaType:
+            OAuthError(.badRequest, .invalidRequest, "The content must be application/x-www-form-urlencoded.")
+        case .unauthenticated, .malformedCredentials, .unknownAdminKey:
+            OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
+        case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
+        case .unsupportedTokenType:
+            OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")
+        }
+    }
+
+    /// Adds the schemes that would be taken (RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 6749 section 5.2).
+    private func challenge(_ call: Call, _ error: any Error, _ response: inout Response) {
+        if call.route.challenge != .basic {
+            var bearer = #"Bearer realm="sojourn""#
+            switch error {
+            case ServiceError.invalidToken, RequestProblem.unknownAdminKey:
+                bearer += #", error="invalid_token", error_description="The token is not valid, or no longer.""#
+            default: break
+            }
+            response.fields.append("WWW-Authenticate", bearer)
+        }
+        if call.route.challenge != .bearer {
+            response.fields.append("WWW-Authenticate", #"Basic realm="sojourn", charset="UTF-8""#)
+        }
+    }
+}
+
+extension RefusalReason {
+    /// A sentence for developers, and for support to read out.
+    var sentence: String {
+        switch self {
+        case .malformed: "This is not a refresh token of this server."
+        case .unknownSession: "The session is not known, or no longer."
+        case .ended(let reason):
+            switch reason {
+            case .loggedOut: "The session ended: the user logged out on this device."
+            case .replaced: "The session ended: a later login on the same device replaced it."
+            case .revokedByUser: "The session ended: the user ended it from another device."
+            case .revokedByAdmin: "The session ended: an admin ended it."
+            case .passwordChanged: "The session ended: the password was changed."
+            case .idleExpired: "The session ended: it was not refreshed for too long."
+            case .maxLifetimeReached: "The session ended: it reached its longest life."
+            case .refreshTokenReused: "The session ended: an old refresh token was used again."
+            case .userDeleted: "The session ended: the user was deleted."
+            }
+        case .loginDisabledByUser: "The user has switched logins off. The session is kept."
+        case .loginDisabledByAdmin: "An admin has switched logins off. The session is kept."
+        case .deviceMismatch: "The session belongs to another device. It is kept."
+        case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /oauth/introspect` (RFC 7662), for clients that have proved themselves: tokens must not be guessed by asking.
+    func introspect(_ call: Call) async throws -> Response {
+        let form = try call.form()
+        guard
+            case .authenticated(let client) = try await clientIdentity(
+                call, id: form["client_id"], secret: form["client_secret"])
+        else { throw ServiceError.invalidClient }
+        guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
+        var call = call
+        call.actor = "client:\(client.id)"
+        return try .json(answer(to: try await tokens.introspect(token, from: call.origin)))
+    }
+
+    private func answer(to introspection: Introspection) -> IntrospectionResponse {
+        guard introspection != .inactive else { return IntrospectionResponse(active: false) }
+        var answer = IntrospectionResponse(active: true)
+        answer.iss = context.issuer
+        switch introspection {
+        case .inactive: break
+        case .rollingToken(let token):
+            answer.describe(token.session, of: token.user, scope: token.scope)
+            answer.tokenType = "Bearer"
+            answer.aud = context.audience
+            answer.iat = token.issuedAt.secondsSinceEpoch
+            answer.exp = token.expiresAt.secondsSinceEpoch
+        case .clientToken(let clientID, let scope, let issuedAt, let expiresAt):
+            answer.tokenType = "Bearer"
+            answer.aud = context.audience
+            answer.clientID = clientID
+            answer.sub = clientID
+            answer.scope = scope.tokens.isEmpty ? nil : scope.description
+            answer.iat = issuedAt.secondsSinceEpoch
+            answer.exp = expiresAt.secondsSinceEpoch
+        case .refreshToken(let record, let expiresAt):
+            answer.describe(record.session, of: record.user, scope: record.session.scope)
+            answer.exp = expiresAt.secondsSinceEpoch
+        }
+        return answer
+    }
+}
+
+extension IntrospectionResponse {
+    /// What both tokens of a session have in common.
+    fileprivate mutating func describe(_ session: Session, of user: User?, scope granted: Scope) {
+        scope = granted.tokens.isEmpty ? nil : granted.description
+        clientID = session.clientID
+        username = user?.username
+        sub = session.userID.description
+        sid = session.id.description
+        deviceID = session.device.id
+        authTime = session.startedAt.secondsSinceEpoch
+    }
+}

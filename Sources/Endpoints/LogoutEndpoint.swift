@@ -1,0 +1,19 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /v1/logout`: ends the session on this device, again and again if need be. An expired rolling token will do.
+    func logOut(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["refresh_token"], mayBeMissing: true)
+        let token: String
+        switch (try call.authorization(), try members.string("refresh_token")) {
+        case (.bearer(let rolling)?, nil): token = rolling
+        case (nil, let refreshToken?): token = refreshToken
+        case (nil, nil), (.basic?, nil): throw RequestProblem.unauthenticated
+        case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
+        }
+        try await tokens.logOut(token, from: call.origin)
+        return .noContent
+    }
+}

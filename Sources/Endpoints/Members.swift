@@ -1,0 +1,160 @@
+internal import HTTP
+internal import JOSE
+internal import Sessions
+
+/// The members of a JSON body, or of an object in it, read by name and type. Whatever is not as it must be is refused
+/// with the name of the member: unknown members, wrong types, members that stand twice, objects nested too deep.
+///
+/// `null` means absent for what a body can leave out. Where a change can clear a value, `change` tells null from absent;
+/// there, and for what cannot be cleared, `null` is not taken for "keep".
+struct Members {
+    private let values: [String: JSONValue]
+    private let prefix: String
+
+    /// The members of the body of a call. `known` are all that it can have.
+    init(_ call: Call, known: [String], mayBeMissing: Bool = false) throws {
+        let body = call.request.body
+        if body.isEmpty {
+            guard mayBeMissing else { throw RequestProblem.unreadable("A JSON object is missing.") }
+            try self.init([:], known: known, prefix: "")
+            return
+        }
+        guard try call.hasContentType("application/json") else { throw RequestProblem.unsupportedMediaType }
+        let values: [String: JSONValue]
+        do throws(JWTError) { values = try StrictJSON.object(body, else: .malformed) } catch {
+            switch error {
+            case .duplicateMember: throw RequestProblem.unreadable("A member of the JSON object stands twice.")
+            case .nestedTooDeep: throw RequestProblem.unreadable("The JSON is nested too deep.")
+            default: throw RequestProblem.unreadable("The content is not a JSON object.")
+            }
+        }
+        try self.init(values, known: known, prefix: "")
+    }
+
+    private init(_ values: [String: JSONValue], known: [String], prefix: String) throws {
+        // The first in order, so that the same body gets the same answer.
+        if let unknown = values.keys.filter({ !known.contains($0) }).min() {
+            throw RequestProblem.invalid(prefix + Self.shown(unknown), "is not a member that this call knows")
+        }
+        self.values = values
+        self.prefix = prefix
+    }
+
+    /// Whether the member is there, be it null.
+    func contains(_ name: String) -> Bool { values[name] != nil }
+
+    /// The object in the member, with all the members that it can have.
+    func object(_ name: String, known: [String]) throws -> Members? {
+        switch values[name] {
+        case nil, .null: return nil
+        case .object(let members): return try Members(members, known: known, prefix: prefix + name + ".")
+        default: throw refused(name, "must be an object")
+        }
+    }
+
+    /// A string; nil when it is absent.
+    func string(_ name: String) throws -> String? {
+        switch values[name] {
+        case nil, .null: return nil
+        case .string(let text): return text
+        default: throw refused(name, "must be a string")
+        }
+    }
+
+    /// A string that has to be there.
+    func requiredString(_ name: String) throws -> String {
+        guard let text = try string(name) else { throw refused(name, "is missing") }
+        return text
+    }
+
+    /// A short text without control characters.
+    func text(_ name: String) throws -> String? {
+        guard let text = try string(name) else { return nil }
+        guard Device.isValid(text: text) else {
+            throw refused(name, "must have 1 to \(Device.textLengthMax) bytes and no control characters")
+        }
+        return text
+    }
+
+    /// An id: visible ASCII characters.
+    func identifier(_ name: String) throws -> String? {
+        guard let id = try string(name) else { return nil }
+        guard Device.isValid(id: id) else {
+            throw refused(name, "must have 1 to \(Device.idLengthMax) visible ASCII characters")
+        }
+        return id
+    }
+
+    /// One of the words that `Word` knows.
+    func word<Word: RawRepresentable & CaseIterable>(_ name: String, as type: Word.Type) throws -> Word?
+    where Word.RawValue == String {
+        guard let text = try string(name) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            throw refused(name, "must be one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return word
+    }
+
+    /// A list of words, each once.
+    func words<Word: RawRepresentable & CaseIterable & Equatable>(_ name: String, as type: Word.Type) throws -> [Word]?
+    where Word.RawValue == String {
+        guard let value = values[name] else { return nil }
+        guard case .array(let elements) = value else { throw refused(name, "must be an array") }
+        var words: [Word] = []
+        for element in elements {
+            guard let word = element.string.flatMap(Word.init(rawValue:)), !words.contains(word) else {
+                throw refused(name, "must be some of \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            words.append(word)
+        }
+        return words
+    }
+
+    /// A scope (RFC 6749 section 3.3).
+    func scope(_ name: String) throws -> Scope? {
+        guard let text = try string(name) else { return nil }
+        guard let scope = Scope(text) else { throw ServiceError.invalidScope }
+        return scope
+    }
+
+    /// A truth value.
+    func bool(_ name: String) throws -> Bool? {
+        switch values[name] {
+        case nil, .null: return nil
+        case .bool(let truth): return truth
+        default: throw refused(name, "must be true or false")
+        }
+    }
+
+    /// A duration in whole seconds.
+    func seconds(_ name: String) throws -> Duration? {
+        switch values[name] {
+        case nil, .null: return nil
+        case .integer(let seconds) where (0...Self.secondsMax).contains(seconds): return .seconds(seconds)
+        default: throw refused(name, "must be a whole number of seconds from 0 to \(Self.secondsMax)")
+        }
+    }
+
+    /// What a change does to a value: nil leaves it, `.some(nil)` clears it.
+    func change<Value>(_ name: String, _ read: (String) throws -> Value?) throws -> Value?? {
+        contains(name) ? .some(try read(name)) : .none
+    }
+
+    /// Refuses null for members that a change can set and not clear.
+    func refuseNull(_ names: String...) throws {
+        for name in names {
+            if case .null = values[name] { throw refused(name, "must not be null") }
+        }
+    }
+
+    /// The refusal of a member of this object.
+    func refused(_ name: String, _ detail: String) -> RequestProblem { .invalid(prefix + name, detail) }
+
+    /// Two hundred years: longer than any session, short enough that no sum overflows.
+    private static let secondsMax: Int64 = 6_311_520_000
+
+    /// A name as an answer can repeat it: short, and without controls.
+    private static func shown(_ name: String) -> String {
+        String(String.UnicodeScalarView(name.unicodeScalars.prefix(64).map { $0.value < 0x20 ? "?" : $0 }))
+    }
+}

@@ -1,0 +1,70 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /v1/me/devices`: where the user is signed in, the last seen first.
+    func devices(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let living = try await accounts.livingSessions(of: session.user.id).map(\.session)
+        return try .json(ListAnswer(DeviceAnswer.list(living, current: session.session)))
+    }
+
+    /// `PATCH /v1/me/devices/{device_id}` `{name}`: null takes the name away.
+    func renameDevice(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let members = try Members(call, known: ["name"])
+        guard members.contains("name") else { throw members.refused("name", "is missing") }
+        let record = try await accounts.renameDevice(
+            call.parameter, of: session.user.id, to: try members.text("name"), from: call.origin)
+        return try .json(DeviceAnswer(record.session, current: session.session))
+    }
+
+    /// `DELETE /v1/me/devices/{device_id}`: ends the user's sessions on that device.
+    func endDevice(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let ended = try await accounts.endSessions(
+            of: session.user.id, onDevice: call.parameter, from: call.origin)
+        guard ended > 0 else { throw ServiceError.notFound("device") }
+        return .noContent
+    }
+
+    /// `DELETE /v1/me/devices`: ends the user's sessions everywhere, here too.
+    func endDevices(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let ended = try await accounts.endSessions(of: session.user.id, onDevice: nil, from: call.origin)
+        return try .json(RevokedAnswer(revoked: ended))
+    }
+}
+
+/// A device on which the user is signed in.
+struct DeviceAnswer: Encodable {
+    let deviceID: String
+    let name: String?
+    let platform: String?
+    let appVersion: String?
+    let lastSeenAt: Int64
+    let current: Bool
+
+    init(_ session: Session, current: Session) {
+        deviceID = session.device.id
+        name = session.device.name
+        platform = session.device.platform
+        appVersion = session.device.appVersion
+        lastSeenAt = session.childAnsweredAt.secondsSinceEpoch
+        self.current = session.device.id == current.device.id
+    }
+
+    /// Each device once, as its last seen session has it: several apps can share one.
+    static func list(_ sessions: [Session], current: Session) -> [DeviceAnswer] {
+        var seen: Set<String> = []
+        return
+            sessions
+            .sorted { ($0.childAnsweredAt, $0.device.id) > ($1.childAnsweredAt, $1.device.id) }
+            .filter { seen.insert($0.device.id).inserted }
+            .map { DeviceAnswer($0, current: current) }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case deviceID = "device_id"
+        case name, platform
+        case appVersion = "app_version"
+        case lastSeenAt = "last_seen_at"
+        case current
+    }
+}

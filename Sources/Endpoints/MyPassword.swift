@@ -1,0 +1,25 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `PUT /v1/me/password`: all other devices end.
+    func changePassword(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let members = try Members(call, known: ["old_password", "new_password"])
+        let (old, new) = (
+            try members.requiredString("old_password"), try members.requiredString("new_password")
+        )
+        try await accounts.changePassword(
+            of: session.user, in: session.session.id, from: old, to: new, by: call.origin)
+        return .noContent
+    }
+
+    /// `POST /v1/password-reset`: with the one-time token that an admin made. All devices end.
+    func resetPassword(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["reset_token", "new_password"])
+        let (token, new) = (
+            try members.requiredString("reset_token"), try members.requiredString("new_password")
+        )
+        try await accounts.resetPassword(token: token, to: new, from: call.origin)
+        return .noContent
+    }
+}

@@ -1,0 +1,83 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /v1/me`: what the app shows of the user.
+    func profile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        try .json(TokenResponse.User(session.user))
+    }
+
+    /// `PATCH /v1/me`: members left out stay, null clears. The username is for admins to change.
+    func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let change = try ProfileChange(Members(call, known: ProfileChange.names))
+        let user = try await accounts.changeProfile(of: session.user.id, from: call.origin) { profile in
+            change.apply(to: &profile)
+            return nil
+        }
+        return try .json(TokenResponse.User(user))
+    }
+
+    /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, so
+    /// that logins can be turned on again while no token works.
+    func changeLoginSettings(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["logins_disabled", "effective"])
+        guard let isDisabled = try members.bool("logins_disabled") else {
+            throw members.refused("logins_disabled", "is missing")
+        }
+        let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .onExpiry
+        let userID: Identifier<User>
+        switch try call.authorization() {
+        case .bearer(let token)?: userID = try await tokens.authenticate(token, from: call.origin).user.id
+        case .basic(let credentials)?:
+            userID = try await accounts.verifiedUser(
+                username: credentials.userID, password: credentials.password, from: call.origin
+            ).id
+        case nil: throw RequestProblem.unauthenticated
+        }
+        let user = try await accounts.setLogins(
+            of: userID, disabled: isDisabled, effective: effective, from: call.origin)
+        return try .json(LoginSettingsAnswer(user))
+    }
+}
+
+/// The state of the user's own switch.
+struct LoginSettingsAnswer: Encodable {
+    let loginsDisabled: Bool
+    let effective: String?
+
+    init(_ user: User) {
+        loginsDisabled = user.disabledByUser != nil
+        effective = user.disabledByUser?.effective.rawValue
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case loginsDisabled = "logins_disabled"
+        case effective
+    }
+}
+
+/// The members of a profile in a body that makes or changes a user.
+struct ProfileChange: Sendable {
+    static let names = ["email", "phone_number", "display_name", "country"]
+
+    private let email: String??
+    private let phoneNumber: String??
+    private let displayName: String??
+    private let country: String??
+
+    init(_ members: Members) throws {
+        email = try members.change("email", members.string)
+        phoneNumber = try members.change("phone_number", members.string)
+        displayName = try members.change("display_name", members.string)
+        country = try members.change("country", members.string)
+    }
+
+    /// Sets what the body names; the domain says whether it will do.
+    func apply(to profile: inout User.Profile) {
+        if let email { profile.email = email }
+        if let phoneNumber { profile.phoneNumber = phoneNumber }
+        if let displayName { profile.displayName = displayName }
+        if let country { profile.country = country }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Cryptography
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `grant_type=password` (RFC 6749 section 4.3), for clients that name it alone: RFC 9700 section 2.4 says why it is
+    /// not for others.
+    func passwordGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
+        let client = try await client(identity)
+        guard client.grantTypes.contains(.password) else { throw ServiceError.unauthorizedClient }
+        guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
+        guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
+        if let name = request.deviceName, !Device.isValid(text: name) {
+            throw RequestProblem.invalid(
+                "device_name", "must have 1 to \(Device.textLengthMax) bytes and no control characters")
+        }
+        let device = Device(id: try request.namedDevice() ?? madeUpDeviceID(), name: request.deviceName)
+        let login = LoginRequest(clientID: client.id, device: device, scope: try request.requestedScope())
+        return try await logIn(login, username: username, password: password, call)
+    }
+
+    /// An id for a device of which the request says nothing.
+    func madeUpDeviceID() -> String { Hex.encode(context.random.bytes(16)) }
+
+    /// Logs in, and writes the answer: what `/oauth/token` and `/v1/login` share.
+    func logIn(
+        _ request: LoginRequest, username: String, password: String, _ call: Call
+    ) async throws(ServiceError) -> Response {
+        do throws(ServiceError) {
+            let grant = try await tokens.login(request, username: username, password: password, from: call.origin)
+            let response = try TokenAnswer.response(grant)
+            metrics.countLogin()
+            return response
+        } catch {
+            metrics.countLogin(failing: error)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import HTTP
+internal import OAuth
+
+/// A problem (RFC 9457), with a stable `code` for programs.
+struct Problem: Encodable, Sendable {
+    let type = "about:blank"
+    let title: String
+    let status: Int
+    let detail: String
+    let code: String
+    var member: String?
+    var reauthenticate: Bool?
+    private let httpStatus: Status
+
+    init(_ status: Status, code: String, detail: String, member: String? = nil, reauthenticate: Bool? = nil) {
+        title = status.reason
+        self.status = status.code
+        self.detail = detail
+        self.code = code
+        self.member = member
+        self.reauthenticate = reauthenticate
+        httpStatus = status
+    }
+
+    /// A member of the request is missing or impossible.
+    static func invalid(_ member: String, _ detail: String) -> Problem {
+        Problem(.badRequest, code: "invalid_request", detail: "\(member) \(detail).", member: member)
+    }
+
+    /// Something unexpected.
+    static let internalError = Problem(.internalServerError, code: "internal_error", detail: Endpoints.internalText)
+
+    /// The answer.
+    var response: Response { Response(httpStatus, "application/problem+json", JSONAnswer.encodeOrEmpty(self)) }
+
+    enum CodingKeys: CodingKey {
+        case type, title, status, detail, code, member, reauthenticate
+    }
+}
+
+/// An error of the OAuth endpoints (RFC 6749 section 5.2) with its status.
+struct OAuthError: Sendable {
+    let status: Status
+    let body: ErrorResponse
+
+    init(_ status: Status, _ body: ErrorResponse) {
+        self.status = status
+        self.body = body
+    }
+
+    init(_ status: Status, _ code: ErrorCode, _ description: String) {
+        self.init(status, ErrorResponse(code, description: description))
+    }
+
+    /// The answer.
+    var response: Response {
+        var response = Response(status, "application/json", JSONAnswer.encodeOrEmpty(body))
+        response.fields.append("Cache-Control", "no-store")
+        response.fields.append("Pragma", "no-cache")
+        return response
+    }
+}

@@ -1,0 +1,55 @@
+internal import HTTP
+internal import Sessions
+
+/// The parameters in the query of a list: known names only, each once, each within its bounds.
+struct QueryParameters {
+    private let values: [String: String]
+
+    /// The query of a call. `known` are all the parameters that it can have.
+    init(_ call: Call, known: [String]) throws {
+        let pairs: [FormPair]
+        do throws(FormError) { pairs = try call.request.queryItems(maximumCount: 16) } catch {
+            throw RequestProblem.unreadable("The query cannot be read.")
+        }
+        var values: [String: String] = [:]
+        for pair in pairs {
+            guard known.contains(pair.name) else {
+                throw RequestProblem.unreadable("The query has a parameter that this call does not know.")
+            }
+            guard values.updateValue(pair.value, forKey: pair.name) == nil else {
+                throw RequestProblem.invalid(pair.name, "must stand only once")
+            }
+        }
+        self.values = values
+    }
+
+    /// A text of 1 to 256 bytes without control characters; nil when it is absent or empty.
+    func text(_ name: String) throws -> String? {
+        guard let text = values[name], !text.isEmpty else { return nil }
+        guard Text.isValid(text, lengthMax: 256) else {
+            throw RequestProblem.invalid(name, "must have 1 to 256 bytes and no control characters")
+        }
+        return text
+    }
+
+    /// How many items a page has at most.
+    func limit() throws -> Int {
+        guard let text = values["limit"] else { return 50 }
+        guard text.utf8.count <= 3, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text),
+            (1...200).contains(limit)
+        else { throw RequestProblem.invalid("limit", "must be a number from 1 to 200") }
+        return limit
+    }
+
+    /// Where to go on: the `next_cursor` of the page before.
+    func cursor() throws -> String? { try text("cursor") }
+
+    /// Where to go on in the audit trail: a place in it.
+    func place() throws -> Int64 {
+        guard let text = try text("cursor") else { return 0 }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let place = Int64(text) else {
+            throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
+        }
+        return place
+    }
+}

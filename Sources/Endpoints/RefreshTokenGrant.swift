@@ -1,0 +1,42 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `grant_type=refresh_token` (RFC 6749 section 6).
+    func refreshTokenGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
+        guard let token = request.refreshToken else { throw RequestProblem.invalid("refresh_token", "is missing") }
+        var refresh = RefreshRequest(
+            token: token, clientID: nil, deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
+            scope: try request.requestedScope())
+        switch identity {
+        case .unnamed: break
+        case .named(let id):
+            refresh.clientID = id
+            refresh.isClientAuthenticated = false
+        case .authenticated(let client):
+            guard client.grantTypes.contains(.refreshToken) else { throw ServiceError.unauthorizedClient }
+            refresh.clientID = client.id
+        }
+        do throws(ServiceError) {
+            return try await self.refresh(refresh, call)
+        } catch {
+            // Only now is it worth a look in the store whether the client is the reason (RFC 6749 section 5.2).
+            if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity) }
+            throw error
+        }
+    }
+
+    /// Refreshes, and writes the answer: what `/oauth/token` and `/v1/refresh` share.
+    func refresh(_ request: RefreshRequest, _ call: Call) async throws(ServiceError) -> Response {
+        do throws(ServiceError) {
+            let (grant, decision) = try await tokens.refresh(request, from: call.origin)
+            let response = try TokenAnswer.response(grant)
+            metrics.count(decision)
+            return response
+        } catch {
+            metrics.countRefresh(failing: error)
+            throw error
+        }
+    }
+}

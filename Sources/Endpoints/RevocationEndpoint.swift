@@ -1,0 +1,21 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /oauth/revoke` (RFC 7009). The hint is not needed: a token says what it is. Either token of a session ends it.
+    func revoke(_ call: Call) async throws -> Response {
+        let form = try call.form()
+        let identity = try await clientIdentity(call, id: form["client_id"], secret: form["client_secret"])
+        let client = try await client(identity)
+        guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
+        var call = call
+        if case .authenticated = identity { call.actor = "client:\(client.id)" }
+        // A token that a client got for itself has no session to end, and to say that it is revoked would be a lie.
+        if case .clientToken(client.id, _, _, _) = try await tokens.introspect(token, from: call.origin) {
+            throw RequestProblem.unsupportedTokenType
+        }
+        try await tokens.revoke(token, clientID: client.id, from: call.origin)
+        return Response(status: .ok)
+    }
+}

@@ -1,0 +1,60 @@
+internal import HTTP
+internal import Sessions
+
+/// One row of the table of routes.
+struct Route: Sendable {
+    /// What a caller has to prove before the handler runs; a handler cannot forget it.
+    enum Handler: Sendable {
+        /// Nothing, or what the handler itself asks for.
+        case open(@Sendable (Endpoints, Call) async throws -> Response)
+        /// A rolling token whose session lives.
+        case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// An admin key, or the admin socket.
+        case admin(@Sendable (Endpoints, Call) async throws -> Response)
+    }
+
+    /// Where a route exists. Everywhere else its path is unknown.
+    enum Place: Sendable {
+        case `public`
+        case admin
+        case both
+    }
+
+    /// How errors are told.
+    enum Face: Sendable {
+        /// RFC 9457.
+        case problem
+        /// RFC 6749 section 5.2.
+        case oauth
+    }
+
+    /// The schemes that a 401 of this route offers (RFC 9110 section 11.6.1).
+    enum Challenge: Sendable {
+        case bearer
+        case basic
+        case bearerOrBasic
+    }
+
+    let method: Method
+    /// Segments, of which one can be `{name}`; a last segment `*` stands for any rest.
+    let pattern: String
+    let place: Place
+    let face: Face
+    let challenge: Challenge
+    let handler: Handler
+
+    init(
+        _ method: Method, _ pattern: String, on place: Place = .public, face: Face = .problem,
+        challenge: Challenge = .bearer, _ handler: Handler
+    ) {
+        self.method = method
+        self.pattern = pattern
+        self.place = place
+        self.face = face
+        self.challenge = challenge
+        self.handler = handler
+    }
+
+    /// The name in metrics and log: `POST /oauth/token`.
+    var name: String { "\(method.rawValue) \(pattern)" }
+}

@@ -1,0 +1,106 @@
+internal import HTTP
+
+/// Finds the route of a request on one listener: a dictionary look-up for most, a few for paths with a parameter.
+///
+/// Paths are compared as they were sent. An escaped letter in a fixed segment makes it an unknown path, so that what a
+/// proxy in front has let pass is what is found here.
+struct RouteTable: Sendable {
+    /// What a request has met.
+    enum Finding: Sendable {
+        /// A route, and what stands in the place of its `{name}`; empty where there is none.
+        case route(Route, parameter: String)
+        /// No handler is needed for the answer.
+        case fixed(Response)
+
+        /// The route's name in metrics and log.
+        var routeName: String? {
+            guard case .route(let route, _) = self else { return nil }
+            return route.name
+        }
+    }
+
+    /// All routes of one pattern.
+    private struct Resource: Sendable {
+        var routes: [Method: Route] = [:]
+
+        /// The methods, as `Allow` lists them (RFC 9110 section 10.2.1).
+        var allow: String {
+            var methods = Set(routes.keys.map(\.rawValue)).union(["OPTIONS"])
+            if methods.contains("GET") { methods.insert("HEAD") }
+            return methods.sorted().joined(separator: ", ")
+        }
+    }
+
+    private static let placeholder = "{}"
+
+    private var exact: [String: Resource] = [:]
+    /// By pattern with `{}` in the place of the parameter.
+    private var parameterized: [String: Resource] = [:]
+    /// Path prefixes under which every path and every method is one route's.
+    private var prefixes: [(prefix: String, route: Route)] = []
+    private let allMethods: String
+
+    init(_ routes: [Route], on place: Route.Place) {
+        var everything = Resource()
+        for route in routes where route.place == place || route.place == .both {
+            everything.routes[route.method] = route
+            if route.pattern.hasSuffix("/*") {
+                prefixes.append((String(route.pattern.dropLast()), route))
+            } else if let parameter = route.pattern.split(separator: "/").first(where: { $0.hasPrefix("{") }) {
+                parameterized[route.pattern.replacing(parameter, with: Self.placeholder), default: Resource()]
+                    .routes[route.method] = route
+            } else {
+                exact[route.pattern, default: Resource()].routes[route.method] = route
+            }
+        }
+        allMethods = everything.allow
+    }
+
+    /// What `request` meets.
+    func find(_ request: Request) -> Finding {
+        guard Method.known.contains(request.method) else {
+            return .fixed(
+                Problem(.notImplemented, code: "method_not_implemented", detail: "The method is unknown.").response)
+        }
+        if request.target.form == .asterisk {
+            return .fixed(Response(status: .noContent, fields: ["Allow": allMethods]))
+        }
+        if let resource = exact[request.target.path] { return find(request, in: resource, parameter: "") }
+        if let (resource, parameter) = parameterizedResource(request) {
+            return find(request, in: resource, parameter: parameter)
+        }
+        if let (_, route) = prefixes.first(where: { request.target.path.hasPrefix($0.prefix) }) {
+            return .route(route, parameter: "")
+        }
+        return .fixed(Problem(.notFound, code: "not_found", detail: "There is nothing at this path.").response)
+    }
+
+    private func find(_ request: Request, in resource: Resource, parameter: String) -> Finding {
+        // The answer to HEAD is that to GET; the serializer leaves its content out.
+        let method: Method = request.method == .head ? .get : request.method
+        if let route = resource.routes[method] { return .route(route, parameter: parameter) }
+        let allow = resource.allow
+        if method == .options { return .fixed(Response(status: .noContent, fields: ["Allow": allow])) }
+        var response = Problem(
+            .methodNotAllowed, code: "method_not_allowed", detail: "This path does not have the method."
+        ).response
+        response.fields.append("Allow", allow)
+        return .fixed(response)
+    }
+
+    /// The resource for a path with one variable segment, and that segment, decoded.
+    private func parameterizedResource(_ request: Request) -> (Resource, String)? {
+        let segments = request.target.path.split(separator: "/", omittingEmptySubsequences: false)
+        for index in segments.indices.reversed() where index > 0 && !segments[index].isEmpty {
+            var pattern = segments
+            pattern[index] = Self.placeholder[...]
+            guard let resource = parameterized[pattern.joined(separator: "/")] else { continue }
+            // The first segment of the split is what stands before the first slash: nothing.
+            guard let decoded = request.pathSegments, decoded.indices.contains(index - 1) else { return nil }
+            return (resource, decoded[index - 1])
+        }
+        return nil
+    }
+}
+
+extension Route.Place: Equatable {}

@@ -1,0 +1,81 @@
+internal import HTTP
+
+/// The table of routes: every call there is.
+extension Route {
+    static let all = oauth + users + health + adminUsers + adminSessions + adminServer
+
+    /// OAuth (RFC 6749, 7009, 7662, 7517, 8414).
+    private static let oauth = [
+        Route(.post, Endpoints.tokenPath, face: .oauth, challenge: .basic, .open { try await $0.token($1) }),
+        Route(.post, Endpoints.revocationPath, face: .oauth, challenge: .basic, .open { try await $0.revoke($1) }),
+        Route(
+            .post, Endpoints.introspectionPath, face: .oauth, challenge: .basic, .open { try await $0.introspect($1) }),
+        Route(.get, Endpoints.jwksPath, .open { try await $0.jwks($1) }),
+        Route(.get, "/.well-known/oauth-authorization-server", .open { try await $0.serverMetadata($1) }),
+        Route(.get, "/.well-known/openid-configuration", .open { try await $0.serverMetadata($1) }),
+    ]
+
+    /// What apps and proxies call.
+    private static let users = [
+        Route(.post, "/v1/login", .open { try await $0.logIn($1) }),
+        Route(.post, "/v1/refresh", .open { try await $0.refresh($1) }),
+        Route(.post, "/v1/logout", .open { try await $0.logOut($1) }),
+        Route(.get, "/v1/me", .user { try await $0.profile($1, $2) }),
+        Route(.patch, "/v1/me", .user { try await $0.changeProfile($1, $2) }),
+        Route(
+            .put, "/v1/me/login-settings", challenge: .bearerOrBasic, .open { try await $0.changeLoginSettings($1) }),
+        Route(.get, "/v1/me/devices", .user { try await $0.devices($1, $2) }),
+        Route(.delete, "/v1/me/devices", .user { try await $0.endDevices($1, $2) }),
+        Route(.patch, "/v1/me/devices/{device_id}", .user { try await $0.renameDevice($1, $2) }),
+        Route(.delete, "/v1/me/devices/{device_id}", .user { try await $0.endDevice($1, $2) }),
+        Route(.put, "/v1/me/password", .user { try await $0.changePassword($1, $2) }),
+        Route(.post, "/v1/password-reset", .open { try await $0.resetPassword($1) }),
+        Route(.get, "/v1/verify", .open { try await $0.verify($1) }),
+        Route(.get, "/v1/verify/*", .open { try await $0.verify($1) }),
+    ]
+
+    private static let health = [
+        Route(.get, "/healthz", on: .both, .open { try await $0.health($1) }),
+        Route(.get, "/readyz", on: .both, .open { try await $0.readiness($1) }),
+        Route(.get, "/metrics", on: .admin, .open { try await $0.metrics($1) }),
+    ]
+
+    private static let adminUsers = [
+        Route(.post, "/admin/v1/users", on: .admin, .admin { try await $0.createUser($1) }),
+        Route(.get, "/admin/v1/users", on: .admin, .admin { try await $0.listUsers($1) }),
+        Route(.get, "/admin/v1/users/{user}", on: .admin, .admin { try await $0.showUser($1) }),
+        Route(.patch, "/admin/v1/users/{user}", on: .admin, .admin { try await $0.changeUser($1) }),
+        Route(.delete, "/admin/v1/users/{user}", on: .admin, .admin { try await $0.deleteUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/disable", on: .admin, .admin { try await $0.disableUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/enable", on: .admin, .admin { try await $0.enableUser($1) }),
+        Route(.put, "/admin/v1/users/{user}/password", on: .admin, .admin { try await $0.setPassword($1) }),
+        Route(
+            .post, "/admin/v1/users/{user}/password-reset", on: .admin,
+            .admin { try await $0.requestPasswordReset($1) }),
+    ]
+
+    private static let adminSessions = [
+        Route(.get, "/admin/v1/users/{user}/sessions", on: .admin, .admin { try await $0.listSessions($1) }),
+        Route(.post, "/admin/v1/users/{user}/sessions", on: .admin, .admin { try await $0.mintSession($1) }),
+        Route(.post, "/admin/v1/users/{user}/revoke", on: .admin, .admin { try await $0.revokeSessions($1) }),
+        Route(.get, "/admin/v1/sessions/{session_id}", on: .admin, .admin { try await $0.showSession($1) }),
+        Route(.delete, "/admin/v1/sessions/{session_id}", on: .admin, .admin { try await $0.endSession($1) }),
+        Route(.post, "/admin/v1/revoke-all", on: .admin, .admin { try await $0.revokeAll($1) }),
+    ]
+
+    private static let adminServer = [
+        Route(.get, "/admin/v1/settings/sessions", on: .admin, .admin { try await $0.showSettings($1) }),
+        Route(.put, "/admin/v1/settings/sessions", on: .admin, .admin { try await $0.changeSettings($1) }),
+        Route(.post, "/admin/v1/clients", on: .admin, .admin { try await $0.createClient($1) }),
+        Route(.get, "/admin/v1/clients", on: .admin, .admin { try await $0.listClients($1) }),
+        Route(.get, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.showClient($1) }),
+        Route(.patch, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.changeClient($1) }),
+        Route(.delete, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.deleteClient($1) }),
+        Route(.get, "/admin/v1/events", on: .admin, .admin { try await $0.listEvents($1) }),
+        Route(.get, "/admin/v1/keys", on: .admin, .admin { try await $0.listSigningKeys($1) }),
+        Route(.post, "/admin/v1/keys/rotate", on: .admin, .admin { try await $0.rotateSigningKey($1) }),
+        Route(.get, "/admin/v1/admin-keys", on: .admin, .admin { try await $0.listAdminKeys($1) }),
+        Route(.post, "/admin/v1/admin-keys", on: .admin, .admin { try await $0.createAdminKey($1) }),
+        Route(.delete, "/admin/v1/admin-keys/{id}", on: .admin, .admin { try await $0.deleteAdminKey($1) }),
+    ]
+}

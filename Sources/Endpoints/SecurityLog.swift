@@ -1,0 +1,52 @@
+internal import HTTP
+internal import Sessions
+internal import Telemetry
+
+/// What the log says of refusals and failures. Never a token, a password, a key or the value of an `Authorization` field.
+extension Endpoints {
+    /// Logs what went wrong with a call, as loud as it deserves.
+    func log(_ error: any Error, _ status: Status, _ call: Call) {
+        let (level, cause) = Self.gravity(error)
+        logger.log(
+            level, status.code >= 500 ? "request failed" : "request refused",
+            [
+                "request_id": .string(call.requestID), "route": .string(call.route.name),
+                "status": .int(status.code), "cause": .string(cause), "actor": .string(call.actor),
+                "remote_address": .string(call.caller.remoteAddress ?? "local"),
+            ])
+    }
+
+    private static func gravity(_ error: any Error) -> (LogLevel, cause: String) {
+        switch error {
+        case let error as ServiceError: gravity(error)
+        case let problem as RequestProblem:
+            switch problem {
+            case .unknownAdminKey: (.notice, "unknown_admin_key")
+            case .unauthenticated: (.info, "unauthenticated")
+            case .malformedCredentials: (.info, "malformed_credentials")
+            case .invalid(let member, _): (.debug, "invalid \(member)")
+            case .unreadable(let detail): (.debug, detail)
+            case .unsupportedMediaType, .unsupportedGrantType, .unsupportedTokenType: (.debug, "unsupported")
+            }
+        default: (.error, "\(error)")
+        }
+    }
+
+    private static func gravity(_ error: ServiceError) -> (LogLevel, cause: String) {
+        switch error {
+        case .store(.unavailable(let text)): (.error, "store unavailable: \(text)")
+        case .store(.corrupted(let text)): (.error, "store corrupted: \(text)")
+        case .overloaded: (.warning, "overloaded")
+        case .refused(.ended(.refreshTokenReused)): (.notice, "refresh_token_reused")
+        case .refused(let reason), .loginRefused(let reason): (.info, reason.rawValue)
+        case .invalidCredentials: (.info, "invalid_credentials")
+        case .invalidToken(let reason): (.info, reason?.rawValue ?? "invalid_token")
+        case .invalidClient: (.info, "invalid_client")
+        case .unauthorizedClient: (.info, "unauthorized_client")
+        case .invalidScope: (.info, "invalid_scope")
+        case .invalid(let member, _): (.debug, "invalid \(member)")
+        case .notFound(let thing): (.debug, "no \(thing)")
+        case .conflict(let code, _): (.debug, code)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+/// The answer with tokens (RFC 6749 section 5.1), which nobody may keep but the client.
+enum TokenAnswer {
+    /// The answer to a login or a refresh.
+    static func response(_ grant: TokenGrant) throws(ServiceError) -> Response {
+        var answer = answer(
+            grant.accessToken, scope: grant.scope, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt)
+        answer.refreshToken = grant.refreshToken
+        answer.refreshAfter = grant.refreshAfter.secondsSinceEpoch
+        answer.sessionID = grant.session.id.description
+        answer.deviceID = grant.session.device.id
+        answer.sessionIdleExpiresAt = grant.idleExpiresAt.secondsSinceEpoch
+        answer.sessionExpiresAt = grant.sessionExpiresAt.secondsSinceEpoch
+        answer.authenticationMode = grant.session.authenticationMode.rawValue
+        answer.user = TokenResponse.User(grant.user)
+        return try response(answer)
+    }
+
+    /// The answer to a client that gets a token for itself.
+    static func response(
+        _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant
+    ) throws(ServiceError) -> Response {
+        try response(answer(accessToken, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt))
+    }
+
+    private static func answer(
+        _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant
+    ) -> TokenResponse {
+        var answer = TokenResponse(
+            accessToken: accessToken, expiresIn: (expiresAt - issuedAt).wholeSeconds,
+            issuedAt: issuedAt.secondsSinceEpoch, expiresAt: expiresAt.secondsSinceEpoch)
+        // RFC 6749 section 3.3: a scope has at least one token, so that none at all is left out.
+        answer.scope = scope.tokens.isEmpty ? nil : scope.description
+        return answer
+    }
+
+    private static func response(_ answer: TokenResponse) throws(ServiceError) -> Response {
+        guard let body = try? JSONAnswer.encode(answer) else { throw .store(.corrupted("a token answer is no JSON")) }
+        var response = Response(.ok, "application/json", body)
+        response.fields.append("Cache-Control", "no-store")
+        response.fields.append("Pragma", "no-cache")
+        return response
+    }
+}
+
+extension TokenResponse.User {
+    /// What the app shows and stores of `user`.
+    init(_ user: User) {
+        self.init(
+            userID: user.id.description, username: user.username, email: user.profile.email,
+            phoneNumber: user.profile.phoneNumber, displayName: user.profile.displayName, country: user.profile.country)
+    }
+}

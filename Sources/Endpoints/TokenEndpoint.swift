@@ -1,0 +1,41 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /oauth/token` (RFC 6749 section 3.2). The steps that all grants share, so that none can forget one.
+    func token(_ call: Call) async throws -> Response {
+        // 1. Read the form once; nobody below reads raw parameters.
+        let request = TokenRequest(try call.form())
+        guard let name = request.grantType else { throw RequestProblem.invalid("grant_type", "is missing") }
+        guard let grantType = OAuth.GrantType(rawValue: name) else { throw RequestProblem.unsupportedGrantType }
+        // 2. The client, as far as it shows itself.
+        let identity = try await clientIdentity(call, id: request.clientID, secret: request.clientSecret)
+        var call = call
+        if case .authenticated(let client) = identity { call.actor = "client:\(client.id)" }
+        // 3. The grant.
+        switch grantType {
+        case .refreshToken: return try await refreshTokenGrant(request, identity, call)
+        case .clientCredentials: return try await clientCredentialsGrant(request, identity)
+        case .password: return try await passwordGrant(request, identity, call)
+        }
+    }
+}
+
+extension TokenRequest {
+    /// The scope that is asked for; nil for all that there is.
+    func requestedScope() throws -> Scope? {
+        guard let text = scope else { return nil }
+        guard let scope = Scope(text) else { throw ServiceError.invalidScope }
+        return scope
+    }
+
+    /// The device that the request names.
+    func namedDevice() throws -> String? {
+        guard let id = deviceID else { return nil }
+        guard Device.isValid(id: id) else {
+            throw RequestProblem.invalid("device_id", "must have 1 to \(Device.idLengthMax) visible ASCII characters")
+        }
+        return id
+    }
+}

@@ -1,0 +1,60 @@
+internal import Sessions
+
+/// A user as admins see them.
+struct UserAnswer: Encodable {
+    /// A switch that keeps logins off.
+    struct Disabling: Encodable {
+        let effective: String
+        let since: Int64
+        let reason: String?
+
+        init(_ disabling: User.LoginDisabling) {
+            effective = disabling.effective.rawValue
+            since = disabling.since.secondsSinceEpoch
+            reason = disabling.note
+        }
+    }
+
+    let userID: String
+    let username: String
+    let email: String?
+    let phoneNumber: String?
+    let displayName: String?
+    let country: String?
+    let offlineSessionMax: Int64?
+    let hasPassword: Bool
+    let loginDisabledByAdmin: Disabling?
+    let loginDisabledByUser: Disabling?
+    let createdAt: Int64
+    /// How many sessions ended with the call that this answers.
+    let revoked: Int?
+
+    init(_ user: User, revoked: Int? = nil) {
+        userID = user.id.description
+        username = user.username
+        email = user.profile.email
+        phoneNumber = user.profile.phoneNumber
+        displayName = user.profile.displayName
+        country = user.profile.country
+        offlineSessionMax = user.offlineSessionMax?.wholeSeconds
+        hasPassword = user.passwordHash != nil
+        loginDisabledByAdmin = user.disabledByAdmin.map(Disabling.init)
+        loginDisabledByUser = user.disabledByUser.map(Disabling.init)
+        createdAt = user.createdAt.secondsSinceEpoch
+        self.revoked = revoked
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case username, email
+        case phoneNumber = "phone_number"
+        case displayName = "display_name"
+        case country
+        case offlineSessionMax = "offline_session_max"
+        case hasPassword = "has_password"
+        case loginDisabledByAdmin = "login_disabled_by_admin"
+        case loginDisabledByUser = "login_disabled_by_user"
+        case createdAt = "created_at"
+        case revoked
+    }
+}
