@@ -1,0 +1,16 @@
+import SQLiteStore
+import StoreConformance
+import Testing
+
+/// 100 000 random operations of users, admins, clients and time, against the rules written down a second time.
+struct RandomHistoryTests {
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
+        try await TemporaryFolder.with { folder in
+            let store = try folder.open()
+            var history = try await RandomHistory(seed: seed, store: store)
+            try await history.play(10_000)
+            await store.close()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Sessions
+
+/// What users see of the rules, written down a second time as plainly as possible: lists instead of serials, no store, no
+/// transaction. `RandomHistory` compares it with the real thing.
+struct SessionModel {
+    struct ModelUser {
+        var isDeleted = false
+        var adminDisable: User.LoginDisabling.Effective?
+        var ownDisable: User.LoginDisabling.Effective?
+        var maximum: Int64 = 0
+        var password: Int
+    }
+    struct ModelClient {
+        var idle: Int64 = 0
+        var maximum: Int64 = 0
+        var tokenLife: Int64 = 0
+    }
+    struct ModelSession {
+        var user: Int
+        var client: String
+        var device: String
+        var startedAt: Int64
+        /// Every refresh token that was issued, in order; the last one is the child.
+        var issued: [UInt64] = [1]
+        /// The token presented last.
+        var presented: UInt64?
+        var answeredAt: Int64
+        var madeBy: String?
+        /// A recorded end.
+        var ended: EndReason?
+        /// Ended by a cut through many sessions; an end that is recorded later does not bring it back to life.
+        var isCut = false
+    }
+    struct ModelToken {
+        var session: Int
+        var expiresAt: Int64
+    }
+
+    var idle: Int64 = 1_209_600
+    var isLimited = true
+    var maximum: Int64 = 15_552_000
+    var interval: Int64 = 120
+    let absoluteMaximum: Int64
+    var users: [ModelUser] = []
+    var clients: [String: ModelClient] = [:]
+    var sessions: [ModelSession] = []
+    var tokens: [ModelToken] = []
+
+    func idle(of session: ModelSession) -> Int64 {
+        let own = clients[session.client]?.idle ?? 0
+        return own > 0 ? own : idle
+    }
+
+    func end(of session: ModelSession) -> Int64 {
+        var shortest = absoluteMaximum
+        if isLimited { shortest = min(shortest, maximum) }
+        for own in [clients[session.client]?.maximum ?? 0, users[session.user].maximum] where own > 0 {
+            shortest = min(shortest, own)
+        }
+        return session.startedAt + shortest
+    }
+
+    /// Records the end that time has brought.
+    mutating func ageOut(_ index: Int, now: Int64) {
+        let session = sessions[index]
+        guard session.ended == nil, !session.isCut else { return }
+        if now >= session.answeredAt + idle(of: session) {
+            sessions[index].ended = .idleExpired
+        } else if now >= end(of: session) {
+            sessions[index].ended = .maxLifetimeReached
+        }
+    }
+
+    func ending(_ index: Int) -> EndReason? {
+        sessions[index].isCut && sessions[index].ended == nil ? .revokedByAdmin : sessions[index].ended
+    }
+
+    mutating func endSessions(_ reason: EndReason, user: Int, device: String? = nil, except: Int? = nil) -> Int {
+        let ending = sessions.indices.filter {
+            sessions[$0].user == user && sessions[$0].ended == nil && $0 != except
+                && (device == nil || sessions[$0].device == device)
+        }
+        for index in ending { sessions[index].ended = reason }
+        return ending.count
+    }
+
+    /// Login. Nil: refused, with the reason.
+    mutating func login(user: Int, client: String, device: String, now: Int64) -> RefusalReason? {
+        if users[user].adminDisable != nil { return .loginDisabledByAdmin }
+        if users[user].ownDisable != nil { return .loginDisabledByUser }
+        for index in sessions.indices
+        where sessions[index].user == user && sessions[index].client == client && sessions[index].device == device
+            && sessions[index].ended == nil
+        {
+            sessions[index].ended = .replaced
+        }
+        sessions.append(ModelSession(user: user, client: client, device: device, startedAt: now, answeredAt: now))
+        return nil
+    }
+
+    enum Answer: Equatable {
+        case issued(UInt64)
+        case refused(RefusalReason)
+    }
+
+    mutating func refresh(
+        _ index: Int, serial: UInt64, key: String?, device: String?, client: String, now: Int64
+    ) -> Answer {
+        if let reason = ending(index) {
+            sessions[index].ended = reason
+            return .refused(.ended(reason))
+        }
+        let session = sessions[index]
+        if client != session.client { return .refused(.bindingMismatch) }
+        if let device, device != session.device { return .refused(.deviceMismatch) }
+        if users[session.user].adminDisable != nil { return .refused(.loginDisabledByAdmin) }
+        if users[session.user].ownDisable != nil { return .refused(.loginDisabledByUser) }
+        ageOut(index, now: now)
+        if let reason = sessions[index].ended { return .refused(.ended(reason)) }
+
+        let age = now - session.answeredAt
+        guard let child = session.issued.last else { return .refused(.unknownSession) }
+        if serial == child, age < interval { return .issued(child) }
+        if serial == session.presented, serial != child {
+            if age < interval || (key != nil && key == session.madeBy) {
+                if age > 0, 4 * age >= interval { sessions[index].answeredAt = now }
+                return .issued(child)
+            }
+        } else if serial != child {
+            sessions[index].ended = .refreshTokenReused
+            return .refused(.ended(.refreshTokenReused))
+        }
+        sessions[index].presented = serial
+        sessions[index].issued.append(child + 1)
+        sessions[index].answeredAt = now
+        sessions[index].madeBy = key
+        return .issued(child + 1)
+    }
+
+    /// The rolling token that goes with an answer.
+    mutating func addToken(_ index: Int, now: Int64) -> Int64 {
+        let session = sessions[index]
+        let own = clients[session.client]?.tokenLife ?? 0
+        let life = own > 0 ? min(own, idle(of: session)) : idle(of: session)
+        let expiresAt = min(now + life, session.answeredAt + idle(of: session), end(of: session))
+        tokens.append(ModelToken(session: index, expiresAt: expiresAt))
+        return expiresAt
+    }
+
+    /// Whether a rolling token is accepted; nil: accepted, otherwise the reason, or an empty one.
+    mutating func authenticate(_ token: Int, now: Int64) -> RefusalReason?? {
+        let index = tokens[token].session
+        if now >= tokens[token].expiresAt { return .some(nil) }
+        if ending(index) == nil { ageOut(index, now: now) }
+        if let reason = ending(index) {
+            sessions[index].ended = reason
+            return .ended(reason)
+        }
+        let user = users[sessions[index].user]
+        if user.adminDisable == .immediate || user.ownDisable == .immediate {
+            return user.adminDisable != nil ? .loginDisabledByAdmin : .loginDisabledByUser
+        }
+        return nil
+    }
+
+    /// The end of a session at the wish of somebody: what time has brought before stays the reason.
+    mutating func end(_ index: Int, _ reason: EndReason, now: Int64) {
+        if ending(index) == nil { ageOut(index, now: now) }
+        sessions[index].ended = ending(index) ?? reason
+    }
+}
