@@ -7,23 +7,22 @@ enum BodyFraming: Equatable {
     /// The chunked coding says it.
     case chunked
 
-    static func decide(version: Version, fields: Fields, limits: Limits) throws(ProtocolError) -> BodyFraming {
-        let length = fields.firstIndex(of: "content-length")
-        guard let coding = fields.firstIndex(of: "transfer-encoding") else {
-            guard let length else { return .none }
-            guard fields.firstIndex(of: "content-length", from: length + 1) == nil else { throw .repeatedContentLength }
+    static func decide(
+        _ fields: Fields, _ decisive: DecisiveFields, version: Version, limits: Limits
+    ) throws(ProtocolError) -> BodyFraming {
+        guard let coding = decisive.transferEncoding.first else {
+            guard let length = decisive.contentLength.first else { return .none }
+            guard !decisive.contentLength.isRepeated else { throw .repeatedContentLength }
             let count = try contentLength(fields.bytes.span.extracting(fields.entries[length].value))
             guard count <= limits.body else { throw .bodyTooLarge }
             return count == 0 ? .none : .length(count)
         }
         // RFC 9112 §6.1: "A server MAY reject a request that contains both". Such a message "might indicate an attempt
         // to perform request smuggling".
-        guard length == nil else { throw .conflictingFraming }
+        guard decisive.contentLength.first == nil else { throw .conflictingFraming }
         // RFC 9112 §6.1: in HTTP/1.0 "the framing is faulty".
         guard version == .http11 else { throw .transferEncodingInHTTP10 }
-        guard fields.firstIndex(of: "transfer-encoding", from: coding + 1) == nil else {
-            throw .malformedTransferEncoding
-        }
+        guard !decisive.transferEncoding.isRepeated else { throw .malformedTransferEncoding }
         try requireChunked(fields.bytes.span, fields.entries[coding].value)
         return .chunked
     }

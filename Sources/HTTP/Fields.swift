@@ -113,10 +113,18 @@ extension Fields {
     /// - Precondition: `name` is a token. Names are constants of a program, not data.
     public mutating func append(_ name: String, _ value: String) {
         precondition(Grammar.isToken(name.utf8.span), "a field name is a token")
+        if entries.isEmpty {
+            // What most responses need, so that building them allocates twice, not at every field.
+            bytes.reserveCapacity(128)
+            entries.reserveCapacity(4)
+        }
         let nameStart = bytes.count
         bytes.append(contentsOf: name.utf8)
         let valueStart = bytes.count
-        for byte in value.utf8 { bytes.append(Grammar.isForbiddenControl(byte) ? Grammar.space : byte) }
+        bytes.append(contentsOf: value.utf8)
+        for index in valueStart..<bytes.count where Grammar.isForbiddenControl(bytes[index]) {
+            bytes[index] = Grammar.space
+        }
         entries.append(Entry(name: nameStart..<valueStart, value: valueStart..<bytes.count))
     }
 

@@ -1,39 +1,38 @@
-/// What a complete head says about the request as a whole.
+/// What a complete head says about the rest of the request.
 struct RequestHead {
-    /// The request without its content.
-    let request: Request
     let framing: BodyFraming
-    /// Whether the sender waits for `100 Continue` before it sends the content.
+    /// Whether the sender waits for `100 Continue` before it sends the content. Means nothing when there is none.
     let expectsContinue: Bool
 
-    init(line: RequestLine, fields: Fields, limits: Limits) throws(ProtocolError) {
-        try Self.checkHost(fields, version: line.version)
-        framing = try BodyFraming.decide(version: line.version, fields: fields, limits: limits)
-        // No content follows, so nothing can be waited for (RFC 9110 §10.1.1).
-        let isAsked = try Self.isContinueExpected(fields, version: line.version)
-        expectsContinue = isAsked && framing != .none
-        var request = Request(method: line.method, target: line.target, version: line.version, fields: fields)
-        if let authority = line.authority { request.fields.set("Host", authority) }
-        self.request = request
+    /// Checks the fields as a whole.
+    init(checking fields: Fields, version: Version, limits: Limits) throws(ProtocolError) {
+        let decisive = DecisiveFields(fields)
+        try Self.checkHost(fields, decisive.host, version: version)
+        framing = try BodyFraming.decide(fields, decisive, version: version, limits: limits)
+        expectsContinue = try Self.isContinueExpected(fields, decisive.expect, version: version)
     }
 
     /// RFC 9112 §3.2: exactly one valid `Host` in HTTP/1.1, also beside an absolute target; at most one in HTTP/1.0.
-    private static func checkHost(_ fields: Fields, version: Version) throws(ProtocolError) {
-        guard let host = fields.firstIndex(of: "host") else {
+    private static func checkHost(
+        _ fields: Fields, _ host: DecisiveFields.Occurrence, version: Version
+    ) throws(ProtocolError) {
+        guard let index = host.first else {
             guard version == .http10 else { throw .missingHost }
             return
         }
-        guard fields.firstIndex(of: "host", from: host + 1) == nil else { throw .repeatedHost }
-        guard Authority.isValid(fields.bytes.span.extracting(fields.entries[host].value)) else { throw .malformedHost }
+        guard !host.isRepeated else { throw .repeatedHost }
+        guard Authority.isValid(fields.bytes.span.extracting(fields.entries[index].value)) else { throw .malformedHost }
     }
 
     /// RFC 9110 §10.1.1: 417 for an expectation that cannot be met; HTTP/1.0 has none.
-    private static func isContinueExpected(_ fields: Fields, version: Version) throws(ProtocolError) -> Bool {
-        guard version == .http11, let index = fields.firstIndex(of: "expect") else { return false }
-        guard fields.firstIndex(of: "expect", from: index + 1) == nil,
-            Grammar.equalsIgnoringCase(
-                fields.bytes.span.extracting(fields.entries[index].value), "100-continue".utf8.span)
-        else { throw .unknownExpectation }
+    private static func isContinueExpected(
+        _ fields: Fields, _ expect: DecisiveFields.Occurrence, version: Version
+    ) throws(ProtocolError) -> Bool {
+        guard version == .http11, let index = expect.first else { return false }
+        let value = fields.bytes.span.extracting(fields.entries[index].value)
+        guard !expect.isRepeated, Grammar.equalsIgnoringCase(value, "100-continue".utf8.span) else {
+            throw .unknownExpectation
+        }
         return true
     }
 }

@@ -27,7 +27,7 @@ public struct RequestParser: Sendable {
 
     private enum Stage {
         case requestLine
-        case fields(RequestLine)
+        case fields
         case length(Int)
         case chunked
         case failed(ProtocolError)
@@ -51,8 +51,10 @@ public struct RequestParser: Sendable {
     private var stage = Stage.requestLine
     private var emptyLines = 0
     private var entries: [Fields.Entry] = []
-    /// The request whose content is being read.
+    /// The request that is being read, as far as it is known.
     private var pending: Request?
+    /// The authority of its target, when it was absolute: it replaces the `Host` field (RFC 9112 §3.2.2).
+    private var authority: String?
     private var continueIsDue = false
     private var chunks = ChunkedDecoder()
     private var body: [UInt8] = []
@@ -133,7 +135,7 @@ extension RequestParser {
     private mutating func advance() throws(ProtocolError) -> Event? {
         switch stage {
         case .requestLine: return try readRequestLine()
-        case .fields(let line): return try readFields(line)
+        case .fields: return try readFields()
         case .length(let count):
             guard unreadCount >= count else { return waitForContent() }
             let end = start + count
@@ -164,27 +166,31 @@ extension RequestParser {
             releaseBufferWhenDone()
             return nil
         }
-        stage = .fields(try RequestLine(parsing: buffer.span.extracting(line), limits: limits))
+        let parsed = try RequestLine(parsing: buffer.span.extracting(line), limits: limits)
+        pending = Request(method: parsed.method, target: parsed.target, version: parsed.version)
+        authority = parsed.authority
+        stage = .fields
         entries.reserveCapacity(Self.expectedFieldCount)
         return nil
     }
 
     /// Reads field lines up to the empty line that ends the head. `start` stays at the first of them until then.
-    private mutating func readFields(_ requestLine: RequestLine) throws(ProtocolError) -> Event? {
+    private mutating func readFields() throws(ProtocolError) -> Event? {
         while let line = try nextLine(limit: start + limits.fieldBytes, tooLong: .fieldsTooLarge) {
-            if line.isEmpty { return try readHead(requestLine, fieldsEnd: line.lowerBound) }
+            if line.isEmpty { return try readHead(fieldsEnd: line.lowerBound) }
             guard entries.count < limits.fieldCount else { throw .tooManyFields }
             entries.append(try FieldLine.parse(buffer.span, line, base: start))
         }
         return .needMore
     }
 
-    private mutating func readHead(_ requestLine: RequestLine, fieldsEnd: Int) throws(ProtocolError) -> Event? {
-        let fields = Fields(bytes: Array(buffer[start..<fieldsEnd]), entries: entries)
+    private mutating func readHead(fieldsEnd: Int) throws(ProtocolError) -> Event? {
+        var fields = Fields(bytes: Array(buffer[start..<fieldsEnd]), entries: entries)
         entries = []
         start = lineStart
-        let head = try RequestHead(line: requestLine, fields: fields, limits: limits)
-        pending = head.request
+        let head = try RequestHead(checking: fields, version: pending?.version ?? .http11, limits: limits)
+        if let authority { fields.set("Host", authority) }
+        pending?.fields = fields
         continueIsDue = head.expectsContinue
         switch head.framing {
         case .none: return completed()
@@ -219,9 +225,9 @@ extension RequestParser {
     }
 
     private mutating func completed() -> Event? {
-        guard var request = pending.take() else { return nil }
-        request.body = body
+        pending?.body = body
         body = []
+        guard let request = pending.take() else { return nil }
         stage = .requestLine
         emptyLines = 0
         releaseBufferWhenDone()

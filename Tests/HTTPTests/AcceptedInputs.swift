@@ -26,6 +26,10 @@ extension AcceptedInput {
         AcceptedInput(
             "9112 2.2 an empty line first", "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", Request(.get, "/", fields: host)),
         AcceptedInput(
+            "9112 2.2 an empty line before each",
+            "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            Request(.get, "/", fields: host), Request(.get, "/", fields: host)),
+        AcceptedInput(
             "9110 9.1 another method, in its case", "brew! / HTTP/1.1\r\nHost: a\r\n\r\n",
             Request(Method(rawValue: "brew!"), "/", fields: host)),
         AcceptedInput(

@@ -11,7 +11,6 @@ import Testing
         let unreservedOrSubDelimiter = Self.alphanumeric + "-._~" + "!$&'()*+,;="
         #expect(Grammar.isTokenCharacter(byte) == (Self.alphanumeric + "!#$%&'*+-.^_`|~").utf8.contains(byte))
         #expect(Grammar.isUnreservedOrSubDelimiter(byte) == unreservedOrSubDelimiter.utf8.contains(byte))
-        #expect(Grammar.isPathCharacter(byte) == (unreservedOrSubDelimiter + ":@/").utf8.contains(byte))
         #expect(Grammar.isQueryCharacter(byte) == (unreservedOrSubDelimiter + ":@/?").utf8.contains(byte))
         #expect(Grammar.isForbiddenControl(byte) == ((byte < 32 && byte != 9) || byte == 127))
         #expect(Grammar.isDigit(byte) == "0123456789".utf8.contains(byte))

@@ -74,6 +74,7 @@ extension RefusedInput {
             ("9112 7.1 bare LF after the data", "1\r\na\n0\r\n\r\n", .malformedChunkEnd),
             ("9112 7.1 bare CR after the data", "1\r\na\r0\r\n\r\n", .malformedChunkEnd),
             ("9112 7.1 more data than said", "1\r\nab\r\n0\r\n\r\n", .malformedChunkEnd),
+            ("9112 7.1 a byte for the CR", "1\r\naX\n0\r\n\r\n", .malformedChunkEnd),
             ("9112 7.1 less data than said", "3\r\na\r\n0\r\n\r\n", .malformedChunkEnd),
             ("9112 2.2 bare LF after the last chunk", "0\n\r\n", .bareLineFeed),
             ("9112 2.2 bare LF at the end", "0\r\n\n", .bareLineFeed),

@@ -58,6 +58,8 @@ extension RefusedInput {
         RefusedInput(
             "9112 3 a target without end", "GET /\(String(repeating: "a", count: 8188))", .requestLineTooLong),
         RefusedInput("9112 2.3 lower case", "GET / http/1.1\r\n", .malformedVersion),
+        RefusedInput("9112 2.3 the first letter in lower case", "GET / hTTP/1.1\r\n", .malformedVersion),
+        RefusedInput("9112 2.3 the last letter in lower case", "GET / HTTp/1.1\r\n", .malformedVersion),
         RefusedInput("9112 2.3 two digits", "GET / HTTP/1.10\r\n", .malformedVersion),
         RefusedInput("9112 2.3 no minor version", "GET / HTTP/1\r\n", .malformedVersion),
         RefusedInput("9112 2.3 no dot", "GET / HTTP/1,1\r\n", .malformedVersion),
@@ -136,7 +138,8 @@ extension RefusedInput {
             "[1:2:3:4:5:6:7:8:9]",
             "[1::2::3]", "[12345::]", "[:::]", "[1:]", "[:1]", "[::1%25eth0]", "[::256.1.1.1]", "[::1.1.1]",
             "[::01.1.1.1]",
-            "[1.2.3.4]", "[v.a]", "[v1.]", "[vg.a]", "[1:2:3:4:5:6:7::8]x", "[1:2:3:4:5:6:7:1.2.3.4]", "[::1.2.3.4.5]",
+            "[1.2.3.4]", "[v.a]", "[v1.]", "[vg.a]", "[1:2:3:4:5:6:7::8]", "[1:2:3:4:5:6:7:8::]",
+            "[1:2:3:4:5:6:7:1.2.3.4]", "[::1.2.3.4.5]",
             "a?b", "a#b", "a\\b", "<a>",
         ].map { RefusedInput("9112 3.2 Host", "GET / HTTP/1.1\r\nHost: \($0)\r\n\r\n", .malformedHost) } + [
             RefusedInput("9112 3.2 no Host", "GET / HTTP/1.1\r\n\r\n", .missingHost),
