@@ -1,5 +1,6 @@
 public import Cryptography
 public import Sockets
+public import Telemetry
 
 /// What an operator decides before the start. What admins change while the server runs is in the database instead
 /// (`SessionSettings`).
@@ -48,15 +49,10 @@ public struct Configuration: Hashable, Sendable {
 
     /// What the log says, and how.
     public struct Log: Hashable, Sendable {
-        /// The least important lines that are written.
-        public enum Level: String, CaseIterable, Sendable { case debug, info, warning, error }
-        /// One JSON object a line, or a line for people.
-        public enum Format: String, CaseIterable, Sendable { case json, text }
-
         /// Lines below it are not written.
-        public var level = Level.info
+        public var level = LogLevel.info
         /// How a line looks.
-        public var format = Format.json
+        public var format = Logger.Format.json
     }
 
     /// Who listens where, under which name.
