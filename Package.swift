@@ -53,14 +53,15 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Cryptography", "JOSE", "Telemetry", "HTTP", "Sockets", "HTTPServer", "Sessions", "Endpoints",
+                "Cryptography", "Telemetry", "HTTP", "EventLoops", "Sockets", "HTTPServer", "Sessions", "Endpoints",
                 "SQLiteStore",
             ], swiftSettings: strict),
         // Row 6: programs
         .executableTarget(
             name: "sojourn",
-            dependencies: ["Server", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE", "Telemetry"],
-            swiftSettings: strict),
+            dependencies: [
+                "Server", "Endpoints", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE", "Telemetry",
+            ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",
             dependencies: ["Server", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE", "CLinux"],

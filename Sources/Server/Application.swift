@@ -1,31 +1,123 @@
 internal import Cryptography
-internal import Endpoints
+public import Endpoints
 public import Sessions
-internal import SQLiteStore
+public import SQLiteStore
 public import Telemetry
 
-/// What comes from outside besides the configuration: the same for the server, the command line and a test.
-public struct Surroundings: Sendable {
-    /// The time.
-    public var clock: WallClock
-    /// Random bytes.
-    public var random: RandomSource
-    /// The log.
-    public var logger: Logger
-    /// The root keys themselves (`SOJOURN_ROOT_KEY`), which then take the place of the key file.
-    public var rootKeyVariable: String?
-    /// An admin key that is to exist (`SOJOURN_ADMIN_KEY`).
-    public var adminKeyVariable: String?
+/// Everything but the sockets: the store, the keys and the endpoints, put together for one database. A server puts
+/// listeners in front of it; the command line, when no server runs, asks it directly.
+public struct Application: Sendable {
+    /// The database.
+    public let store: SQLiteStore
+    /// What all use cases share.
+    public let context: ServiceContext
+    /// All numbers that `GET /metrics` shows.
+    public let metrics: MetricsRegistry
+    /// Where the root keys come from, for errors.
+    let rootKeySource: String
+    /// The admin key that the first start has made: shown once, kept nowhere.
+    public let firstAdminKey: String?
 
-    /// Surroundings.
-    public init(
-        clock: WallClock, random: RandomSource = .system, logger: Logger, rootKeyVariable: String? = nil,
-        adminKeyVariable: String? = nil
-    ) {
-        self.clock = clock
-        self.random = random
-        self.logger = logger
-        self.rootKeyVariable = rootKeyVariable
-        self.adminKeyVariable = adminKeyVariable
+    private let logger: Logger
+
+    /// Opens the database, makes what a new one needs, and reads the keys. Nothing is hashed here and no session is
+    /// read, so that a start takes milliseconds however much the database holds.
+    ///
+    /// - Parameter issuer: the `iss` of tokens where the configuration names none; nil: the configured public address.
+    public static func open(
+        _ configuration: Configuration, _ surroundings: Surroundings, issuer: String? = nil
+    ) async throws(StartError) -> Application {
+        let metrics = MetricsRegistry()
+        let store: SQLiteStore
+        do throws(OpenError) {
+            var options = SQLiteStore.Options(clock: surroundings.clock)
+            options.observer = storeObserver(metrics, surroundings.logger)
+            store = try SQLiteStore(path: configuration.database.path, options: options)
+        } catch { throw .database(error) }
+        do throws(StartError) {
+            let issuer = issuer ?? configuration.server.publicListen.baseURL
+            return try await Application(store, metrics, configuration, surroundings, issuer: issuer)
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    private init(
+        _ store: SQLiteStore, _ metrics: MetricsRegistry, _ configuration: Configuration,
+        _ surroundings: Surroundings, issuer: String
+    ) async throws(StartError) {
+        self.store = store
+        self.metrics = metrics
+        logger = surroundings.logger
+        let isNew = try await Self.isNew(store)
+        let source = configuration.rootKeySource(surroundings)
+        let rootKeys = try Self.rootKeys(configuration, surroundings, mayCreate: isNew)
+        let absoluteMaximum = configuration.sessions.absoluteMaximum
+        let signingKeys = SigningKeys(
+            store: store, rootKeys: rootKeys, algorithm: configuration.keys.algorithm,
+            rotation: .seconds(86400 * configuration.keys.rotationDays), absoluteMaximum: absoluteMaximum,
+            random: surroundings.random)
+        let issuer = configuration.server.issuer ?? issuer
+        context = ServiceContext(
+            store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,
+            signingKeys: signingKeys,
+            passwords: PasswordHasher(
+                width: configuration.limits.passwordHashWidth, pendingMax: configuration.limits.passwordHashPending),
+            clock: surroundings.clock, random: surroundings.random, issuer: issuer,
+            audience: configuration.server.audience ?? issuer)
+        rootKeySource = source
+        let firstStart = FirstStart(context: context)
+        try await firstStart.checkSettings(absoluteMaximum: absoluteMaximum)
+        if isNew { try await firstStart.makeDefaultClient() }
+        if let secret = surroundings.adminKeyVariable {
+            try await firstStart.addAdminKey(secret: secret)
+            firstAdminKey = nil
+        } else {
+            firstAdminKey = isNew ? try await firstStart.makeAdminKey() : nil
+        }
+        // Last of all: a database without signing keys is a new one, so that a first start that was cut off begins anew.
+        do throws(SigningKeys.Problem) {
+            try await signingKeys.maintain(at: surroundings.clock.now)
+        } catch {
+            switch error {
+            case .store(let error): throw .store(error)
+            case .wrongRootKey: throw .wrongRootKeys(source: source)
+            }
+        }
+    }
+
+    /// The endpoints of this application.
+    public func endpoints(isStopping: @escaping @Sendable () -> Bool = { false }) -> Endpoints {
+        Endpoints(context: context, metrics: metrics, logger: logger, isStopping: isStopping)
+    }
+
+    /// Waits for what was asked and lets go of the database.
+    public func close() async { await store.close() }
+
+    private static func isNew(_ store: SQLiteStore) async throws(StartError) -> Bool {
+        do throws(StoreError) {
+            return try await store.updateSigningKeys { keys, _ in keys.isEmpty }
+        } catch { throw .store(error) }
+    }
+
+    private static func rootKeys(
+        _ configuration: Configuration, _ surroundings: Surroundings, mayCreate: Bool
+    ) throws(StartError) -> RootKeys {
+        do throws(RootKeyFile.Problem) {
+            if let variable = surroundings.rootKeyVariable { return try RootKeyFile.keys(fromVariable: variable) }
+            let file = RootKeyFile(path: configuration.rootKeyFile)
+            if let keys = try file.load() { return keys }
+            guard mayCreate else { throw .missing(path: file.path) }
+            return try file.create(random: surroundings.random)
+        } catch { throw .rootKeys(error) }
+    }
+}
+
+extension Configuration {
+    /// Where the root keys come from, for errors.
+    func rootKeySource(_ surroundings: Surroundings) -> String {
+        surroundings.rootKeyVariable == nil
+            ? "the root key file \(rootKeyFile)" : SpecialVariable.rootKey.rawValue
     }
 }

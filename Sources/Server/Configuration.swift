@@ -53,6 +53,12 @@ public struct Configuration: Hashable, Sendable {
         public var level = LogLevel.info
         /// How a line looks.
         public var format = Logger.Format.json
+
+        /// What a log says, and how.
+        public init(level: LogLevel = .info, format: Logger.Format = .json) {
+            self.level = level
+            self.format = format
+        }
     }
 
     /// Who listens where, under which name.

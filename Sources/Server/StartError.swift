@@ -3,7 +3,7 @@ public import Sockets
 public import SQLiteStore
 
 /// Why a server does not start, in one line that says what to do.
-public enum StartError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum StartError: Error, Sendable, CustomStringConvertible {
     /// The database cannot be opened.
     case database(OpenError)
     /// The root keys cannot be had.

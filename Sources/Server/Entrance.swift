@@ -1,0 +1,64 @@
+internal import Endpoints
+internal import HTTP
+internal import HTTPServer
+internal import Sockets
+internal import Synchronization
+
+/// What the listeners lead to: nothing until the server is ready, because the port that the issuer is named after is
+/// known only when it listens.
+final class Entrance: Sendable {
+    private final class Box: Sendable {
+        let endpoints: Endpoints
+        init(_ endpoints: Endpoints) { self.endpoints = endpoints }
+    }
+
+    private let box = AtomicLazyReference<Box>()
+    private let stopping = Atomic<Bool>(false)
+
+    /// Whether the server is about to stop.
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
+    /// Lets requests in.
+    func open(_ endpoints: Endpoints) { _ = box.storeIfNil(Box(endpoints)) }
+
+    /// Says that the server is about to stop; requests are still answered.
+    func close() { stopping.store(true, ordering: .relaxed) }
+
+    func respond(to request: Request, from caller: Caller) async -> Response {
+        guard let box = box.load() else {
+            return Response(status: .serviceUnavailable, fields: ["Retry-After": "1"])
+        }
+        return await box.endpoints.respond(to: request, from: caller)
+    }
+}
+
+extension SocketAddress {
+    /// The URL at which a program on this machine reaches a listener on the address.
+    var baseURL: String {
+        switch self {
+        case .ipv4(let bytes, let port) where bytes == [0, 0, 0, 0]: "http://127.0.0.1:\(port)"
+        case .ipv6(let bytes, let port) where bytes.allSatisfy { $0 == 0 }: "http://[::1]:\(port)"
+        default: "http://\(self)"
+        }
+    }
+}
+
+extension ServerLimits {
+    /// The limits in the engine's terms.
+    var engine: HTTPServer.Configuration {
+        var engine = HTTPServer.Configuration()
+        engine.limits.requestLine = requestLineBytes
+        engine.limits.fieldCount = fieldCount
+        engine.limits.fieldBytes = fieldBytes
+        engine.limits.body = bodyBytes
+        engine.headerTimeout = headerTimeout
+        engine.bodyTimeout = bodyTimeout
+        engine.idleTimeout = idleTimeout
+        engine.writeTimeout = writeTimeout
+        engine.requestTimeout = requestTimeout
+        engine.maximumConnections = connections
+        engine.maximumConnectionsPerAddress = connectionsPerAddress
+        engine.maximumRequestsPerConnection = requestsPerConnection
+        return engine
+    }
+}

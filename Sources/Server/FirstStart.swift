@@ -1,0 +1,58 @@
+internal import Sessions
+
+/// What a database gets before the first request: the default client and a way in for admins.
+struct FirstStart {
+    let context: ServiceContext
+
+    /// The app that everybody has: public, first-party, with offline access.
+    func makeDefaultClient() async throws(StartError) {
+        let now = context.clock.now
+        guard let scope = Scope("offline_access") else { return }
+        do throws(StoreError) {
+            try await context.store.updateClient(Client.mobileID) { change in
+                if change.client != nil { return }
+                let client = Client(
+                    id: Client.mobileID, name: "Mobile app", scope: scope, createdAt: now,
+                    epoch: change.settings.epoch + 1)
+                change.client = client
+                change.events.append(AuditEvent(.clientCreated, at: now, by: .system, clientID: client.id))
+            }
+        } catch { throw .store(error) }
+    }
+
+    /// Makes the first admin key; its secret is returned and kept nowhere.
+    func makeAdminKey() async throws(StartError) -> String {
+        do throws(ServiceError) {
+            return try await Administration(context).createAdminKey(name: "first start", by: .system).1
+        } catch { throw Self.startError(error) }
+    }
+
+    /// Makes sure that the admin key of the environment exists.
+    func addAdminKey(secret: String) async throws(StartError) {
+        let name = Configuration.SpecialVariable.adminKey.rawValue
+        do throws(ServiceError) {
+            _ = try await Administration(context).addAdminKey(name: name, secret: secret, by: .system)
+        } catch { throw Self.startError(error) }
+    }
+
+    /// Settings that were right under another configuration can be impossible under this one.
+    func checkSettings(absoluteMaximum: Duration) async throws(StartError) {
+        let settings: Settings
+        let clients: [Client]
+        do throws(StoreError) {
+            settings = try await context.store.settings()
+            clients = try await context.store.clients()
+        } catch { throw .store(error) }
+        let problem = Lifetimes.problem(
+            settings: settings.sessions, clients: clients, absoluteMaximum: absoluteMaximum)
+        if let problem { throw .settings(problem) }
+    }
+
+    private static func startError(_ error: ServiceError) -> StartError {
+        switch error {
+        case .store(let error): .store(error)
+        case .invalid(_, let detail): .adminKey(detail)
+        default: .adminKey("\(error)")
+        }
+    }
+}

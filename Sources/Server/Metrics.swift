@@ -1,0 +1,48 @@
+internal import HTTPServer
+internal import SQLiteStore
+internal import Telemetry
+
+// What the store and the engine tell of themselves, as metrics. The endpoints count their own.
+
+extension Application {
+    /// Counts what the store does.
+    static func storeObserver(_ metrics: MetricsRegistry, _ logger: Logger) -> Observer {
+        let batches = metrics.counters(
+            "sojourn_store_batches_total", help: "Transactions of the database writer.",
+            labels: [MetricLabel("outcome", values: ["committed", "refused"])])
+        let (committed, refused) = (batches["committed"], batches["refused"])
+        let changes = metrics.counter("sojourn_store_changes_total", help: "Changes in these transactions.")
+        let commits = metrics.histogram(
+            "sojourn_store_commit_duration_seconds", help: "Commits that wrote: mostly the wait for the disk.")
+        let failures = metrics.counter("sojourn_store_failures_total", help: "Errors of the database or the disk.")
+        return Observer(
+            batchEnded: { batch in
+                (batch.isCommitted ? committed : refused).increment()
+                changes.increment(by: UInt64(batch.changes))
+                if batch.wrote { commits.observe(batch.commitDuration) }
+            },
+            failed: { sentence in
+                failures.increment()
+                logger.error("database failure", ["cause": .string(sentence)])
+            })
+    }
+
+    /// Shows the engine's counters, which it keeps anyway.
+    func show(_ engine: HTTPServer, waitingChanges: @escaping @Sendable () -> Int) {
+        let shown: [(String, String, @Sendable (HTTPServer.Statistics) -> Int)] = [
+            ("sojourn_connections", "Connections open now.", { $0.open }),
+            ("sojourn_connections_accepted", "Connections taken since the start.", { $0.accepted }),
+            ("sojourn_connections_rejected", "Connections refused because there were too many.", { $0.rejected }),
+            ("sojourn_http_protocol_errors", "Requests that the parser refused.", { $0.protocolErrors }),
+            ("sojourn_http_timeouts", "Connections ended because the client was too slow.", { $0.timeouts }),
+            ("sojourn_http_handler_timeouts", "Requests whose answer took too long.", { $0.handlerTimeouts }),
+            ("sojourn_accept_pauses", "Times that no file descriptors were left.", { $0.acceptPauses }),
+        ]
+        for (name, help, value) in shown {
+            metrics.gauge(name, help: help) { [weak engine] in engine.map { Double(value($0.statistics)) } ?? 0 }
+        }
+        metrics.gauge("sojourn_store_waiting_changes", help: "Changes that wait for the database writer.") {
+            Double(waitingChanges())
+        }
+    }
+}

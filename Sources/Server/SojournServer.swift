@@ -1,0 +1,139 @@
+// Server: puts the parts together and runs them. It owns the configuration, the root key file, the first start, the
+// listeners, upkeep and the orderly stop. It decides nothing about tokens (Sessions), answers nothing itself (Endpoints)
+// and knows no command line.
+//
+// Reading order: SojournServer (start and stop) · Application (everything but the sockets) · FirstStart · Upkeep;
+// Configuration with ConfigurationKey+All (the table of keys) and Configuration+Loading (where values come from);
+// RootKeyFile; ReadyFile; Doctor.
+
+internal import Endpoints
+internal import EventLoops
+internal import HTTP
+internal import HTTPServer
+internal import SQLiteStore
+internal import Sessions
+internal import Sockets
+internal import Telemetry
+
+/// A server, from its start to its stop. Each is started once.
+public actor SojournServer {
+    private let configuration: Configuration
+    private let surroundings: Surroundings
+    private let readyFile: ReadyFile?
+    private let entrance = Entrance()
+    private var running: Running?
+
+    private struct Running {
+        let application: Application
+        let engine: HTTPServer
+        let loops: EventLoopGroup
+        let upkeep: Task<Void, Never>
+    }
+
+    /// A server that does not run yet.
+    ///
+    /// - Parameter readyFilePath: where the ready file goes, if one is wanted.
+    public init(_ configuration: Configuration, _ surroundings: Surroundings, readyFilePath: String? = nil) {
+        self.configuration = configuration
+        self.surroundings = surroundings
+        readyFile = readyFilePath.map(ReadyFile.init)
+    }
+
+    /// What a start came to.
+    public struct Start: Sendable {
+        /// Where the server answers.
+        public let addresses: Addresses
+        /// The admin key that a first start has made: shown once, kept nowhere.
+        public let firstAdminKey: String?
+    }
+
+    /// Opens the database and the listeners. Requests are answered when this returns.
+    public func start() async throws(StartError) -> Start {
+        DescriptorLimit.raise(to: configuration.limits.connections + 128)
+        let (engine, loops) = try makeEngine()
+        do throws(StartError) {
+            let addresses = try listen(engine)
+            let application = try await Application.open(configuration, surroundings, issuer: addresses.public)
+            application.show(engine, waitingChanges: { [store = application.store] in store.waitingChanges })
+            do throws(StartError) {
+                // Not before the database is ours: the socket of the server that has it must stay where it is.
+                try listen(engine, on: .unix(path: addresses.adminSocket), "database.url", .adminSocket)
+                entrance.open(application.endpoints(isStopping: { [entrance] in entrance.isStopping }))
+                try writeReadyFile(addresses)
+            } catch {
+                await application.close()
+                throw error
+            }
+            let upkeep = Upkeep(context: application.context, logger: surroundings.logger)
+            running = Running(
+                application: application, engine: engine, loops: loops, upkeep: Task { await upkeep.run() })
+            return Start(addresses: addresses, firstAdminKey: application.firstAdminKey)
+        } catch {
+            await engine.stop(deadline: .zero)
+            await loops.stop()
+            throw error
+        }
+    }
+}
+
+// The steps of a start, and the stop.
+extension SojournServer {
+    /// Stops: the ready file goes, no new connections come, requests in flight are answered, and everything
+    /// acknowledged is on the disk when this returns. Requests that take longer than `deadline` are cut.
+    public func stop(deadline: Duration) async {
+        guard let running else { return }
+        self.running = nil
+        readyFile?.remove()
+        entrance.close()
+        running.upkeep.cancel()
+        await running.engine.stop(deadline: deadline)
+        await running.upkeep.value
+        await running.loops.stop()
+        await running.application.close()
+    }
+
+    private func makeEngine() throws(StartError) -> (HTTPServer, EventLoopGroup) {
+        let count = configuration.limits.eventLoops
+        do throws(EventLoopError) {
+            let loops = try EventLoopGroup(count: count == 0 ? EventLoopGroup.coreCount : count)
+            let clock = surroundings.clock
+            let engine = HTTPServer(
+                configuration: configuration.limits.engine, loops: loops,
+                wallClock: { Int(clock.now.secondsSinceEpoch) })
+            return (engine, loops)
+        } catch { throw .system(error.description) }
+    }
+
+    private func listen(_ engine: HTTPServer) throws(StartError) -> Addresses {
+        let server = configuration.server
+        let socketPath = configuration.database.socketPath
+        guard socketPath.utf8.count <= 107 else {
+            throw .system(
+                "the path of the admin socket, \(socketPath), is longer than the 107 bytes that the system allows; move "
+                    + "the database to a shorter path, or name it by a relative one")
+        }
+        let publicAddress = try listen(engine, on: server.publicListen, "server.public_listen", .public)
+        let adminAddress = try listen(engine, on: server.adminListen, "server.admin_listen", .admin)
+        return Addresses(
+            public: publicAddress.baseURL, admin: adminAddress.baseURL, adminSocket: socketPath)
+    }
+
+    @discardableResult
+    private func listen(
+        _ engine: HTTPServer, on address: SocketAddress, _ key: String, _ listener: Caller.Listener
+    ) throws(StartError) -> SocketAddress {
+        do throws(SocketError) {
+            return try engine.listen(on: address, name: key) { [entrance] request, context in
+                let host = context.isLocalSocket ? nil : context.remoteAddress.host
+                return await entrance.respond(to: request, from: Caller(remoteAddress: host, listener: listener))
+            }
+        } catch { throw .listen(key: key, error) }
+    }
+
+    private func writeReadyFile(_ addresses: Addresses) throws(StartError) {
+        guard let readyFile else { return }
+        do throws(PrivateFile.Failure) {
+            try readyFile.write(addresses)
+        } catch { throw .readyFile(path: readyFile.path, reason: error.description) }
+    }
+}

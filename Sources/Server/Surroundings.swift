@@ -1,0 +1,50 @@
+public import Cryptography
+internal import Glibc
+public import Sessions
+public import Telemetry
+
+/// What comes from outside besides the configuration: the same for the server, the command line and a test.
+public struct Surroundings: Sendable {
+    /// The time.
+    public var clock: WallClock
+    /// Random bytes.
+    public var random: RandomSource
+    /// The log.
+    public var logger: Logger
+    /// The root keys themselves (`SOJOURN_ROOT_KEY`), which then take the place of the key file.
+    public var rootKeyVariable: String?
+    /// An admin key that is to exist (`SOJOURN_ADMIN_KEY`).
+    public var adminKeyVariable: String?
+
+    /// Surroundings.
+    public init(
+        clock: WallClock, random: RandomSource = .system, logger: Logger, rootKeyVariable: String? = nil,
+        adminKeyVariable: String? = nil
+    ) {
+        self.clock = clock
+        self.random = random
+        self.logger = logger
+        self.rootKeyVariable = rootKeyVariable
+        self.adminKeyVariable = adminKeyVariable
+    }
+
+    /// The system's clock and random bytes, a log on standard error, and what the environment holds.
+    public static func system(_ log: Configuration.Log, environment: [String: String]) -> Surroundings {
+        let value = { (variable: Configuration.SpecialVariable) -> String? in
+            environment[variable.rawValue].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        return Surroundings(
+            clock: .system,
+            logger: Logger(level: log.level, format: log.format) {
+                var time = timespec()
+                clock_gettime(CLOCK_REALTIME, &time)
+                return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+            },
+            rootKeyVariable: value(.rootKey), adminKeyVariable: value(.adminKey))
+    }
+}
+
+extension WallClock {
+    /// The system's clock.
+    public static let system = WallClock { Instant(secondsSinceEpoch: Int64(time(nil))) }
+}

@@ -1,0 +1,57 @@
+internal import Sessions
+internal import Telemetry
+
+/// What a running server does without being asked: rotates signing keys, and forgets sessions whose tombstones have
+/// served their time.
+struct Upkeep: Sendable {
+    let context: ServiceContext
+    let logger: Logger
+
+    /// How often keys are looked after: the lead of a day in which a new one is published makes this soon enough.
+    static let period = Duration.seconds(300)
+    /// Sessions looked at in one step: a few milliseconds of the writer.
+    static let stepSize = 256
+    /// Between two steps, so that clean-up takes a small part of the writer's time.
+    static let stepPause = Duration.milliseconds(50)
+
+    /// Works until the task is cancelled.
+    @concurrent func run() async {
+        while !Task.isCancelled {
+            await sweep(pause: Self.stepPause)
+            try? await Task.sleep(for: Self.period)
+            await maintainKeys()
+        }
+    }
+
+    /// Reads the signing keys, makes the next one when it is due, lets go those whose last token has ended.
+    func maintainKeys() async {
+        do throws(SigningKeys.Problem) {
+            try await context.signingKeys.maintain(at: context.clock.now)
+        } catch { logger.error("signing keys could not be looked after", ["cause": .string("\(error)")]) }
+    }
+
+    /// Walks once over all sessions, a step at a time, and deletes those that are forgotten. Returns how many.
+    @discardableResult
+    func sweep(pause: Duration) async -> Int {
+        let (policy, clock) = (context.policy, context.clock)
+        var cursor: Identifier<Session>?
+        var deleted = 0
+        while !Task.isCancelled {
+            do throws(StoreError) {
+                let now = clock.now
+                let step = try await context.store.sweepSessions(after: cursor, limit: Self.stepSize) { record in
+                    policy.isForgotten(record, at: now)
+                }
+                deleted += step.deleted
+                cursor = step.cursor
+            } catch {
+                logger.warning("clean-up stopped early", ["cause": .string("\(error)")])
+                return deleted
+            }
+            if cursor == nil { break }
+            try? await Task.sleep(for: pause)
+        }
+        if deleted > 0 { logger.info("old sessions forgotten", ["count": .int(deleted)]) }
+        return deleted
+    }
+}

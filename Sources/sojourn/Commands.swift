@@ -1,0 +1,16 @@
+/// Every command there is, in the order of the help. A new one is a row here.
+enum Commands {
+    static let all: [Command] =
+        [ServeCommand.serve, ServeCommand.migrate, DoctorCommand.doctor, HealthCommand.health, HealthCommand.version]
+        + UserCommands.all + SessionCommands.all + ClientCommands.all + SettingsCommands.all + KeyCommands.all
+
+    /// What the first words of the others stand for.
+    static let groups = [
+        CommandGroup(name: "user", summary: "Users: who can log in."),
+        CommandGroup(name: "session", summary: "Sessions: who is logged in where, and why not any more."),
+        CommandGroup(name: "client", summary: "Clients: the apps."),
+        CommandGroup(name: "settings", summary: "Session settings: how long people stay signed in."),
+        CommandGroup(name: "admin-key", summary: "Keys for the admin API."),
+        CommandGroup(name: "key", summary: "Keys that sign tokens."),
+    ]
+}

@@ -1,0 +1,188 @@
+import FoundationEssentials
+import Glibc
+import HTTP
+import Server
+import Sessions
+import Sockets
+import SQLiteStore
+
+/// The checks of `sojourn doctor`.
+struct Examination {
+    private let configuration: Configuration
+    private let now = Int64(time(nil))
+
+    /// Every check, in an order in which each explains the next.
+    static func all(_ arguments: Arguments) async -> [Finding] {
+        let configuration: Configuration
+        do throws(Failure) {
+            configuration = try Setup.configuration(arguments)
+        } catch { return error.lines.map { Finding(.fail, "configuration", $0) } }
+        let examination = Examination(configuration: configuration)
+        var findings = [examination.listeners, examination.rootKeys, examination.clock]
+        findings += await examination.database()
+        return findings + [examination.disk, examination.descriptors].compactMap { $0 }
+    }
+
+    private var listeners: Finding {
+        let server = configuration.server
+        if server.issuer == nil, !server.publicListen.isLoopback {
+            return Finding(
+                .warn, "configuration",
+                "server.issuer is not set, and public_listen is \(server.publicListen): set the URL that apps call")
+        }
+        if !server.adminListen.isLoopback {
+            return Finding(
+                .warn, "configuration",
+                "admin_listen is \(server.adminListen): make sure that only admins can reach it")
+        }
+        return Finding(.ok, "configuration", "public \(server.publicListen), admin \(server.adminListen)")
+    }
+
+    private var rootKeys: Finding {
+        let check = "root key"
+        let variable = Configuration.SpecialVariable.rootKey.rawValue
+        do throws(RootKeyFile.Problem) {
+            if let text = Setup.environment[variable], !text.isEmpty {
+                return Finding(.ok, check, "\(try RootKeyFile.keys(fromVariable: text).all.count) from \(variable)")
+            }
+            let path = configuration.rootKeyFile
+            if let keys = try RootKeyFile(path: path).load() {
+                return Finding(.ok, check, "\(keys.all.count) in \(path); have you a backup, apart from the database?")
+            }
+            if FileManager.default.fileExists(atPath: configuration.database.path) {
+                return Finding(.fail, check, RootKeyFile.Problem.missing(path: path).description)
+            }
+            return Finding(.ok, check, "the first start will make \(path)")
+        } catch { return Finding(.fail, check, error.description) }
+    }
+
+    /// The clock decides how long people stay: one that is far off logs everybody out, or nobody.
+    private var clock: Finding {
+        let year = Wording.time(now).prefix(4)
+        if now < 1_735_689_600 { return Finding(.fail, "clock", "the year is \(year): set the clock") }
+        let path = configuration.database.path
+        let newest = [path, path + "-wal"].compactMap { file -> Int64? in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+            return (attributes?[.modificationDate] as? Date).map { Int64($0.timeIntervalSince1970) }
+        }.max()
+        if let newest, newest > now + 60 {
+            return Finding(
+                .warn, "clock",
+                "the database was written at \(Wording.time(newest)), but it is \(Wording.time(now)): was the clock set back?"
+            )
+        }
+        return Finding(.ok, "clock", Wording.time(now))
+    }
+
+    private func database() async -> [Finding] {
+        let path = configuration.database.path
+        guard FileManager.default.fileExists(atPath: path) else {
+            return [Finding(.ok, "database", "the first start will make \(path)")]
+        }
+        var findings = [permissions(path)]
+        let socket = SocketAddress.unix(path: configuration.database.socketPath)
+        do throws(SocketError) {
+            let response = try HTTPExchange.send(Request(.get, "/readyz"), to: socket)
+            let isReady = response.status.isSuccess
+            findings.append(
+                Finding(
+                    isReady ? .ok : .fail, "server",
+                    isReady ? "runs and can commit" : "runs, but answers \(response.status.code): see its log"))
+            findings.append(Finding(.ok, "database", "in use by the server; stop it for a full check"))
+            return findings
+        } catch {
+            findings.append(Finding(.ok, "server", "does not run"))
+        }
+        let surroundings = Surroundings.system(
+            Configuration.Log(level: .error, format: .text), environment: Setup.environment)
+        do throws(StartError) {
+            let application = try await Application.open(configuration, surroundings)
+            findings += await contents(application)
+            await application.close()
+        } catch { findings.append(Finding(.fail, "database", error.description)) }
+        return findings
+    }
+
+    private func permissions(_ path: String) -> Finding {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return Finding(.fail, "permissions", "\(path) cannot be examined") }
+        if status.st_mode & 0o077 != 0 {
+            return Finding(.warn, "permissions", "others may use \(path); run: chmod 600 \(path)")
+        }
+        if status.st_uid != geteuid(), geteuid() != 0 {
+            return Finding(.warn, "permissions", "\(path) belongs to another user: run this as the server's user")
+        }
+        return Finding(.ok, "permissions", "\(path) is its owner's alone")
+    }
+
+    private func contents(_ application: Application) async -> [Finding] {
+        let diagnostics: Diagnostics
+        do throws(StoreError) {
+            diagnostics = try await application.store.diagnostics()
+        } catch { return [Finding(.fail, "database", "\(error)")] }
+        var findings: [Finding] = []
+        findings.append(
+            diagnostics.problems.isEmpty
+                ? Finding(
+                    .ok, "database",
+                    "sound; \(diagnostics.fileBytes / 1024) KiB, log \(diagnostics.logBytes / 1024) KiB")
+                : Finding(
+                    .fail, "database",
+                    "damaged (\(diagnostics.problems.joined(separator: "; "))): restore the newest backup"))
+        findings.append(
+            diagnostics.journalMode == "wal"
+                ? Finding(.ok, "write-ahead log", "on")
+                : Finding(.fail, "write-ahead log", "the journal mode is \(diagnostics.journalMode): use a local disk"))
+        findings.append(
+            diagnostics.pending.isEmpty
+                ? Finding(.ok, "migrations", "\(diagnostics.applied.count) applied, none is missing")
+                : Finding(
+                    .fail, "migrations", "missing: \(diagnostics.pending.joined(separator: ", ")); run: sojourn migrate"
+                ))
+        findings.append(Self.library(diagnostics.libraryVersion))
+        let newest = (application.context.signingKeys.all.map(\.createdAt) + diagnostics.applied.map(\.appliedAt)).max()
+        if let newest, newest.secondsSinceEpoch > now + 60 {
+            findings.append(
+                Finding(
+                    .warn, "clock",
+                    "the database has entries of \(Wording.time(newest.secondsSinceEpoch)): was the clock set back?"))
+        }
+        return findings
+    }
+
+    private static func library(_ version: String) -> Finding {
+        let parts = version.split(separator: ".").compactMap { Int($0) }
+        let isFixed = !parts.lexicographicallyPrecedes([3, 51, 3])
+        return Finding(
+            .ok, "SQLite",
+            isFixed
+                ? version
+                : "\(version): before 3.51.3 two processes can damage a file in WAL mode. The server's lock keeps other "
+                    + "sojourns away; do not open the file with other programs while it runs")
+    }
+
+    private var disk: Finding? {
+        let path = configuration.database.path
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else {
+            return Finding(.fail, "disk", "the folder \(folder) does not exist or cannot be read: create it")
+        }
+        let free = UInt64(status.f_bavail) * UInt64(status.f_frsize) / 1_048_576
+        if free < 100 { return Finding(.fail, "disk", "\(free) MiB free in \(folder): make room now") }
+        if free < 1024 { return Finding(.warn, "disk", "\(free) MiB free in \(folder): make room") }
+        return Finding(.ok, "disk", "\(free / 1024) GiB free in \(folder)")
+    }
+
+    private var descriptors: Finding? {
+        let wanted = configuration.limits.connections + 128
+        DescriptorLimit.raise(to: wanted)
+        let limit = DescriptorLimit.current
+        return limit >= wanted
+            ? Finding(.ok, "descriptors", "\(limit), enough for limits.connections")
+            : Finding(
+                .warn, "descriptors",
+                "\(limit), fewer than limits.connections wants (\(wanted)): raise ulimit -n, or LimitNOFILE= in systemd"
+            )
+    }
+}

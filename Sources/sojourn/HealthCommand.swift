@@ -1,0 +1,77 @@
+import HTTP
+import Server
+import Sockets
+
+/// `sojourn health`, `sojourn version`
+enum HealthCommand {
+    static let health = Command(
+        path: ["health"], summary: "Asks a running server whether it can serve: for health checks, instead of curl.",
+        options: [
+            Command.Option("--url", "URL", "its base URL; else the public address of the configuration"),
+            Command.Option("--config", "FILE", "the configuration"),
+            Command.Option(
+                "--live", nil, "only whether it answers (/healthz), not whether the database does (/readyz)"),
+        ],
+        examples: ["sojourn health", "sojourn health --url http://127.0.0.1:8080"]
+    ) { (arguments) async throws(Failure) in
+        let address = try await address(arguments)
+        let path = arguments.has("--live") ? "/healthz" : "/readyz"
+        let response: Response
+        do throws(SocketError) {
+            response = try HTTPExchange.send(Request(.get, path), to: address)
+        } catch { throw Failure(.unavailable, error.description) }
+        guard response.status.isSuccess else {
+            throw Failure(.unavailable, "the server at \(address) answers \(response.status.code) to \(path)")
+        }
+        Terminal.write("the server at \(address) is \(arguments.has("--live") ? "alive" : "ready")")
+    }
+
+    private static func address(_ arguments: Arguments) async throws(Failure) -> SocketAddress {
+        guard let url = arguments.value("--url") else {
+            return try Setup.configuration(arguments).server.publicListen.reachable
+        }
+        let prefix = "http://"
+        var authority = url.hasPrefix(prefix) ? String(url.dropFirst(prefix.count)) : url
+        if authority.hasSuffix("/") { authority.removeLast() }
+        guard let address = try? SocketAddress(authority), address.port != nil else {
+            throw arguments.usage("--url must be like http://127.0.0.1:8080 (an address, not a name), not '\(url)'")
+        }
+        return address
+    }
+
+    static let version = Command(
+        path: ["version"], summary: "Prints the version.", options: [.json], examples: ["sojourn version"]
+    ) { (arguments) async throws(Failure) in
+        Terminal.write(
+            arguments.isJSON
+                ? String(decoding: JSON.object(["version": .string(Release.version)]).text(), as: UTF8.self)
+                : "sojourn \(Release.version)")
+    }
+}
+
+/// What this program is.
+enum Release {
+    /// Its version.
+    static let version = "0.1.0"
+}
+
+extension SocketAddress {
+    /// Whether only programs of this machine can reach it.
+    var isLoopback: Bool {
+        switch self {
+        case .ipv4(let bytes, _): bytes.first == 127
+        case .ipv6(let bytes, _): bytes == [UInt8](repeating: 0, count: 15) + [1]
+        case .unix: true
+        }
+    }
+
+    /// Where a program of this machine reaches a listener on the address.
+    var reachable: SocketAddress {
+        switch self {
+        case .ipv4(let bytes, let port) where bytes == [0, 0, 0, 0]: .ipv4(bytes: [127, 0, 0, 1], port: port)
+        case .ipv6(let bytes, let port) where bytes.allSatisfy({ $0 == 0 }):
+            .ipv6(bytes: [UInt8](repeating: 0, count: 15) + [1], port: port)
+        default: self
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import HTTP
+
+/// `sojourn admin-key …` and `sojourn key …`
+enum KeyCommands {
+    static let all = [createAdminKey, listAdminKeys, deleteAdminKey, list, rotate]
+
+    static let createAdminKey = Command.admin(
+        ["admin-key", "create"], "Makes a key for the admin API, shown once.", operands: ["NAME"],
+        examples: ["sojourn admin-key create 'support tool'"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.post, ["admin-keys"], .object(["name": .string(arguments.operands[0])]))
+        },
+        show: { key, _ in
+            "\(key["admin_key"]?.cell ?? "")\n\nkeep it: it is shown this once. Its id is \(key["id"]?.cell ?? "-")"
+        })
+
+    static let listAdminKeys = Command.admin(
+        ["admin-key", "list"], "Lists the admin keys, without the keys themselves.",
+        examples: ["sojourn admin-key list"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.get, ["admin-keys"]) },
+        show: { page, _ in
+            page.table(["ID", "NAME", "MADE"], empty: "no admin keys") { key in
+                [key["id"]?.cell ?? "-", key["name"]?.cell ?? "-", Wording.time(key["created_at"]?.int)]
+            }
+        })
+
+    static let deleteAdminKey = Command.admin(
+        ["admin-key", "delete"], "Deletes an admin key: it opens nothing from then on.", operands: ["ID"],
+        examples: ["sojourn admin-key delete 1f2e3d4c"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["admin-keys", arguments.operands[0]])
+        },
+        show: { _, arguments in "admin key \(arguments.operands[0]) is deleted" })
+
+    static let list = Command.admin(
+        ["key", "list"], "Lists the keys that sign tokens.", examples: ["sojourn key list"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.get, ["keys"]) },
+        show: { page, _ in
+            page.table(["KID", "ALG", "MADE", "SIGNS FROM", "PUBLISHED UNTIL"], empty: "no keys") { key in
+                [key["kid"]?.cell ?? "-", key["alg"]?.cell ?? "-"]
+                    + ["created_at", "active_from", "retired_at"].map { Wording.time(key[$0]?.int) }
+            }
+        })
+
+    static let rotate = Command.admin(
+        ["key", "rotate"], "Makes a new signing key; it signs a day later, when every verifier has it.",
+        options: [Command.Option("--immediately", nil, "sign with it at once: for a key that is known to others")],
+        examples: ["sojourn key rotate"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(
+                .post, ["keys", "rotate"], .object(["immediately": .bool(arguments.has("--immediately"))]))
+        },
+        show: { key, _ in "the new key is \(key["kid"]?.cell ?? "")" })
+}

@@ -1,0 +1,110 @@
+import Dispatch
+import Glibc
+import Server
+import Telemetry
+
+/// `sojourn serve` and `sojourn migrate`
+enum ServeCommand {
+    private static let settingFlags =
+        [
+            Command.Option(
+                "--config", "FILE", "the configuration; else $SOJOURN_CONFIG, else ./sojourn.json5 if there is one")
+        ]
+        + Setup.flags.map(\.option)
+
+    static let serve = Command(
+        path: ["serve"], summary: "Runs the server until SIGTERM or SIGINT.",
+        options: settingFlags + [
+            Command.Option("--ready-file", "PATH", "a file that says where, there as long as the server answers")
+        ],
+        discussion: """
+            Everything has a default: alone, it listens on 127.0.0.1, keeps sojourn.sqlite in this folder, makes a root key
+            beside it (back it up), and prints an admin key at its first start. A flag goes over the environment
+            (SOJOURN_SERVER_PUBLIC_LISTEN …), the environment over the file; config/sojourn.json5 explains every key.
+            The first SIGTERM stops in good order, a second one at once.
+            """,
+        examples: [
+            "sojourn serve", "sojourn serve --config /etc/sojourn.json5",
+            "sojourn serve --database sqlite:/tmp/t.sqlite --public 127.0.0.1:0 --admin 127.0.0.1:0 --ready-file ready.json",
+        ]
+    ) { (arguments) async throws(Failure) in
+        let configuration = try Setup.configuration(arguments)
+        let surroundings = Surroundings.system(configuration.log, environment: Setup.environment)
+        let stops = Signals.stops()
+        let server = SojournServer(
+            configuration, surroundings, readyFilePath: arguments.value("--ready-file"))
+        let start: SojournServer.Start
+        do throws(StartError) { start = try await server.start() } catch {
+            throw Failure(.failed, error.description)
+        }
+        announce(start, configuration, surroundings.logger)
+        for await _ in stops { break }
+        Signals.restoreDefaults()
+        surroundings.logger.notice("stopping")
+        await server.stop(deadline: configuration.limits.stopTimeout)
+        surroundings.logger.notice("stopped")
+    }
+
+    static let migrate = Command(
+        path: ["migrate"], summary: "Makes the database, or brings it up to date, and exits.",
+        options: settingFlags,
+        discussion: "'serve' does the same at its start; this is for those who upgrade in steps.",
+        examples: ["sojourn migrate --database sqlite:/var/lib/sojourn/sojourn.sqlite"]
+    ) { (arguments) async throws(Failure) in
+        let configuration = try Setup.configuration(arguments)
+        let log = Configuration.Log(level: .warning, format: .text)
+        let application: Application
+        do throws(StartError) {
+            application = try await Application.open(
+                configuration, Surroundings.system(log, environment: Setup.environment))
+        } catch { throw Failure(.failed, error.description) }
+        await application.close()
+        if let key = application.firstAdminKey { tellAdminKey(key) }
+        Terminal.write("the database \(configuration.database.path) is up to date")
+    }
+
+    private static func announce(_ start: SojournServer.Start, _ configuration: Configuration, _ logger: Logger) {
+        if let key = start.firstAdminKey { tellAdminKey(key) }
+        logger.notice(
+            "ready",
+            [
+                "public": .string(start.addresses.public), "admin": .string(start.addresses.admin),
+                "database": .string(configuration.database.url), "pid": .int(Int(getpid())),
+                "version": .string(Release.version),
+            ])
+        if configuration.server.issuer == nil, !configuration.server.publicListen.isLoopback {
+            logger.warning(
+                "server.issuer is not set: tokens name \(start.addresses.public), which apps elsewhere cannot reach")
+        }
+    }
+
+    /// To standard output, where no log collector looks for it.
+    private static func tellAdminKey(_ key: String) {
+        Terminal.write("admin key, shown this once: \(key)")
+    }
+}
+
+/// The signals that stop a server.
+enum Signals {
+    private static let numbers = [SIGTERM, SIGINT]
+
+    /// Says each time one of them comes. From the call on they no longer end the process by themselves.
+    static func stops() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let sources = numbers.map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { @Sendable in continuation.yield() }
+            source.resume()
+            return source as? DispatchSource
+        }
+        // Keeps the sources alive as long as somebody waits for them.
+        continuation.onTermination = { _ in withExtendedLifetime(sources) {} }
+        return stream
+    }
+
+    /// From here on a signal ends the process at once.
+    static func restoreDefaults() {
+        for number in numbers { signal(number, SIG_DFL) }
+    }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Server
+
+/// From the words and the environment to a configuration.
+enum Setup {
+    /// The environment of this process.
+    static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// The flags that set a key of the configuration.
+    static let flags: [(option: Command.Option, path: String)] = [
+        (Command.Option("--database", "sqlite:PATH", "the database (default sqlite:sojourn.sqlite)"), "database.url"),
+        (
+            Command.Option("--public", "HOST:PORT", "where apps come in (default 127.0.0.1:8080)"),
+            "server.public_listen"
+        ),
+        (
+            Command.Option("--admin", "HOST:PORT", "where admins come in (default 127.0.0.1:8081)"),
+            "server.admin_listen"
+        ),
+        (Command.Option("--issuer", "URL", "the iss of every token (default: the public address)"), "server.issuer"),
+        (Command.Option("--root-key-file", "PATH", "the root keys (default: DATABASE.root-key)"), "keys.root_key_file"),
+        (Command.Option("--log-level", "LEVEL", "debug, info (default), notice, warning or error"), "log.level"),
+        (Command.Option("--log-format", "FORMAT", "json (default) or text"), "log.format"),
+    ]
+
+    /// The configuration from `--config`, the environment and the other flags; every problem is a line of the failure.
+    static func configuration(_ arguments: Arguments) throws(Failure) -> Configuration {
+        var sources = Configuration.Sources()
+        sources.environment = environment
+        sources.file = try file(arguments)
+        for (option, path) in flags {
+            if let value = arguments.value(option.name) { sources.flags.append((option.name, path, value)) }
+        }
+        do throws(Configuration.Problems) {
+            return try Configuration(from: sources)
+        } catch { throw Failure(.failed, error.lines) }
+    }
+
+    /// `--config`, else `SOJOURN_CONFIG`, else `sojourn.json5` here if there is one, else nothing.
+    private static func file(_ arguments: Arguments) throws(Failure) -> (name: String, text: [UInt8])? {
+        let variable = environment[Configuration.SpecialVariable.config.rawValue].flatMap { $0.isEmpty ? nil : $0 }
+        let named = arguments.value("--config") ?? variable
+        let name = named ?? "sojourn.json5"
+        if named == nil, !FileManager.default.fileExists(atPath: name) { return nil }
+        do {
+            return (name, Array(try Data(contentsOf: URL(filePath: name))))
+        } catch {
+            throw Failure(.failed, "the configuration \(name) cannot be read; is the path right, and may you read it?")
+        }
+    }
+}

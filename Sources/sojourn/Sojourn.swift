@@ -1,0 +1,65 @@
+// The command line. It finds the command that the words name, reads its options, runs it, and turns what went wrong into
+// one line and an exit code. It owns no rule: `serve` starts a `SojournServer`, the admin commands send the requests of
+// the admin API and print the answers, whether a server answers them or this process itself (`AdminConnection`).
+//
+// Reading order: this file · Command (what a command is) and Commands (the table) · Arguments (the parser) · Help ·
+// AdminConnection · then one file for each group of commands.
+
+import Glibc
+
+@main
+struct Sojourn {
+    static func main() async {
+        // A reader that goes away, as in `sojourn user list | head`, is an error of write(2), not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        do throws(Failure) {
+            try await run(words)
+            exit(ExitCode.ok.rawValue)
+        } catch {
+            for line in error.lines { Terminal.writeError("sojourn: \(line)") }
+            exit(error.code.rawValue)
+        }
+    }
+
+    private static func run(_ words: [String]) async throws(Failure) {
+        switch try Arguments.parse(words, commands: Commands.all) {
+        case .help(let text): Terminal.write(text)
+        case .run(let command, let arguments): try await command.run(arguments)
+        }
+    }
+}
+
+/// What the exit of the process means. `sojourn help` documents them.
+enum ExitCode: Int32, CaseIterable {
+    case ok = 0
+    case failed = 1
+    case usage = 2
+    case notFound = 3
+    case refused = 4
+    case unavailable = 5
+
+    var meaning: String {
+        switch self {
+        case .ok: "done"
+        case .failed: "failed; the line on standard error says why"
+        case .usage: "wrong command line"
+        case .notFound: "the named thing does not exist"
+        case .refused: "refused: invalid, or in conflict with what is there"
+        case .unavailable: "no server answers, or it cannot answer now: try again"
+        }
+    }
+}
+
+/// Why a command came to nothing.
+struct Failure: Error {
+    let code: ExitCode
+    let lines: [String]
+
+    init(_ code: ExitCode, _ lines: [String]) {
+        self.code = code
+        self.lines = lines
+    }
+
+    init(_ code: ExitCode, _ line: String) { self.init(code, [line]) }
+}
