@@ -2,7 +2,9 @@ import Endpoints
 import FoundationEssentials
 import HTTP
 import Server
+import SQLiteStore
 import Sockets
+import Telemetry
 
 /// Where admin commands send their requests: to the server that has the database open, over its admin socket, or, when
 /// none runs, to the same endpoints in this process. Either way it is one request and one answer of the admin API.
@@ -49,7 +51,7 @@ struct AdminConnection {
             let application = try await Application.open(configuration, surroundings)
             return AdminConnection(place: .here(application, application.endpoints()))
         } catch {
-            if case .database(.alreadyOpen(_)) = error {
+            if case .database(.alreadyOpen(path: _)) = error {
                 throw Failure(
                     .unavailable,
                     "a server has the database \(database) open and does not answer on its admin socket "

@@ -22,7 +22,7 @@ enum DoctorCommand {
             Terminal.write(String(decoding: JSON.object(["items": .array(list)]).text(pretty: true), as: UTF8.self))
         } else {
             Terminal.write(
-                findings.map { "\($0.result.rawValue.padded(to: 4))  \($0.check.padded(to: 14))  \($0.detail)" }
+                findings.map { "\($0.result.rawValue.padded(to: 4))  \($0.check.padded(to: 15))  \($0.detail)" }
                     .joined(separator: "\n"))
         }
         let failures = findings.count { $0.result == .fail }

@@ -4,6 +4,7 @@ import HTTP
 import Server
 import Sessions
 import Sockets
+import Telemetry
 import SQLiteStore
 
 /// The checks of `sojourn doctor`.

@@ -106,7 +106,7 @@ enum UserCommands {
                 .post, ["users", reference(arguments.operands[0]), "disable"], .object(members))
         },
         show: { user, _ in
-            "logins of \(user["username"]?.cell ?? "") are off; \(user["revoked"]?.int ?? 0) sessions ended"
+            "logins of \(user["username"]?.cell ?? "") are off; \(Wording.count(user["revoked"]?.int ?? 0, "session")) ended"
         })
 
     static let enable = Command.admin(
@@ -130,7 +130,7 @@ enum UserCommands {
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.post, ["users", reference(arguments.operands[0]), "revoke"])
         },
-        show: { answer, _ in "\(answer["revoked"]?.int ?? 0) sessions ended" })
+        show: { answer, _ in "\(Wording.count(answer["revoked"]?.int ?? 0, "session")) ended" })
 
     static let delete = Command.admin(
         ["user", "delete"], "Deletes a user and ends their sessions.", operands: ["USER"],

@@ -14,6 +14,7 @@ enum Wording {
     static func timeWithDistance(_ seconds: Int64?) -> String {
         guard let seconds else { return "-" }
         let distance = seconds - Int64(Glibc.time(nil))
+        if distance == 0 { return Self.time(seconds) + " (just now)" }
         return Self.time(seconds) + (distance >= 0 ? " (in \(span(distance)))" : " (\(span(-distance)) ago)")
     }
 
@@ -21,12 +22,14 @@ enum Wording {
     static func span(_ seconds: Int64) -> String {
         for (unit, length) in [("day", Int64(86400)), ("hour", 3600), ("minute", 60)] {
             if seconds >= 2 * length || (seconds >= length && seconds % length == 0) {
-                let count = seconds / length
-                return "\(count) \(unit)\(count == 1 ? "" : "s")"
+                return count(seconds / length, unit)
             }
         }
-        return "\(seconds) second\(seconds == 1 ? "" : "s")"
+        return count(seconds, "second")
     }
+
+    /// `1 session`, `2 sessions`.
+    static func count(_ number: Int64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     /// Seconds from `90`, `90s`, `15m`, `12h`, `14d`, `2w`.
     static func seconds(_ text: String) -> Int64? {
