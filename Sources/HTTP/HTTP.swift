@@ -8,5 +8,6 @@
 // smuggled. Whatever the input, the answer is one of the events of `RequestParser`, and it does not depend on how the
 // bytes were cut into reads. Everything has a limit (`Limits`) and every refusal a name (`ProtocolError`).
 //
-// Reading order: Request, Fields, RequestParser, LineScanner, RequestLine, RequestTarget, FieldLine, BodyFraming,
-// ChunkedDecoder, then Response and ResponseSerializer. Grammar has the character classes that all of them refer to.
+// Reading order: Request, Fields, RequestParser, LineScanner, RequestLine, TargetParser, FieldLine, RequestHead,
+// BodyFraming, ChunkedDecoder, then Response and ResponseSerializer. Grammar has the character classes that all of them
+// refer to.

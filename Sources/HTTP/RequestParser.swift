@@ -64,7 +64,7 @@ public struct RequestParser: Sendable {
         self.limits = limits
     }
 
-    /// Where the connection stands. After a failure, where it was.
+    /// Where the connection stands. `idle` after a failure: nothing is awaited any more.
     public var phase: Phase {
         switch stage {
         case .requestLine: unreadCount == 0 ? .idle : .head
