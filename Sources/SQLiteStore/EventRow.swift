@@ -41,8 +41,10 @@ enum EventRow {
         let kind = try row.word(as: AuditEvent.Kind.self)
         let at = row.instant()
         let actor = row.text()
-        let userID = try row.optional { (row) throws(DatabaseError) in try row.identifier(of: User.self) }
-        let sessionID = try row.optional { (row) throws(DatabaseError) in try row.identifier(of: Session.self) }
+        let userID = try row.optional { (row) throws(DatabaseError) in try row.identifier(nil as Identifier<User>?) }
+        let sessionID = try row.optional { (row) throws(DatabaseError) in
+            try row.identifier(nil as Identifier<Session>?)
+        }
         let clientID = row.optionalText()
         let deviceID = row.optionalText()
         let reason = row.optionalText()

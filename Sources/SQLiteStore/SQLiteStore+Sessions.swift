@@ -9,7 +9,7 @@ extension SQLiteStore {
             let connection = transaction.connection
             let catalogue = transaction.catalogue
             let stored = try connection.first(SessionRow.selectWithUser, id) { (row) throws(DatabaseError) in
-                try SessionRow.readRecord(&row, catalogue)
+                try SessionRow.readRecord(&row, known: id, catalogue)
             }
             guard let stored else { return nil }
             var edited = SessionChange(stored.record)
@@ -53,7 +53,7 @@ extension SQLiteStore {
     public func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
         try await read { (snapshot) throws(DatabaseError) -> SessionRecord? in
             try snapshot.connection.first(SessionRow.selectWithUser, id) { (row) throws(DatabaseError) in
-                try SessionRow.readRecord(&row, snapshot.catalogue).record
+                try SessionRow.readRecord(&row, known: id, snapshot.catalogue).record
             }
         }
     }

@@ -75,11 +75,13 @@ enum SessionRow {
         let session: Session
     }
 
-    /// Reads the columns of a session.
-    static func read(_ row: inout Row) throws(DatabaseError) -> Numbered {
+    /// Reads the columns of a session; its id need not be read when it is `known`.
+    static func read(
+        _ row: inout Row, known: Identifier<Session>? = nil
+    ) throws(DatabaseError) -> Numbered {
         let number = row.integer()
-        let id = try row.identifier(of: Session.self)
-        let userID = try row.identifier(of: User.self)
+        let id = try row.identifier(known)
+        let userID = try row.identifier(nil as Identifier<User>?)
         let clientID = row.text()
         let device = Device(
             id: row.text(), name: row.optionalText(), platform: row.optionalText(), appVersion: row.optionalText())
@@ -111,10 +113,10 @@ enum SessionRow {
 
     /// Reads the columns of a session and those of its user.
     static func readRecord(
-        _ row: inout Row, _ catalogue: Catalogue
+        _ row: inout Row, known: Identifier<Session>? = nil, _ catalogue: Catalogue
     ) throws(DatabaseError) -> (number: Int64, record: SessionRecord) {
-        let stored = try read(&row)
-        let user = row.isNull ? nil : try UserRow.read(&row).user
+        let stored = try read(&row, known: known)
+        let user = row.isNull ? nil : try UserRow.read(&row, known: stored.session.userID).user
         return (
             stored.number,
             SessionRecord(

@@ -144,7 +144,12 @@ struct Row {
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    mutating func identifier<Subject>(of: Subject.Type) throws(DatabaseError) -> Identifier<Subject> {
+    /// The identifier in the next column; what is `known` already, because the statement asked for it, is not read.
+    mutating func identifier<Subject>(_ known: Identifier<Subject>?) throws(DatabaseError) -> Identifier<Subject> {
+        if let known {
+            skip(1)
+            return known
+        }
         guard let identifier = Identifier<Subject>(bytes: bytes()) else {
             throw .contradiction("an identifier in \(place(of: column - 1)) is not 16 bytes long")
         }

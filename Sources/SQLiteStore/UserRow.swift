@@ -53,16 +53,16 @@ enum UserRow {
     static func find(_ reference: UserReference, _ connection: Connection) throws(DatabaseError) -> Numbered? {
         switch reference {
         case .id(let id):
-            try connection.first(selectByID, id) { (row) throws(DatabaseError) in try read(&row) }
+            try connection.first(selectByID, id) { (row) throws(DatabaseError) in try read(&row, known: id) }
         case .username(let username):
             try connection.first(selectByKey, Text.key(username)) { (row) throws(DatabaseError) in try read(&row) }
         }
     }
 
-    /// Reads the columns of a user.
-    static func read(_ row: inout Row) throws(DatabaseError) -> Numbered {
+    /// Reads the columns of a user; the id need not be read when it is `known`.
+    static func read(_ row: inout Row, known: Identifier<User>? = nil) throws(DatabaseError) -> Numbered {
         let number = row.integer()
-        let id = try row.identifier(of: User.self)
+        let id = try row.identifier(known)
         let username = row.text()
         let profile = User.Profile(
             email: row.optionalText(), phoneNumber: row.optionalText(), displayName: row.optionalText(),

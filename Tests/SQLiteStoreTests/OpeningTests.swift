@@ -1,0 +1,137 @@
+import FoundationEssentials
+import Migrations
+import Sessions
+import Testing
+
+@testable import SQLiteStore
+
+@Suite struct OpeningTests {
+    private static let options = SQLiteStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 1_800_000_000) })
+
+    private static let second = Migration(
+        version: 2, name: "add_table", sqlite: "CREATE TABLE added (id INTEGER PRIMARY KEY) STRICT;")
+
+    @Test func aSecondStoreOnTheSameFileIsRefusedUntilTheFirstIsClosed() async throws {
+        try await TemporaryFolder.with { folder in
+            let first = try folder.open()
+            let link = folder.path + "/link.sqlite"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.database)
+            for path in [folder.database, folder.path + "/../" + Self.name(folder) + "/test.sqlite", link] {
+                #expect(throws: OpenError.alreadyOpen(path: folder.database)) {
+                    try SQLiteStore(path: path, options: Self.options)
+                }
+            }
+            await first.close()
+            let next = try folder.open()
+            try await next.ping()
+            await next.close()
+        }
+    }
+
+    private static func name(_ folder: TemporaryFolder) -> String {
+        String(folder.path.split(separator: "/").last ?? "")
+    }
+
+    @Test func aFolderThatIsMissingIsSaid() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/missing/test.sqlite"
+            #expect(throws: OpenError.directoryMissing(path: path)) {
+                try SQLiteStore(path: path, options: Self.options)
+            }
+        }
+    }
+
+    @Test func aFileOfSomethingElseIsRefusedAndLeftAsItIs() async throws {
+        try await TemporaryFolder.with { folder in
+            let text = Data("My diary, which is longer than a database's header of one hundred bytes. ".utf8)
+            try (text + text).write(to: URL(filePath: folder.database))
+            #expect(throws: OpenError.notADatabase(path: folder.database)) { try folder.open() }
+            #expect(try Data(contentsOf: URL(filePath: folder.database)) == text + text)
+        }
+    }
+
+    @Test func aDatabaseOfSomethingElseIsRefused() async throws {
+        try await TemporaryFolder.with { folder in
+            _ = try DatabaseFile.create(folder.database)
+            let connection = try Connection(path: folder.database, access: .readWrite, cacheKibibytes: 100)
+            try connection.run("CREATE TABLE recipes (title TEXT)")
+            #expect(throws: OpenError.notADatabase(path: folder.database)) { try folder.open() }
+        }
+    }
+
+    @Test func missingMigrationsAreAppliedOnceAndRecorded() async throws {
+        try await TemporaryFolder.with { folder in
+            let old = try folder.open()
+            let user = Example.user()
+            _ = try await old.insertUser(user, events: [])
+            await old.close()
+            for _ in 0..<2 {
+                let new = try SQLiteStore(
+                    path: folder.database, options: Self.options, migrations: Migration.all + [Self.second])
+                #expect(try await new.user(.id(user.id)) == user)
+                let applied = try await new.diagnostics().applied
+                #expect(applied.map(\.name) == ["create_tables", "add_table"])
+                #expect(applied.map(\.appliedAt) == [Example.start, Example.start])
+                await new.close()
+            }
+        }
+    }
+
+    @Test func aDatabaseOfANewerProgramIsRefused() async throws {
+        try await TemporaryFolder.with { folder in
+            let new = try SQLiteStore(
+                path: folder.database, options: Self.options, migrations: Migration.all + [Self.second])
+            await new.close()
+            let expected = OpenError.newerDatabase(path: folder.database, version: 2, newestKnown: 1)
+            #expect(throws: expected) { try folder.open() }
+            #expect(expected.description.contains("Run the newer program"))
+        }
+    }
+
+    @Test func aReleasedMigrationThatWasEditedIsRefused() async throws {
+        try await TemporaryFolder.with { folder in
+            await (try folder.open()).close()
+            let edited = Migration.all.map {
+                Migration(version: $0.version, name: $0.name, sqlite: $0.sqlite + "\n-- better")
+            }
+            #expect(throws: OpenError.changedMigration(path: folder.database, version: 1)) {
+                try SQLiteStore(path: folder.database, options: Self.options, migrations: edited)
+            }
+        }
+    }
+
+    @Test func aMigrationThatFailsHalfWayLeavesNothing() async throws {
+        try await TemporaryFolder.with { folder in
+            await (try folder.open()).close()
+            let broken = Migration(
+                version: 2, name: "broken", sqlite: "CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1);")
+            #expect(throws: OpenError.self) {
+                try SQLiteStore(path: folder.database, options: Self.options, migrations: Migration.all + [broken])
+            }
+            let repaired = Migration(version: 2, name: "whole", sqlite: "CREATE TABLE half (id INTEGER) STRICT;")
+            let store = try SQLiteStore(
+                path: folder.database, options: Self.options, migrations: Migration.all + [repaired])
+            #expect(try await store.diagnostics().applied.map(\.name) == ["create_tables", "whole"])
+            await store.close()
+        }
+    }
+
+    @Test func diagnosticsDescribeASoundDatabase() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = try folder.open()
+            try await store.ping()
+            let diagnostics = try await store.diagnostics()
+            #expect(diagnostics.problems.isEmpty)
+            #expect(diagnostics.pending.isEmpty)
+            #expect(diagnostics.journalMode == "wal")
+            #expect(diagnostics.fileBytes > 0)
+            #expect(diagnostics.logBytes > 0)
+            #expect(diagnostics.libraryVersion.hasPrefix("3."))
+            await store.close()
+        }
+    }
+
+    @Test func migrationsAreNumberedFromOneWithoutGaps() {
+        #expect(Migration.all.map(\.version) == Array(1...Migration.all.count))
+    }
+}
