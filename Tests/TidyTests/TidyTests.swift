@@ -1,1 +1,103 @@
+import FoundationEssentials
 import Testing
+
+/// The repository checks itself: what a reader may rely on in every file.
+struct TidyTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private struct File {
+        var path: String
+        var lines: [Substring]
+    }
+
+    /// The files below `folders` whose names end in `suffix`, by path.
+    private static func files(_ folders: [String], _ suffix: String) throws -> [File] {
+        try folders.flatMap { folder in
+            let base = root.appending(path: folder).path
+            return try FileManager.default.subpathsOfDirectory(atPath: base).filter { $0.hasSuffix(suffix) }.sorted()
+                .map {
+                    let path = base + "/" + $0
+                    let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+                    return File(
+                        path: folder + "/" + $0,
+                        lines: text.split(separator: "\n", omittingEmptySubsequences: false).dropLast(1))
+                }
+        }
+    }
+
+    @Test func sourceFiles_areShort() throws {
+        let counts = try Self.files(["Sources"], ".swift").map { ($0.lines.count, $0.path) }
+        for (count, path) in counts { #expect(count <= 400, "\(path)") }
+        let median = counts.map(\.0).sorted()[counts.count / 2]
+        #expect(median <= 130)
+    }
+
+    @Test func functions_fitAScreen() throws {
+        for file in try Self.files(["Sources"], ".swift") {
+            var start: (line: Int, indent: Int)?
+            for (number, line) in file.lines.enumerated() {
+                let indent = line.prefix { $0 == " " }.count
+                let text = line.dropFirst(indent)
+                if start == nil, text.contains("func "), !text.hasPrefix("//") { start = (number, indent) }
+                if let open = start, indent == open.indent, text == "}" {
+                    #expect(number - open.line <= 70, "\(file.path):\(open.line + 1)")
+                    start = nil
+                } else if let open = start, indent <= open.indent, number > open.line, text.hasSuffix("}") {
+                    start = nil
+                }
+            }
+        }
+    }
+
+    /// What no source file may hold, and where it may all the same.
+    private static let banned: [(word: String, allowed: [String])] = [
+        ("TO" + "DO", []), ("FIX" + "ME", []), ("for " + "now", []), ("try" + "!", []), (" as" + "! ", []),
+        ("Date" + "()", []), ("DispatchSemaphore" + "(", ["SQLiteStore/", "Server/", "sojourn/", "sojourn-bench/"]),
+        ("import Found" + "ation\n", []), (" print" + "(", ["sojourn/", "sojourn-bench/"]),
+        ("nonisolated(" + "unsafe)", []),
+    ]
+
+    @Test(arguments: banned.indices) func sources_holdNothingBanned(index: Int) throws {
+        let (word, allowed) = Self.banned[index]
+        for file in try Self.files(["Sources", "migrations"], ".swift") {
+            if allowed.contains(where: { file.path.hasPrefix("Sources/" + $0) }) { continue }
+            for (number, line) in file.lines.enumerated() {
+                #expect(!(line + "\n").contains(word), "\(file.path):\(number + 1): \(word)")
+            }
+        }
+    }
+
+    @Test func modulesWithoutFoundation_stayWithoutIt() throws {
+        let folders = ["HTTP", "Cryptography", "EventLoops", "Sockets", "HTTPServer"].map { "Sources/" + $0 }
+        for file in try Self.files(folders, ".swift") {
+            #expect(!file.lines.contains { $0.contains("import Foundation") }, "\(file.path)")
+        }
+    }
+
+    @Test func onlyCryptography_seesOpenSSL_andOnlyTheStore_seesSQLite() throws {
+        for file in try Self.files(["Sources"], ".swift") {
+            for (module, folder) in [("COpenSSL", "Cryptography/"), ("CSQLite", "SQLiteStore/")]
+            where !file.path.hasPrefix("Sources/" + folder) {
+                #expect(!file.lines.contains { $0.hasSuffix("import \(module)") }, "\(file.path)")
+            }
+        }
+    }
+
+    @Test func theReadme_namesEveryModule() throws {
+        let readme = try #require(FileManager.default.contents(atPath: Self.root.appending(path: "README.md").path))
+        let text = String(decoding: readme, as: UTF8.self)
+        for module in try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "Sources").path) {
+            #expect(text.contains("`\(module)`"), "\(module)")
+        }
+    }
+
+    @Test func theTopLevel_holdsNothingElse() throws {
+        let allowed: Set = [
+            "Package.swift", "Sources", "Tests", "migrations", "config", "docker", "README.md", "LICENSE", ".ci",
+            ".gitignore", ".swift-format", ".git", ".build", "Package.resolved",
+        ]
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path)
+        #expect(Set(names).subtracting(allowed) == [])
+    }
+}
