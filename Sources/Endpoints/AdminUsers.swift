@@ -59,13 +59,13 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `POST /admin/v1/users/{user}/disable` `{effective?, revoke_sessions?, reason?}`. It blocks; it ends nothing unless
-    /// asked.
+    /// `POST /admin/v1/users/{user}/disable` `{effective?, revoke_sessions?, reason?}`. It blocks, at once if `effective`
+    /// says nothing else; it ends nothing unless asked.
     func disableUser(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["effective", "revoke_sessions", "reason"], mayBeMissing: true)
         let (user, ended) = try await administration.disable(
             try call.user(),
-            effective: try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .onExpiry,
+            effective: try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate,
             revokingSessions: try members.bool("revoke_sessions") ?? false, note: try members.string("reason"),
             by: call.origin)
         return try .json(UserAnswer(user, revoked: ended))

@@ -25,7 +25,7 @@ extension Endpoints {
         guard let isDisabled = try members.bool("logins_disabled") else {
             throw members.refused("logins_disabled", "is missing")
         }
-        let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .onExpiry
+        let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
         let userID: Identifier<User>
         switch try call.authorization() {
         case .bearer(let token)?: userID = try await tokens.authenticate(token, from: call.origin).user.id

@@ -1,7 +1,10 @@
 /// Every command there is, in the order of the help. A new one is a row here.
 enum Commands {
     static let all: [Command] =
-        [ServeCommand.serve, ServeCommand.migrate, DoctorCommand.doctor, HealthCommand.health, HealthCommand.version]
+        [
+            ServeCommand.serve, DemoCommand.command, ServeCommand.migrate, DoctorCommand.doctor, HealthCommand.health,
+            HealthCommand.version,
+        ]
         + UserCommands.all + SessionCommands.all + ClientCommands.all + SettingsCommands.all + KeyCommands.all
 
     /// What the first words of the others stand for.

@@ -215,7 +215,3 @@ extension DemoStory {
         Terminal.write("   ✓ \(line)")
     }
 }
-
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
-}

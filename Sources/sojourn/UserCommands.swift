@@ -88,17 +88,17 @@ enum UserCommands {
         ["user", "disable"], "Switches a user's logins and refreshes off.", operands: ["USER"],
         options: [
             Command.Option(
-                "--immediate", nil, "refuse tokens that are out there at once; else they serve until they end"),
+                "--on-expiry", nil, "let tokens that are out there serve until they end; else they are refused at once"),
             Command.Option("--revoke", nil, "also end all sessions: enabling does not bring them back"),
             Command.Option("--reason", "TEXT", "a note for other admins"),
         ],
         discussion: "It blocks and ends nothing, unless --revoke is given: after 'enable' the devices go on as before.",
         examples: [
-            "sojourn user disable ada --reason 'phone stolen'", "sojourn user disable ada --immediate --revoke",
+            "sojourn user disable ada --reason 'phone stolen'", "sojourn user disable ada --revoke",
         ],
         send: { connection, arguments async throws(Failure) in
             var members: [String: JSON] = [
-                "effective": .string(arguments.has("--immediate") ? "immediate" : "on_expiry"),
+                "effective": .string(arguments.has("--on-expiry") ? "on_expiry" : "immediate"),
                 "revoke_sessions": .bool(arguments.has("--revoke")),
             ]
             if let reason = arguments.value("--reason") { members["reason"] = .string(reason) }
