@@ -31,7 +31,8 @@ let package = Package(
         .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(name: "Telemetry", swiftSettings: strict),
         .target(
-            name: "Migrations", path: "migrations", resources: [
+            name: "Migrations", path: "migrations",
+            resources: [
                 .embedInCode("001_create_tables.sqlite.sql")
             ], swiftSettings: strict),
         // Row 2: formats and sockets
@@ -60,7 +61,8 @@ let package = Package(
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "Server", "Endpoints", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE", "Telemetry",
+                "Server", "Endpoints", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE",
+                "Telemetry",
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",
