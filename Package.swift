@@ -83,7 +83,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SQLiteStoreTests",
-            dependencies: ["SQLiteStore", "StoreConformance", "Sessions", "Cryptography", "Migrations", "CSQLite"],
+            dependencies: [
+                "SQLiteStore", "StoreConformance", "Sessions", "JOSE", "Cryptography", "Migrations", "CSQLite",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndpointsTests",

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Telemetry
 import Testing
 
 @testable import Server

@@ -1,0 +1,159 @@
+import Cryptography
+import JOSE
+import Sessions
+import StoreConformance
+import Synchronization
+import Testing
+
+@testable import SQLiteStore
+
+/// The life of signing keys: made, published before they sign, replaced, kept as long as their tokens live.
+struct SigningKeyTests {
+    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+    private static let day: Int64 = 86400
+
+    private struct Stage {
+        let store: SQLiteStore
+        let keys: SigningKeys
+        let clock: MovableClock
+        let tokens: TokenService
+        let admin: Administration
+    }
+
+    /// A server's domain on `folder`, whose keys rotate every 30 days.
+    private func stage(
+        _ folder: TemporaryFolder, rootKeys: RootKeys, clock: MovableClock, algorithm: SignatureAlgorithm = .es256
+    ) throws -> Stage {
+        let store = try folder.open()
+        let maximum = Duration.seconds(365 * Self.day)
+        let keys = SigningKeys(
+            store: store, rootKeys: rootKeys, algorithm: algorithm, rotation: .seconds(30 * Self.day),
+            absoluteMaximum: maximum)
+        let context = ServiceContext(
+            store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys, signingKeys: keys,
+            passwords: PasswordHasher(), clock: clock.wallClock, issuer: "http://issuer.example",
+            audience: "http://api.example")
+        return Stage(
+            store: store, keys: keys, clock: clock, tokens: TokenService(context), admin: Administration(context))
+    }
+
+    private func withStage(
+        _ algorithm: SignatureAlgorithm = .es256, _ body: (Stage) async throws -> Void
+    ) async throws {
+        let rootKeys = try #require(RootKeys([.random()]))
+        try await TemporaryFolder.with { folder in
+            let stage = try stage(folder, rootKeys: rootKeys, clock: MovableClock(Self.start), algorithm: algorithm)
+            try await stage.keys.maintain(at: stage.clock.now)
+            try await body(stage)
+            await stage.store.close()
+        }
+    }
+
+    private func login(_ stage: Stage) async throws -> TokenGrant {
+        let origin = Origin(actor: "test")
+        _ = try await stage.admin.createClient(id: "app", by: origin) { _ in nil }
+        let user = try await stage.admin.createUser(
+            username: "anna", password: nil, profile: .init(), offlineSessionMax: nil, by: origin)
+        return try await stage.tokens.mintSession(
+            LoginRequest(clientID: "app", device: Device(id: "phone")), for: .id(user.id), from: origin)
+    }
+
+    private func keyID(of token: String) throws -> String { try #require(try JWT.parse(token).header.kid) }
+
+    @Test(arguments: [SignatureAlgorithm.es256, .eddsa]) func firstKey_signsAtOnce(
+        algorithm: SignatureAlgorithm
+    ) async throws {
+        try await withStage(algorithm) { stage in
+            let grant = try await login(stage)
+            #expect(stage.keys.all.count == 1)
+            #expect(try keyID(of: grant.accessToken) == stage.keys.all.first?.id)
+            let parsed = try JWT.parse(grant.accessToken)
+            #expect(parsed.header.alg == algorithm)
+            _ = try parsed.verify(using: { stage.keys.publicKeys.verificationKey(kid: $0) }, type: .accessToken)
+        }
+    }
+
+    @Test func nextKey_isPublishedADayBeforeItSigns_andTheOldOneStaysUntilItsTokensHaveEnded() async throws {
+        try await withStage { stage in
+            let origin = Origin(actor: "test")
+            let grant = try await login(stage)
+            let first = try keyID(of: grant.accessToken)
+            var refreshToken = try #require(grant.refreshToken)
+            func refresh() async throws -> String {
+                let (grant, _) = try await stage.tokens.refresh(
+                    RefreshRequest(token: refreshToken, clientID: "app"), from: origin)
+                refreshToken = try #require(grant.refreshToken)
+                return grant.accessToken
+            }
+            func passTo(day: Int64, second: Int64 = 0) async throws {
+                let target = Self.start + .seconds(day * Self.day + second)
+                while stage.clock.now < target {
+                    stage.clock.advance(by: min(.seconds(10 * Self.day), target - stage.clock.now))
+                    try await stage.keys.maintain(at: stage.clock.now)
+                    _ = try await refresh()
+                }
+            }
+            try await passTo(day: 29, second: -1)
+            #expect(stage.keys.all.map(\.id) == [first])
+            try await passTo(day: 29)
+            #expect(stage.keys.all.count == 2)
+            #expect(stage.keys.publicKeys.keys.count == 2)
+            try await passTo(day: 30, second: -1)
+            let last = try await refresh()
+            #expect(try keyID(of: last) == first)
+            try await passTo(day: 30)
+            let next = try await refresh()
+            #expect(try keyID(of: next) != first)
+            // What the first key signed in its last second lives for two weeks more, and is still accepted.
+            try await passTo(day: 44, second: -2)
+            #expect(stage.keys.all.contains { $0.id == first })
+            _ = try await stage.tokens.authenticate(last, from: origin)
+            try await passTo(day: 45)
+            #expect(!stage.keys.all.contains { $0.id == first })
+        }
+    }
+
+    @Test func rotation_byHand_waitsADay_unlessToldOtherwise() async throws {
+        try await withStage { stage in
+            let first = try #require(stage.keys.all.first?.id)
+            let grant = try await login(stage)
+            let second = try await stage.keys.rotate(
+                at: stage.clock.now, immediately: false, by: Origin(actor: "test"))
+            #expect(stage.keys.publicKeys.keys.count == 2)
+            stage.clock.advance(by: .seconds(3600))
+            let (calm, _) = try await stage.tokens.refresh(
+                RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: Origin(actor: "test"))
+            #expect(try keyID(of: calm.accessToken) == first)
+            let third = try await stage.keys.rotate(at: stage.clock.now, immediately: true, by: Origin(actor: "test"))
+            let (hasty, _) = try await stage.tokens.refresh(
+                RefreshRequest(token: try #require(calm.refreshToken), clientID: "app"), from: Origin(actor: "test"))
+            #expect(try keyID(of: hasty.accessToken) == third)
+            #expect(Set([first, second, third]).count == 3)
+        }
+    }
+
+    @Test func anotherRootKey_isRefused_andTheRightOneReadsTheKeysAgain() async throws {
+        let (right, wrong) = (try #require(RootKeys([.random()])), try #require(RootKeys([.random()])))
+        try await TemporaryFolder.with { folder in
+            let clock = MovableClock(Self.start)
+            let first = try stage(folder, rootKeys: right, clock: clock)
+            try await first.keys.maintain(at: clock.now)
+            let grant = try await login(first)
+            await first.store.close()
+
+            let stranger = try stage(folder, rootKeys: wrong, clock: clock)
+            await #expect(throws: SigningKeys.Problem.self) { try await stranger.keys.maintain(at: clock.now) }
+            await #expect(throws: ServiceError.refused(.malformed)) {
+                try await stranger.tokens.refresh(
+                    RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: .system)
+            }
+            await stranger.store.close()
+
+            let again = try stage(folder, rootKeys: right, clock: clock)
+            try await again.keys.maintain(at: clock.now)
+            #expect(again.keys.all == first.keys.all)
+            _ = try await again.tokens.authenticate(grant.accessToken, from: .system)
+            await again.store.close()
+        }
+    }
+}
