@@ -68,7 +68,8 @@ public struct BasicCredentials: Hashable, Sendable {
 
     /// The credentials that base64 with padding holds: UTF-8 without controls, and a colon.
     init?(token68: [UInt8]) {
-        guard let decoded = Data(base64Encoded: Data(token68)), !decoded.isEmpty,
+        // Data overlooks padding too much.
+        guard token68.count % 4 == 0, let decoded = Data(base64Encoded: Data(token68)), !decoded.isEmpty,
             let text = String(validating: decoded, as: UTF8.self),
             !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
