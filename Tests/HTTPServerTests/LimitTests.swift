@@ -118,6 +118,8 @@ import Testing
                 while server.server.statistics.acceptPauses == 0 { await Task.yield() }
                 // Those that are in go on, and those that waited are let in when there is room.
                 if try await first.ask(get("/")).status != 200 { exit(3) }
+                // Each loop paused once and waits for the clock: nobody spins.
+                if server.server.statistics.acceptPauses > server.loops.loops.count { exit(6) }
                 guard let waiting = clients.popLast() else { exit(4) }
                 for client in clients { await client.close() }
                 try await waiting.send(get("/"))
