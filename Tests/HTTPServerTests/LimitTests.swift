@@ -110,24 +110,29 @@ import Testing
             try await withServer { server in
                 let first = try await server.client()
                 if try await first.ask(get("/")).status != 200 { exit(2) }
-                // Clients and server share the process: connect until nothing is left, so that the last are not accepted.
-                var limit = rlimit(rlim_cur: 40, rlim_max: 40)
-                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                var clients: [Client] = []
-                while let client = try? await server.client() { clients.append(client) }
-                while server.server.statistics.acceptPauses == 0 { await Task.yield() }
-                // Those that are in go on, and those that waited are let in when there is room.
-                if try await first.ask(get("/")).status != 200 { exit(3) }
-                // Each loop paused once and waits for the clock: nobody spins.
-                if server.server.statistics.acceptPauses > server.loops.loops.count { exit(6) }
-                guard let waiting = clients.popLast() else { exit(4) }
-                for client in clients { await client.close() }
+                // Client and server share the process: one descriptor is left, and the client takes it.
+                let next = dup(0)
+                close(next)
+                limitDescriptors(to: next + 1)
+                let waiting = try await server.client()
+                while server.server.statistics.acceptPauses < 2 { await Task.yield() }
+                // Those that are in go on, and no loop spins: each paused once and waits for the clock.
+                for _ in 0..<100 where try await first.ask(get("/")).status != 200 { exit(3) }
+                if server.server.statistics.acceptPauses != 2 { exit(4) }
+                limitDescriptors(to: next + 10)
                 try await waiting.send(get("/"))
                 server.advance(.seconds(1))
-                server.loops.wake()
                 if try await waiting.response().status != 200 { exit(5) }
             }
             exit(0)
         }
     }
+}
+
+/// Lowers or raises the soft limit of this process.
+private func limitDescriptors(to count: Int32) {
+    var limits = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    limits.rlim_cur = rlim_t(count)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
 }
