@@ -27,7 +27,7 @@ extension ConnectionLoop {
 
     private func place(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         counters.accepted.increment()
-        guard server.admit(address) else {
+        guard number < server.descriptorCeiling, server.admit(address) else {
             counters.rejected.increment()
             reject(number, address, service)
             return
@@ -58,7 +58,7 @@ extension ConnectionLoop {
     /// Too many connections: says so, if not even too many are being told so.
     private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
-        guard rejectedCount < Self.politeRejections,
+        guard rejectedCount < Self.politeRejections, number < server.descriptorCeiling,
             let connection = insert(socket, from: address, service, isAdmitted: false)
         else { return }
         rejectedCount += 1

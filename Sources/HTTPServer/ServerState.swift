@@ -26,11 +26,16 @@ final class Port: Sendable {
 
 /// What the loops of one server share: the listeners, who the loops are, and how many connections there may be.
 final class ServerState: Sendable {
-    /// Descriptors kept for everything but connections: databases, files, listeners, the loops themselves.
+    /// Descriptors kept for everything but connections: databases, files, listeners, the loops themselves. Running out
+    /// is not only a matter of accepting: libdispatch opens a file now and then, and ends the process if it cannot.
     private static let reservedDescriptors = 64
+    /// The last of them are not even lent to those who are being turned away.
+    private static let lastDescriptors = 24
 
     let configuration: HTTPServer.Configuration
     private let maximumConnections: Int
+    /// The system hands out the lowest number that is free: one as high as this says that few are left.
+    let descriptorCeiling: Int32
     private let connections = Atomic<Int>(0)
     private let connectionsByHost = Mutex<[String: Int]>([:])
     private let loops = Mutex<[ConnectionLoop]>([])
@@ -41,8 +46,9 @@ final class ServerState: Sendable {
 
     init(_ configuration: HTTPServer.Configuration) {
         self.configuration = configuration
-        let available = DescriptorLimit.current - Self.reservedDescriptors
-        maximumConnections = max(1, min(configuration.maximumConnections, available))
+        let limit = DescriptorLimit.current
+        maximumConnections = max(1, min(configuration.maximumConnections, limit - Self.reservedDescriptors))
+        descriptorCeiling = Int32(clamping: limit - Self.lastDescriptors)
     }
 
     // MARK: Life

@@ -100,14 +100,36 @@ import Testing
                     await client.close()
                 }
             }
-            let after = descriptorCount()
-            exit(after == before ? 0 : 1)
+            // Another thread of the runtime may have a file open for a moment; 3000 connections would leave thousands.
+            exit(descriptorCount() - before < 10 ? 0 : 1)
+        }
+    }
+
+    @Test func theLastDescriptorsAreNotSpentOnConnections() async throws {
+        await #expect(processExitsWith: .success) {
+            // Client and server share the process. The server learns of a limit that it then has nearly reached.
+            limitDescriptors(to: 300)
+            try await withServer { server in
+                var clients: [Client] = []
+                while server.server.statistics.rejected == 0 {
+                    let client = try await server.client()
+                    clients.append(client)
+                    guard let status = try? await client.ask(get("/")).status else { break }
+                    if status != 200 { exit(2) }
+                }
+                if server.server.statistics.rejected != 1 || clients.count < 100 { exit(3) }
+                let next = dup(0)
+                close(next)
+                if !(260..<300).contains(next) || server.server.statistics.acceptPauses != 0 { exit(4) }
+                if try await clients[0].ask(get("/")).status != 200 { exit(5) }
+            }
+            exit(0)
         }
     }
 
     @Test func runningOutOfDescriptorsIsSurvived() async throws {
         await #expect(processExitsWith: .success) {
-            try await withServer { server in
+            try await withServer(loops: 1) { server in
                 let first = try await server.client()
                 if try await first.ask(get("/")).status != 200 { exit(2) }
                 // Client and server share the process: one descriptor is left, and the client takes it.
@@ -115,10 +137,10 @@ import Testing
                 close(next)
                 limitDescriptors(to: next + 1)
                 let waiting = try await server.client()
-                while server.server.statistics.acceptPauses < 2 { await Task.yield() }
-                // Those that are in go on, and no loop spins: each paused once and waits for the clock.
+                while server.server.statistics.acceptPauses == 0 { await Task.yield() }
+                // Who is in goes on, and the loop does not spin: it waits for the clock.
                 for _ in 0..<100 where try await first.ask(get("/")).status != 200 { exit(3) }
-                if server.server.statistics.acceptPauses != 2 { exit(4) }
+                if server.server.statistics.acceptPauses != 1 { exit(4) }
                 limitDescriptors(to: next + 10)
                 try await waiting.send(get("/"))
                 server.advance(.seconds(1))

@@ -42,7 +42,11 @@ import Testing
             await release.pass()
             return await echo(request, context)
         }
-        try await withServer(handler: handler) { server in
+        // No other deadline than that of stopping, however often the clock moves.
+        var configuration = HTTPServer.Configuration()
+        configuration.requestTimeout = .seconds(1_000_000_000)
+        configuration.headerTimeout = .seconds(1_000_000_000)
+        try await withServer(configuration, handler: handler) { server in
             let idle = try await server.client()
             try await idle.send("GET /unfinished HTTP")
             let busy = try await server.client()
