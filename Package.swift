@@ -95,8 +95,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Server", "Endpoints", "SQLiteStore", "Sessions", "OAuth", "JOSE", "HTTP", "HTTPServer", "Sockets",
-                "Cryptography", "Telemetry",
+                "sojourn", "Server", "Endpoints", "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP",
+                "HTTPServer", "Sockets", "Cryptography", "Telemetry",
             ], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

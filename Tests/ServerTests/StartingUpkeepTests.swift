@@ -1,0 +1,102 @@
+import Cryptography
+import SQLiteStore
+import Sessions
+import Telemetry
+import Testing
+
+@testable import Server
+
+@Suite("Upkeep")
+struct StartingUpkeepTests {
+    static let now = Instant(secondsSinceEpoch: 1_800_000_000)
+    static let policy = RefreshPolicy(absoluteMaximum: .seconds(31_536_000))
+    static let month = RefreshPolicy.tombstoneLifetime
+
+    static func record(_ change: (inout SessionRecord) -> Void) -> SessionRecord {
+        let user = User(id: Identifier(random: .system), username: "ada", createdAt: now)
+        let client = Client(id: "mobile", createdAt: now, epoch: 2)
+        let session = Session(
+            id: Identifier(random: .system), userID: user.id, clientID: client.id, device: Device(id: "d"),
+            startedAt: now, epoch: 2)
+        var record = SessionRecord(session: session, user: user, client: client, settings: Settings(epoch: 2))
+        change(&record)
+        return record
+    }
+
+    /// The record is forgotten exactly 30 days after `end`, not a second sooner.
+    static func expectForgotten(_ record: SessionRecord, _ end: Instant, _ location: SourceLocation = #_sourceLocation)
+    {
+        #expect(!policy.isForgotten(record, at: end + month + .seconds(-1)), sourceLocation: location)
+        #expect(policy.isForgotten(record, at: end + month), sourceLocation: location)
+    }
+
+    @Test("a session is forgotten 30 days after its end, however it came")
+    func forgetting() {
+        let (now, idle) = (Self.now, SessionSettings.defaults.offlineSessionIdle)
+        let ended = now + .seconds(500)
+        Self.expectForgotten(Self.record { $0.session.end(.loggedOut, at: ended) }, ended)
+        Self.expectForgotten(Self.record { _ in }, now + idle)
+        Self.expectForgotten(
+            Self.record { $0.settings.revokedBefore = Settings.RevokedBefore(epoch: 3, at: ended) }, ended)
+        Self.expectForgotten(Self.record { $0.user = nil }, now + idle)
+        Self.expectForgotten(Self.record { $0.client = nil }, now + idle)
+        // A recorded end is final: neither the clock nor a later cut moves it.
+        let late = now + idle + .seconds(999)
+        Self.expectForgotten(
+            Self.record {
+                $0.session.end(.revokedByAdmin, at: late)
+                $0.settings.revokedBefore = Settings.RevokedBefore(epoch: 3, at: ended)
+            }, late)
+    }
+
+    @Test("a session that lives is not forgotten, nor one that a cut spares")
+    func living() {
+        let record = Self.record { $0.settings.revokedBefore = Settings.RevokedBefore(epoch: 2, at: Self.now) }
+        #expect(!Self.policy.isForgotten(record, at: Self.now))
+        #expect(!Self.policy.isForgotten(record, at: Self.now + .seconds(1_209_599)))
+    }
+
+    @Test("clean-up walks over all sessions in steps and deletes the forgotten ones alone")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let administration = Administration(application.context)
+        let user = try await administration.createUser(
+            username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
+        let tokens = TokenService(application.context)
+        let count = Upkeep.stepSize + 10
+        var last: Identifier<Session>?
+        for number in 0..<count {
+            last = try await tokens.mintSession(
+                LoginRequest(clientID: Client.mobileID, device: Device(id: "d\(number)")), for: .id(user.id),
+                from: .system
+            ).session.id
+        }
+        clock.advance(.seconds(1000))
+        let ending = try #require(last)
+        try await administration.endSession(ending, by: .system)
+        let upkeep = Upkeep(context: application.context, logger: .silent)
+        clock.advance(RefreshPolicy.tombstoneLifetime - .seconds(1))
+        #expect(await upkeep.sweep(pause: .zero) == 0)
+        clock.advance(.seconds(1))
+        #expect(await upkeep.sweep(pause: .zero) == 1)
+        #expect(try await application.store.session(ending) == nil)
+        // The others ended by idling after 14 days.
+        clock.advance(SessionSettings.defaults.offlineSessionIdle)
+        #expect(await upkeep.sweep(pause: .zero) == count - 1)
+        await application.close()
+    }
+
+    @Test("signing keys rotate when they are due")
+    func keys() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let upkeep = Upkeep(context: application.context, logger: .silent)
+        await upkeep.maintainKeys()
+        #expect(application.context.signingKeys.all.count == 1)
+        clock.advance(.seconds(29 * 86400))
+        await upkeep.maintainKeys()
+        #expect(application.context.signingKeys.all.count == 2)
+        await application.close()
+    }
+}
