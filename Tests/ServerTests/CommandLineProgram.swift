@@ -1,0 +1,123 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// The built program, run as a process of its own.
+struct CommandLineProgram {
+    /// What a run came to.
+    struct Result {
+        let status: Int32
+        let output: String
+        let errors: String
+        /// The lines on standard error.
+        var lines: [Substring] { errors.split(separator: "\n") }
+    }
+
+    /// Beside the test bundle, unless `SOJOURN_BIN` names another.
+    static let path: String =
+        ProcessInfo.processInfo.environment["SOJOURN_BIN"]
+        ?? {
+            let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+            return bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/sojourn"
+        }()
+
+    let folder: StartingFolder
+    var environment: [String: String] = [:]
+
+    init(_ folder: StartingFolder) { self.folder = folder }
+
+    /// Runs the program with the folder as its working directory and waits for its end, a minute at most.
+    func run(_ words: [String], input: String = "") async throws -> Result {
+        try await start(words, input: input).result()
+    }
+
+    /// Starts the program.
+    func start(_ words: [String], input: String = "") throws -> CommandLineProcess {
+        try CommandLineProcess(words, in: folder, environment: environment, input: input)
+    }
+}
+
+/// A process that was started. It is killed when the test forgets it.
+final class CommandLineProcess: Sendable {
+    struct NotStarted: Error { let code: Int32 }
+
+    let pid: pid_t
+    private let folder: StartingFolder
+    private let name: String
+    private let end = End()
+
+    /// Outlives whoever waits for it.
+    private final class End: Sendable {
+        let status = Mutex<Int32?>(nil)
+        let group = DispatchGroup()
+    }
+
+    fileprivate init(
+        _ words: [String], in folder: StartingFolder, environment: [String: String], input: String
+    ) throws {
+        self.folder = folder
+        name = "run-\(UInt64.random(in: 0 ... .max))"
+        folder.write(name + ".in", input)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, folder.file(name + ".in"), O_RDONLY, 0)
+        for (descriptor, ending) in [(Int32(1), ".out"), (2, ".err")] {
+            let flags = O_WRONLY | O_CREAT | O_APPEND
+            posix_spawn_file_actions_addopen(&actions, descriptor, folder.file(name + ending), flags, 0o600)
+        }
+        // The shell goes to the folder and becomes the program: same process, same pid.
+        let shell = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder.path, CommandLineProgram.path]
+        var arguments = (shell + words).map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { (arguments + variables).forEach { free($0) } }
+        var started: pid_t = 0
+        let code = posix_spawn(&started, shell[0], &actions, nil, &arguments, &variables)
+        guard code == 0 else { throw NotStarted(code: code) }
+        let pid = started
+        self.pid = pid
+        end.group.enter()
+        // A thread of its own, because waitpid blocks.
+        DispatchQueue(label: "waiting for \(pid)").async { [end] in
+            var raw: Int32 = 0
+            while waitpid(pid, &raw, 0) < 0 && errno == EINTR {}
+            // WEXITSTATUS, or the signal with a minus.
+            end.status.withLock { $0 = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : -(raw & 0x7F) }
+            end.group.leave()
+        }
+    }
+
+    deinit { if end.status.withLock({ $0 }) == nil { kill(pid, SIGKILL) } }
+
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    /// Waits for the end; kills the process after a minute.
+    func result() async -> CommandLineProgram.Result {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "result of \(pid)").async { [end, pid] in
+                if end.group.wait(timeout: .now() + 60) == .timedOut {
+                    kill(pid, SIGKILL)
+                    end.group.wait()
+                }
+                continuation.resume()
+            }
+        }
+        return CommandLineProgram.Result(
+            status: end.status.withLock { $0 } ?? -1, output: folder.text(name + ".out") ?? "",
+            errors: folder.text(name + ".err") ?? "")
+    }
+
+    /// Waits until the file exists, which the process makes, or until the process ends.
+    func waitForFile(_ file: String) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "file of \(pid)").async { [folder, end] in
+                let deadline = DispatchTime.now() + 30
+                while !folder.exists(file), end.status.withLock({ $0 }) == nil, DispatchTime.now() < deadline {
+                    usleep(2000)
+                }
+                continuation.resume(returning: folder.exists(file))
+            }
+        }
+    }
+}
