@@ -68,6 +68,9 @@ CREATE TABLE sessions (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE,
     user_id BLOB NOT NULL,
+    -- The user's row, found without the index of ids. Of a deleted user the number may come again, the id does not: a
+    -- join asks for both. Sessions that live have a user.
+    user_number INTEGER NOT NULL,
     client_id TEXT NOT NULL,
     device_id TEXT NOT NULL,
     device_name TEXT,
@@ -89,7 +92,7 @@ CREATE TABLE sessions (
 ) STRICT;
 
 -- One living session per device, and the way to the living sessions of a user.
-CREATE UNIQUE INDEX sessions_living ON sessions (user_id, client_id, device_id) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX sessions_living ON sessions (user_number, client_id, device_id) WHERE ended_at IS NULL;
 
 -- The way to the tombstones of a user.
 CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;

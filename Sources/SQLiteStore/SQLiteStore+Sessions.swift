@@ -28,12 +28,12 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Outcome? {
         try await write { (transaction) throws(DatabaseError) -> Outcome? in
             let connection = transaction.connection
-            guard let user = try UserRow.find(.id(userID), connection)?.user else { return nil }
+            guard let user = try UserRow.find(.id(userID), connection) else { return nil }
             let previous = try connection.first(
-                SessionRow.selectLiving, userID, clientID, deviceID
+                SessionRow.selectLiving, user.number, clientID, deviceID
             ) { (row) throws(DatabaseError) in try SessionRow.read(&row) }
             var opening = SessionOpening(
-                user: user, client: transaction.catalogue.clients[clientID],
+                user: user.user, client: transaction.catalogue.clients[clientID],
                 settings: transaction.catalogue.settings, previous: previous?.session)
             let outcome = decide(&opening)
             if let session = opening.session {
@@ -42,7 +42,7 @@ extension SQLiteStore {
                     ended.end(.replaced, at: session.startedAt)
                     try SessionRow.write(ended, over: previous.session, number: previous.number, connection)
                 }
-                try SessionRow.insert(session, connection)
+                try SessionRow.insert(session, userNumber: user.number, connection)
             }
             try EventRow.insert(opening.events, connection)
             return outcome
@@ -64,14 +64,13 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Page<SessionRecord> {
         guard let place = Self.place(after: cursor), limit > 0 else { return Page(items: [], nextCursor: nil) }
         return try await read { (snapshot) throws(DatabaseError) -> Page<SessionRecord> in
-            let user = try UserRow.find(.id(userID), snapshot.connection)?.user
-            // One more than asked for tells whether there is a next page.
+            let user = try UserRow.find(.id(userID), snapshot.connection)
             let sessions = try snapshot.connection.all(
-                SessionRow.selectPage, userID, place.startedAt, place.id, limit.addingReportingOverflow(1).partialValue
+                SessionRow.selectPage, user?.number, userID, place.startedAt, place.id, Self.oneMore(than: limit)
             ) { (row) throws(DatabaseError) in try SessionRow.read(&row).session }
             let items = sessions.prefix(limit).map { session in
                 SessionRecord(
-                    session: session, user: user, client: snapshot.catalogue.clients[session.clientID],
+                    session: session, user: user?.user, client: snapshot.catalogue.clients[session.clientID],
                     settings: snapshot.catalogue.settings)
             }
             let next = sessions.count > limit ? items.last.map { Self.cursor(after: $0.session) } : nil
@@ -107,6 +106,9 @@ extension SQLiteStore {
         }
         return (startedAt, id.bytes)
     }
+
+    /// One row more than a page holds tells whether there is another page.
+    static func oneMore(than limit: Int) -> Int { limit == .max ? limit : limit + 1 }
 
     private static func cursor(after session: Session) -> String {
         "\(session.startedAt.secondsSinceEpoch).\(session.id)"

@@ -27,7 +27,7 @@ extension SQLiteStore {
         let keyPattern = query.map { UserRow.pattern(containing: Text.key($0)) }
         return try await readAtLength { (snapshot) throws(DatabaseError) -> Page<User> in
             let rows = try snapshot.connection.all(
-                UserRow.selectPage, cursor ?? "", pattern, keyPattern, limit.addingReportingOverflow(1).partialValue
+                UserRow.selectPage, cursor ?? "", pattern, keyPattern, Self.oneMore(than: limit)
             ) { (row) throws(DatabaseError) in (user: try UserRow.read(&row).user, key: row.text()) }
             let items = rows.prefix(limit)
             return Page(items: items.map(\.user), nextCursor: rows.count > limit ? items.last?.key : nil)
@@ -53,11 +53,11 @@ extension SQLiteStore {
                 try UserRow.update(edited.user, number: stored.number, connection)
             }
             var ended = 0
-            if let ending = edited.ending { ended += try Self.end(ending, of: stored.user.id, connection) }
+            if let ending = edited.ending { ended += try Self.end(ending, of: stored.number, connection) }
             if edited.deletes {
                 // Whom the change did not end for a reason of its own.
                 let at = edited.ending?.at ?? edited.events.first?.at ?? clock.now
-                ended += try Self.end(UserChange.EndingSessions(.userDeleted, at: at), of: stored.user.id, connection)
+                ended += try Self.end(UserChange.EndingSessions(.userDeleted, at: at), of: stored.number, connection)
                 try connection.execute(UserRow.delete, stored.number)
             }
             try EventRow.insert(edited.events, connection)
@@ -66,10 +66,10 @@ extension SQLiteStore {
     }
 
     private static func end(
-        _ ending: UserChange.EndingSessions, of userID: Identifier<User>, _ connection: Connection
+        _ ending: UserChange.EndingSessions, of userNumber: Int64, _ connection: Connection
     ) throws(DatabaseError) -> Int {
         try connection.execute(
-            SessionRow.endAll, ending.at, ending.reason.rawValue, userID, ending.except, ending.clientID,
+            SessionRow.endAll, ending.at, ending.reason.rawValue, userNumber, ending.except, ending.clientID,
             ending.deviceID)
     }
 }

@@ -9,9 +9,14 @@ enum SessionRow {
         s.child, s.child_answered_at, s.child_request_key, s.ended_at, s.ended_reason
         """
 
-    /// A refresh reads this: session and user, each by its id.
-    static let selectWithUser = Query(
-        "SELECT \(columns), \(UserRow.columns) FROM sessions s LEFT JOIN users u ON u.id = s.user_id WHERE s.id = ?")
+    /// The plus keeps SQLite from looking for the id in its index: the number leads to the row at once.
+    private static let withUser = """
+        SELECT \(columns), \(UserRow.columns)
+        FROM sessions s LEFT JOIN users u ON u.number = s.user_number AND +u.id = s.user_id
+        """
+
+    /// A refresh reads this: the session by its id, the user by the row's number.
+    static let selectWithUser = Query("\(withUser) WHERE s.id = ?")
 
     /// A refresh writes this, and nothing else.
     static let updateRotation = Query(
@@ -29,43 +34,41 @@ enum SessionRow {
 
     static let insert = Query(
         """
-        INSERT INTO sessions (id, user_id, client_id, device_id, device_name, device_platform, device_app_version,
+        INSERT INTO sessions (id, user_id, user_number, client_id, device_id, device_name, device_platform, device_app_version,
             authentication_mode, scope, authentication_methods, key_thumbprint, epoch, started_at, parent, child,
             child_answered_at, child_request_key, ended_at, ended_reason)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
 
     /// The one session that lives on a device, if any.
     static let selectLiving = Query(
         """
         SELECT \(columns) FROM sessions s
-        WHERE s.user_id = ? AND s.client_id = ? AND s.device_id = ? AND s.ended_at IS NULL
+        WHERE s.user_number = ? AND s.client_id = ? AND s.device_id = ? AND s.ended_at IS NULL
         """)
 
     /// Ends the sessions of a user: all, or those of one client, one device; one can be spared.
     static let endAll = Query(
         """
         UPDATE sessions SET ended_at = ?1, ended_reason = ?2
-        WHERE user_id = ?3 AND ended_at IS NULL
+        WHERE user_number = ?3 AND ended_at IS NULL
             AND (?4 IS NULL OR id <> ?4) AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR device_id = ?6)
         """)
 
-    /// A page of a user's sessions, newest first. Each half has its partial index.
+    /// A page of a user's sessions, newest first. Each half has its partial index; a deleted user has no number, and
+    /// only tombstones.
     static let selectPage = Query(
         """
         SELECT \(columns) FROM sessions s WHERE s.number IN (
-            SELECT number FROM sessions WHERE user_id = ?1 AND ended_at IS NULL
-            UNION ALL SELECT number FROM sessions WHERE user_id = ?1 AND ended_at IS NOT NULL
-        ) AND (s.started_at, s.id) < (?2, ?3)
-        ORDER BY s.started_at DESC, s.id DESC LIMIT ?4
+            SELECT number FROM sessions WHERE user_number = ?1 AND ended_at IS NULL
+            UNION ALL SELECT number FROM sessions WHERE user_id = ?2 AND ended_at IS NOT NULL
+        ) AND (s.started_at, s.id) < (?3, ?4)
+        ORDER BY s.started_at DESC, s.id DESC LIMIT ?5
         """)
 
     /// A step of clean-up reads this.
     static let selectStep = Query(
-        """
-        SELECT \(columns), \(UserRow.columns) FROM sessions s LEFT JOIN users u ON u.id = s.user_id
-        WHERE s.id > ? ORDER BY s.id LIMIT ?
-        """)
+        "\(withUser) WHERE s.id > ? ORDER BY s.id LIMIT ?")
 
     static let delete = Query("DELETE FROM sessions WHERE number = ?")
 
@@ -141,9 +144,11 @@ enum SessionRow {
     }
 
     /// Adds a session.
-    static func insert(_ session: Session, _ connection: Connection) throws(DatabaseError) {
+    static func insert(
+        _ session: Session, userNumber: Int64, _ connection: Connection
+    ) throws(DatabaseError) {
         try connection.execute(
-            insert, session.id, session.userID, session.clientID, session.device.id, session.device.name,
+            insert, session.id, session.userID, userNumber, session.clientID, session.device.id, session.device.name,
             session.device.platform, session.device.appVersion, session.authenticationMode.rawValue,
             session.scope.description, session.authenticationMethods.joined(separator: " "), session.keyThumbprint,
             session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
