@@ -66,7 +66,7 @@ let package = Package(
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",
-            dependencies: ["Server", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE", "CLinux"],
+            dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux"],
             swiftSettings: strict),
         // Tests
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import Sockets
+
+/// The calls of the admin interface that prepare a measurement.
+struct AdminCalls {
+    private let address: SocketAddress
+    private let key: String
+
+    /// Calls to the server that was started with `launch`.
+    init(_ server: ServerProcess, _ launch: ServerProcess.Launch) {
+        address = .ipv4(bytes: [127, 0, 0, 1], port: server.adminPort)
+        key = launch.adminKey
+    }
+
+    /// Every refresh rotates: no answer is a repeated one.
+    func rotateAtEveryRefresh() throws {
+        _ = try call("PUT", "/admin/v1/settings/sessions", #"{"rotation_interval": 0}"#)
+    }
+
+    /// The user whom the sessions belong to.
+    func makeUser() throws { _ = try call("POST", "/admin/v1/users", #"{"username": "bench"}"#) }
+
+    /// A new session of that user; returns its refresh token.
+    func mintSession(device: Int) throws -> [UInt8] {
+        struct Tokens: Decodable { let refresh_token: String }
+        let body = #"{"device": {"id": "bench-device-\#(device)"}}"#
+        let answer = try call("POST", "/admin/v1/users/username:bench/sessions", body)
+        return Array(try JSONDecoder().decode(Tokens.self, from: Data(answer)).refresh_token.utf8)
+    }
+
+    private func call(_ method: String, _ path: String, _ body: String) throws -> [UInt8] {
+        let request = """
+            \(method) \(path) HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Authorization: Bearer \(key)\r
+            Content-Type: application/json\r
+            Content-Length: \(body.utf8.count)\r
+            Connection: close\r
+            \r
+            \(body)
+            """
+        let socket = try ClientSocket(to: address, timeout: .seconds(20))
+        try socket.send(Array(request.utf8))
+        var received: [UInt8] = []
+        while true {
+            let bytes = try socket.receive()
+            received += bytes
+            if let answer = try Answer(received) {
+                guard (200..<300).contains(answer.status) else { throw Self.refusal(method, path, received) }
+                return Array(received[answer.body])
+            }
+            if bytes.isEmpty { throw Self.refusal(method, path, received) }
+        }
+    }
+
+    private static func refusal(_ method: String, _ path: String, _ answer: [UInt8]) -> Failure {
+        Failure("\(method) \(path) was answered with: \(String(decoding: answer, as: UTF8.self))")
+    }
+}

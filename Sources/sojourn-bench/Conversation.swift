@@ -1,0 +1,66 @@
+/// What one connection says again and again, and what it takes for a right answer.
+protocol Conversation {
+    /// The next request, whole.
+    var request: [UInt8] { get }
+
+    /// Takes the answer to it. False: it is not what it should be, and nothing more can be said.
+    mutating func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool
+}
+
+/// `GET /healthz`.
+struct HealthCheck: Conversation {
+    let request = Array("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
+
+    func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool { answer.status == 200 }
+}
+
+/// Chains of refresh-token grants (RFC 6749 section 6), taken in turn: the refresh token of each answer is what its chain
+/// presents next.
+struct RefreshChains: Conversation {
+    private var tokens: [[UInt8]]
+    private var turn = 0
+    private(set) var request: [UInt8]
+    /// The token stands at the end of the request.
+    private var presentedCount: Int
+
+    /// Chains that begin with those tokens, of which there is at least one.
+    init(_ tokens: [[UInt8]]) {
+        self.tokens = tokens
+        request = Self.request(for: tokens[0])
+        presentedCount = tokens[0].count
+    }
+
+    mutating func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool {
+        guard answer.status == 200, bytes.span.text(of: Self.accessToken, in: answer.body) != nil,
+            let place = bytes.span.text(of: Self.refreshToken, in: answer.body),
+            !bytes[place].elementsEqual(tokens[turn])
+        else { return false }
+        tokens[turn] = Array(bytes[place])
+        turn = (turn + 1) % tokens.count
+        let next = tokens[turn]
+        if next.count == presentedCount {
+            request.replaceSubrange(request.count - next.count..<request.count, with: next)
+        } else {
+            request = Self.request(for: next)
+            presentedCount = next.count
+        }
+        return true
+    }
+
+    /// Refresh tokens are made of characters that a form need not escape.
+    private static func request(for token: [UInt8]) -> [UInt8] {
+        let start = "grant_type=refresh_token&client_id=mobile&refresh_token="
+        let head = """
+            POST /oauth/token HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Content-Type: application/x-www-form-urlencoded\r
+            Content-Length: \(start.utf8.count + token.count)\r
+            \r
+
+            """
+        return Array((head + start).utf8) + token
+    }
+
+    private static let accessToken = Array("\"access_token\"".utf8)
+    private static let refreshToken = Array("\"refresh_token\"".utf8)
+}

@@ -1,0 +1,78 @@
+import Glibc
+import Sockets
+
+/// One keep-alive connection of the load: a request, its answer, the next request.
+final class LoadConnection<Dialogue: Conversation> {
+    /// What became of an event.
+    enum Progress {
+        /// Part of an answer has come.
+        case waiting
+        /// An answer has come and was right, so many nanoseconds after its request went.
+        case answered(nanoseconds: Int64)
+        /// The answer was wrong, or the connection broke.
+        case failed(String)
+    }
+
+    private let socket: StreamSocket
+    private var conversation: Dialogue
+    private var received: [UInt8] = []
+    private var sentAt: Int64 = 0
+    /// Whether an answer is on its way.
+    private(set) var isWaiting = false
+
+    /// For the epoll set.
+    var number: Int32 { socket.number }
+
+    /// Connects to `port` of this machine.
+    init(port: UInt16, _ conversation: Dialogue) throws {
+        self.conversation = conversation
+        let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw Failure.system("socket") }
+        socket = StreamSocket(owning: number)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0, fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw Failure.system("connect to \(port)") }
+        socket.sendWithoutDelay()
+    }
+
+    /// Sends the next request at instant `now`.
+    func ask(at now: Int64) throws {
+        sentAt = now
+        isWaiting = true
+        let request = conversation.request
+        // A request is smaller than any socket's buffer, and the last one has been read.
+        guard socket.send(request) == .bytes(request.count) else { throw Failure("a request could not be sent") }
+    }
+
+    /// Reads what has come, at instant `now`; `buffer` is room that all connections share.
+    func hear(at now: Int64, _ buffer: inout [UInt8]) -> Progress {
+        switch socket.receive(into: &buffer) {
+        case .wouldBlock: return .waiting
+        case .failed, .bytes(0): return fail("the server closed the connection")
+        case .bytes(let count): received.append(contentsOf: buffer[..<count])
+        }
+        do {
+            guard let answer = try Answer(received) else { return .waiting }
+            guard answer.body.upperBound == received.count, conversation.accepts(answer, in: received) else {
+                return fail("a wrong answer: \(String(decoding: received.prefix(600), as: UTF8.self))")
+            }
+        } catch {
+            return fail("\(error)")
+        }
+        received.removeAll(keepingCapacity: true)
+        isWaiting = false
+        return .answered(nanoseconds: now - sentAt)
+    }
+
+    private func fail(_ reason: String) -> Progress {
+        isWaiting = false
+        return .failed(reason)
+    }
+}

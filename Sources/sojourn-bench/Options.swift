@@ -1,0 +1,110 @@
+import Glibc
+
+/// The command line was wrong; the text says how.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// What can be chosen on the command line. Every benchmark knows every option; some do without a few.
+struct Options: Sendable {
+    /// Connections that ask at the same time; measured one after the other.
+    var connections = [32, 128]
+    /// How long one round loads.
+    var seconds = 8.0
+    /// How often each figure is measured.
+    var rounds = 3
+    /// How many sessions the database holds before.
+    var sessions = 0
+    /// The server's program; nil: beside this one.
+    var sojourn: String?
+    /// Where throw-away files go: this chooses the disk. Nil: the system's folder for temporary files.
+    var folder: String?
+    /// Whether the report is for a machine.
+    var json = false
+
+    /// One option, as the help shows it.
+    struct Choice: Sendable {
+        let name: String
+        /// Nil for a switch.
+        let placeholder: String?
+        let help: String
+        let apply: @Sendable (inout Options, String) throws -> Void
+    }
+
+    /// Every option.
+    static let choices = [
+        Choice(name: "--connections", placeholder: "N,N", help: "connections that ask at the same time") {
+            let counts = $1.split(separator: ",").map { Int($0) ?? 0 }
+            guard !counts.isEmpty, counts.allSatisfy({ (1...10_000).contains($0) }) else {
+                throw UsageError("--connections takes numbers from 1 to 10000, parted by commas: --connections 32,128")
+            }
+            $0.connections = counts
+        },
+        Choice(name: "--seconds", placeholder: "N", help: "how long one round loads") {
+            guard let seconds = Double($1), seconds > 0, seconds <= 3600 else {
+                throw UsageError("--seconds takes a number up to 3600")
+            }
+            $0.seconds = seconds
+        },
+        Choice(name: "--rounds", placeholder: "N", help: "how often each figure is measured") {
+            $0.rounds = try number($1, "--rounds", 1...1000)
+        },
+        Choice(name: "--sessions", placeholder: "N", help: "sessions in the database before") {
+            $0.sessions = try number($1, "--sessions", 0...100_000_000)
+        },
+        Choice(name: "--sojourn", placeholder: "PATH", help: "the server's program; default: beside this one") {
+            $0.sojourn = $1
+        },
+        Choice(name: "--folder", placeholder: "PATH", help: "where throw-away files go: chooses the disk") {
+            $0.folder = $1
+        },
+        Choice(name: "--json", placeholder: nil, help: "print the report as JSON") { options, _ in
+            options.json = true
+        },
+    ]
+
+    private static func number(_ text: String, _ name: String, _ range: ClosedRange<Int>) throws -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError("\(name) takes a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}
+
+extension Options {
+    /// What `words` choose over `defaults`.
+    init(_ words: ArraySlice<String>, defaults: Options) throws {
+        self = defaults
+        var rest = words
+        while let word = rest.popFirst() {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let choice = Self.choices.first(where: { $0.name == parts[0] }) else {
+                throw UsageError("unknown option '\(word)'; see: sojourn-bench --help")
+            }
+            if let placeholder = choice.placeholder {
+                guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+                    throw UsageError("\(choice.name) needs a value: \(choice.name) \(placeholder)")
+                }
+                try choice.apply(&self, value)
+            } else {
+                guard parts.count == 1 else { throw UsageError("\(choice.name) takes no value") }
+                try choice.apply(&self, "")
+            }
+        }
+    }
+
+    /// The server's program: the one named, or the one beside this program.
+    func sojournPath() throws -> String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count)
+        let own = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let found = sojourn ?? own.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/sojourn"
+        guard access(found, X_OK) == 0 else {
+            throw UsageError(
+                "there is no program at \(found); build it (swift build -c release) or name it: --sojourn PATH")
+        }
+        return found
+    }
+}

@@ -1,0 +1,144 @@
+import Cryptography
+import SQLiteStore
+import Sessions
+
+/// `sojourn-bench refresh`.
+struct RefreshBenchmark {
+    let options: Options
+
+    /// Several rounds of the same load.
+    private struct Rounds {
+        var perSecond: [Double] = []
+        var cpuMilliseconds: [Double] = []
+        var latencies: [Double: [Double]] = [:]
+        var errors: [Double] = []
+    }
+
+    private static let shares = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")]
+
+    func run() async throws -> Report {
+        let folder = try TemporaryFolder(in: options.folder)
+        let launch = try ServerProcess.Launch(program: options.sojournPath(), folder: folder.path)
+        let preparation = try await prepare(launch)
+        var report = Report("refresh")
+        let machine = try measureMachine(MachineLimits(folder: folder.path), launch, &report)
+        let server = try ServerProcess(launch)
+        for count in options.connections {
+            let tokens = try preparation.tokens(count, server, launch)
+            let load = try LoadGenerator(port: server.publicPort, tokens.map { RefreshChains($0) })
+            let rounds = try measure(load, server, count)
+            add(rounds, count, machine, to: &report)
+        }
+        report.figures.append(Figure("server memory, peak", "MiB", [server.mebibytes("VmHWM")]))
+        try server.stop()
+        return report
+    }
+
+    /// A database in which every refresh rotates, with the sessions that were asked for.
+    private func prepare(_ launch: ServerProcess.Launch) async throws -> TokenSupply {
+        let server = try ServerProcess(launch)
+        let calls = AdminCalls(server, launch)
+        try calls.rotateAtEveryRefresh()
+        try calls.makeUser()
+        try server.stop()
+        guard options.sessions > 0 else { return .minted }
+        SojournBench.progress("filling the database with \(options.sessions) sessions")
+        let store = try SessionFiller.open(launch.database)
+        let filler = SessionFiller(store: store)
+        let users = try await filler.addUsers(max(1, options.sessions / SessionFiller.sessionsPerUser))
+        let sessions = try await filler.addSessions(options.sessions, of: users)
+        await store.close()
+        return .filled(sessions.shuffled(), launch.rootKeys)
+    }
+
+    /// What the machine can do of each part, and the HTTP part of it with this server.
+    private func measureMachine(
+        _ limits: MachineLimits, _ launch: ServerProcess.Launch, _ report: inout Report
+    ) throws -> (http: [Int: Spread], sign: Spread, rows: [Int: Spread]) {
+        SojournBench.progress("measuring the limits of the machine")
+        let sign = Spread.of(options.rounds) { MachineLimits.signatures() }
+        report.figures.append(Figure("ES256 signatures, one thread", "per second", sign))
+        let syncs = try (0..<options.rounds).map { _ in try limits.diskSyncs().sorted() }
+        report.figures.append(Figure("sync of 4 KiB, p50", "ms", syncs.map { $0[$0.count / 2] }))
+        report.figures.append(Figure("syncs of 4 KiB", "per second", syncs.map { Double($0.count) }))
+        var (http, rows): ([Int: Spread], [Int: Spread]) = ([:], [:])
+        for count in options.connections {
+            rows[count] = try Spread.of(options.rounds) { try limits.rows(batch: count) }
+            let server = try ServerProcess(launch)
+            let load = try LoadGenerator(port: server.publicPort, (0..<count).map { _ in HealthCheck() })
+            _ = try load.run(seconds: 0.5)
+            http[count] = try Spread.of(options.rounds) { try load.run(seconds: 2).perSecond }
+            try server.stop()
+        }
+        return (http, sign, rows)
+    }
+
+    private func measure(_ load: LoadGenerator<RefreshChains>, _ server: ServerProcess, _ count: Int) throws -> Rounds {
+        var rounds = Rounds()
+        _ = try load.run(seconds: 1)
+        for round in 1...options.rounds {
+            let before = server.cpuSeconds
+            let result = try load.run(seconds: options.seconds)
+            SojournBench.progress(
+                "\(count) connections, round \(round): \(Int(result.perSecond)) refreshes per second, \(result.errors) errors"
+            )
+            if let error = result.firstError { SojournBench.progress(error) }
+            rounds.perSecond.append(result.perSecond)
+            rounds.cpuMilliseconds.append((server.cpuSeconds - before) * 1000 / Double(max(1, result.answered)))
+            rounds.errors.append(Double(result.errors))
+            for (share, _) in Self.shares { rounds.latencies[share, default: []].append(result.latency(share)) }
+        }
+        return rounds
+    }
+
+    private func add(
+        _ rounds: Rounds, _ count: Int, _ machine: (http: [Int: Spread], sign: Spread, rows: [Int: Spread]),
+        to report: inout Report
+    ) {
+        func add(_ name: String, _ unit: String, _ values: [Double]) {
+            report.figures.append(Figure(name, unit, connections: count, values))
+        }
+        add("durable refreshes", "per second", rounds.perSecond)
+        for (share, name) in Self.shares { add("latency \(name)", "ms", rounds.latencies[share] ?? []) }
+        add("errors", "in a round", rounds.errors)
+        add("server CPU for a refresh", "ms", rounds.cpuMilliseconds)
+        guard let http = machine.http[count], let rows = machine.rows[count] else { return }
+        report.figures.append(Figure("GET /healthz", "per second", connections: count, http))
+        report.figures.append(
+            Figure("SQLite rows in batches of the connections", "per second", connections: count, rows))
+        let limit = 1 / (1 / http.median + 1 / machine.sign.median + 1 / rows.median)
+        add("machine's limit", "per second", [limit])
+        add("refreshes over the machine's limit", "times", rounds.perSecond.map { $0 / limit })
+    }
+}
+
+/// Where the first refresh tokens come from.
+enum TokenSupply {
+    /// From the server, by its admin interface: a new session for each.
+    case minted
+    /// Derived with the root key for sessions that were put into the database.
+    case filled([Identifier<Session>], RootKeys)
+
+    /// How many sessions of a filled database a connection refreshes in turn.
+    private static let chainsPerConnection = 256
+
+    /// Tokens for each connection: one, or many that are spread over a filled database.
+    func tokens(
+        _ connections: Int, _ server: ServerProcess, _ launch: ServerProcess.Launch
+    ) throws -> [[[UInt8]]] {
+        switch self {
+        case .minted:
+            let calls = AdminCalls(server, launch)
+            return try (0..<connections).map { [try calls.mintSession(device: connections * 1_000_000 + $0)] }
+        case .filled(let sessions, let rootKeys):
+            let coder = RefreshTokenCoder(rootKeys: rootKeys)
+            let each = max(1, min(Self.chainsPerConnection, sessions.count / connections))
+            return (0..<connections).map { connection in
+                (0..<each).map { number in
+                    let id = sessions[(connection * each + number) % sessions.count]
+                    return Array(coder.encode(RefreshToken(sessionID: id, serial: 1)).utf8)
+                }
+            }
+        }
+    }
+}

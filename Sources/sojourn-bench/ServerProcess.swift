@@ -1,0 +1,142 @@
+import Cryptography
+import FoundationEssentials
+import Glibc
+import Sessions
+
+/// A server that runs beside this program, on ports of its own. It is ended when the last reference goes.
+final class ServerProcess {
+    /// What a server is started with.
+    struct Launch {
+        let program: String
+        /// Holds the database, the log and the ready file.
+        let folder: String
+        let adminKey = "bench-" + Hex.encode(randomBytes(count: 24))
+        /// The server's root keys, so that tokens can be made for sessions that did not come from it.
+        let rootKeys: RootKeys
+        fileprivate let rootKeyText: String
+
+        init(program: String, folder: String) throws {
+            let secret = SecretKey.random()
+            guard let rootKeys = RootKeys([secret]) else { throw Failure("one root key is none") }
+            self.program = program
+            self.folder = folder
+            self.rootKeys = rootKeys
+            rootKeyText = Hex.encode(secret.bytes)
+        }
+
+        var database: String { folder + "/sojourn.sqlite" }
+        var log: String { folder + "/sojourn.log" }
+        var readyFile: String { folder + "/ready.json" }
+    }
+
+    private struct Ready: Decodable {
+        let `public`: String
+        let admin: String
+    }
+
+    let pid: pid_t
+    let publicPort: UInt16
+    let adminPort: UInt16
+    /// From exec to the ready file.
+    let readyAfter: Double
+    private let launch: Launch
+    private var hasEnded = false
+
+    /// Starts the server and waits until it answers.
+    init(_ launch: Launch) throws {
+        self.launch = launch
+        unlink(launch.readyFile)
+        let start = monotonicNanoseconds()
+        pid = try Self.spawn(launch)
+        do {
+            let ready = try Self.waitUntilReady(pid, launch)
+            readyAfter = Double(monotonicNanoseconds() - start) / 1e9
+            publicPort = try Self.port(of: ready.public)
+            adminPort = try Self.port(of: ready.admin)
+        } catch {
+            kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+            throw error
+        }
+    }
+
+    deinit {
+        guard !hasEnded else { return }
+        kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
+    }
+
+    /// Asks the server to finish, and waits until it has.
+    func stop() throws {
+        hasEnded = true
+        kill(pid, SIGTERM)
+        var status: Int32 = 0
+        waitpid(pid, &status, 0)
+        guard status == 0 else { throw Failure("the server ended with status \(status): \(Self.lastLines(launch))") }
+    }
+
+    /// CPU time that the server has spent so far, in seconds.
+    var cpuSeconds: Double {
+        var clock = clockid_t()
+        guard clock_getcpuclockid(pid, &clock) == 0, let spent = nanoseconds(of: clock) else { return .nan }
+        return Double(spent) / 1e9
+    }
+
+    /// A line of /proc/PID/status in MiB: VmRSS (resident now), VmHWM (the most so far).
+    func mebibytes(_ name: String) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") } ?? ""
+        return line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }.map { $0 / 1024 }
+            ?? .nan
+    }
+
+    private static func spawn(_ launch: Launch) throws -> pid_t {
+        let words = [
+            launch.program, "serve", "--database", "sqlite:\(launch.database)", "--public", "127.0.0.1:0", "--admin",
+            "127.0.0.1:0", "--ready-file", launch.readyFile,
+        ]
+        // Nothing else is inherited, so that a developer's settings change no figure.
+        let environment = [
+            "SOJOURN_ADMIN_KEY=\(launch.adminKey)", "SOJOURN_ROOT_KEY=\(launch.rootKeyText)",
+            "SOJOURN_LIMITS_REQUESTS_PER_CONNECTION=0",
+            "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=\(launch.folder)",
+        ]
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for output in [STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, output, launch.log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        }
+        let (arguments, variables) = (words.map { strdup($0) } + [nil], environment.map { strdup($0) } + [nil])
+        defer { for text in arguments + variables { free(text) } }
+        var pid = pid_t()
+        errno = posix_spawn(&pid, launch.program, &actions, nil, arguments, variables)
+        guard errno == 0 else { throw Failure.system(launch.program) }
+        return pid
+    }
+
+    private static func waitUntilReady(_ pid: pid_t, _ launch: Launch) throws -> Ready {
+        let deadline = monotonicNanoseconds() + 60_000_000_000
+        while monotonicNanoseconds() < deadline {
+            if let data = FileManager.default.contents(atPath: launch.readyFile) {
+                return try JSONDecoder().decode(Ready.self, from: data)
+            }
+            guard waitpid(pid, nil, WNOHANG) == 0 else {
+                throw Failure("the server ended at once: \(lastLines(launch))")
+            }
+            usleep(200)
+        }
+        throw Failure("the server was not ready within a minute: \(lastLines(launch))")
+    }
+
+    private static func port(of url: String) throws -> UInt16 {
+        guard let port = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+            throw Failure("the ready file names no port: \(url)")
+        }
+        return port
+    }
+
+    private static func lastLines(_ launch: Launch) -> String {
+        String(((try? String(contentsOfFile: launch.log, encoding: .utf8)) ?? "").suffix(1000))
+    }
+}

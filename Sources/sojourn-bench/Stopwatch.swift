@@ -1,0 +1,20 @@
+import Glibc
+
+/// Nanoseconds of a clock that never jumps.
+func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) ?? 0 }
+
+/// What a clock shows, in nanoseconds; nil when there is no such clock.
+func nanoseconds(of clock: clockid_t) -> Int64? {
+    var time = timespec()
+    guard clock_gettime(clock, &time) == 0 else { return nil }
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+/// Repeats `body`, which does so many operations at a time, for that long; returns operations per second.
+func rate(seconds: Double, _ body: () throws -> Int) rethrows -> Double {
+    let start = monotonicNanoseconds()
+    let end = start + Int64(seconds * 1e9)
+    var count = 0
+    while monotonicNanoseconds() < end { count += try body() }
+    return Double(count) * 1e9 / Double(monotonicNanoseconds() - start)
+}

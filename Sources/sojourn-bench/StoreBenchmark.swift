@@ -1,0 +1,87 @@
+import FoundationEssentials
+import SQLiteStore
+import Sessions
+
+/// `sojourn-bench store`.
+struct StoreBenchmark {
+    let options: Options
+
+    func run() async throws -> Report {
+        let folder = try TemporaryFolder(in: options.folder)
+        let path = folder.path + "/store.sqlite"
+        var report = Report("store")
+        let sessions = try await fill(path, &report)
+        let times = try await opening(path)
+        report.figures.append(Figure("time to open with \(sessions.count) sessions", "ms", times))
+        let store = try SessionFiller.open(path)
+        for count in options.connections {
+            var perSecond: [Double] = []
+            for _ in 0..<options.rounds {
+                perSecond.append(try await Self.updates(store, sessions, tasks: count, seconds: options.seconds))
+            }
+            report.figures.append(Figure("durable updates", "per second", connections: count, perSecond))
+        }
+        await store.close()
+        return report
+    }
+
+    private func fill(_ path: String, _ report: inout Report) async throws -> [Identifier<Session>] {
+        let count = max(1, options.sessions)
+        SojournBench.progress("filling a database with \(count) sessions")
+        var store = try SessionFiller.open(path)
+        let users = try await SessionFiller(store: store).addUsers(max(1, count / SessionFiller.sessionsPerUser))
+        await store.close()
+        let bytesBefore = Self.bytes(path)
+        store = try SessionFiller.open(path)
+        let start = monotonicNanoseconds()
+        let sessions = try await SessionFiller(store: store).addSessions(count, of: users)
+        let seconds = Double(monotonicNanoseconds() - start) / 1e9
+        await store.close()
+        report.figures.append(
+            Figure("bytes for a session", "bytes", [Double(Self.bytes(path) - bytesBefore) / Double(count)]))
+        report.figures.append(Figure("durable new sessions", "per second", [Double(count) / seconds]))
+        return sessions
+    }
+
+    private func opening(_ path: String) async throws -> [Double] {
+        var times: [Double] = []
+        for _ in 0..<max(5, options.rounds) {
+            let start = monotonicNanoseconds()
+            let store = try SessionFiller.open(path)
+            times.append(Double(monotonicNanoseconds() - start) / 1e6)
+            await store.close()
+        }
+        return times
+    }
+
+    private static func bytes(_ path: String) -> Int {
+        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    }
+
+    /// What a refresh changes of a session, at random ones, from so many tasks at a time; returns changes per second.
+    private static func updates(
+        _ store: SQLiteStore, _ sessions: [Identifier<Session>], tasks: Int, seconds: Double
+    ) async throws -> Double {
+        let start = monotonicNanoseconds()
+        let end = start + Int64(seconds * 1e9)
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<tasks {
+                group.addTask {
+                    var count = 0
+                    while monotonicNanoseconds() < end, let id = sessions.randomElement() {
+                        let found: Bool? = try await store.updateSession(id) { change in
+                            change.session.parent = change.session.child
+                            change.session.child += 1
+                            return true
+                        }
+                        guard found == true else { throw Failure("session \(id) is gone") }
+                        count += 1
+                    }
+                    return count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return Double(count) * 1e9 / Double(monotonicNanoseconds() - start)
+    }
+}
