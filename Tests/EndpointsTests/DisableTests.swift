@@ -57,6 +57,19 @@ import Testing
         }
     }
 
+    @Test func aDisableIsImmediateUnlessToldOtherwise() async throws {
+        try await Stage.with { stage in
+            let tokens = try await stage.logIn()
+            let admin = await stage.admin(.post, "/admin/v1/users/username:anna/disable")
+            #expect(admin.string("login_disabled_by_admin", "effective") == "immediate")
+            #expect(await stage.call(.get, "/v1/verify", bearer: tokens.access).status == 401)
+            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/enable").status == 200)
+            let own = await stage.call(
+                .put, "/v1/me/login-settings", #"{"logins_disabled":true}"#, bearer: tokens.access)
+            #expect(own.string("effective") == "immediate")
+        }
+    }
+
     @Test func anAdminCanEndTheSessionsWithIt() async throws {
         try await Stage.with { stage in
             let tokens = try await stage.logIn()
