@@ -7,22 +7,32 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     /// The number of bytes of an identifier.
     public static var byteCount: Int { 16 }
 
-    private let high: UInt64
-    private let low: UInt64
+    @usableFromInline let high: UInt64
+    @usableFromInline let low: UInt64
 
     /// A new identifier from `random`.
     public init(random: RandomSource) {
         let bytes = random.bytes(Self.byteCount)
-        precondition(bytes.count == Self.byteCount, "a random source gives what it is asked for")
-        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        high = Self.word(bytes[..<8])
+        low = Self.word(bytes[8...])
     }
 
     /// The identifier with those 16 bytes; nil for any other number of bytes.
-    public init?(bytes: some RandomAccessCollection<UInt8>) {
-        guard bytes.count == Self.byteCount else { return nil }
-        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    ///
+    /// Inlinable, because a store reads several for each request, and a generic type is slow from outside.
+    @inlinable public init?(bytes: ArraySlice<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        high = Self.word(bytes.prefix(8))
+        low = Self.word(bytes.dropFirst(8))
+    }
+
+    /// The identifier with those 16 bytes; nil for any other number of bytes.
+    @inlinable public init?(bytes: [UInt8]) { self.init(bytes: bytes[...]) }
+
+    @inlinable static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        var word: UInt64 = 0
+        for byte in bytes { word = word << 8 | UInt64(byte) }
+        return word
     }
 
     /// The identifier written as 32 lower-case hexadecimal digits; nil for anything else.
@@ -32,8 +42,13 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The 16 bytes, most significant first.
-    public var bytes: [UInt8] {
-        [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+    @inlinable public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for word in [high, low] {
+            for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        }
+        return bytes
     }
 
     /// 32 lower-case hexadecimal digits.

@@ -99,7 +99,8 @@ public final class SigningKeys: Sendable {
     /// The signer of `now`: the newest key that is active.
     func signer(at now: Instant) -> JWTSigner? {
         opened.withLock { keys in
-            keys.filter { $0.stored.activeFrom <= now }.max { $0.stored.activeFrom < $1.stored.activeFrom }?.signer
+            let signing = Self.signing(keys.lazy.map(\.stored), at: now)
+            return keys.first { $0.stored.id == signing?.id }?.signer
         }
     }
 
@@ -164,13 +165,20 @@ public final class SigningKeys: Sendable {
         events.append(AuditEvent(.signingKeyCreated, at: now, by: origin, reason: key.id))
     }
 
+    /// The key that signs at `now`: the one that became active last; of two in one second, the one that was made last.
+    private static func signing(_ keys: some Sequence<StoredSigningKey>, at now: Instant) -> StoredSigningKey? {
+        keys.reduce(nil) { newest, key in
+            if key.activeFrom > now { return newest }
+            guard let newest, newest.activeFrom > key.activeFrom else { return key }
+            return newest
+        }
+    }
+
     /// Dates the end of keys that have a successor, and lets go those whose end has come.
     private static func retire(_ keys: inout [StoredSigningKey], at now: Instant, tokenLife: Duration) {
-        guard let signing = keys.filter({ $0.activeFrom <= now }).max(by: { $0.activeFrom < $1.activeFrom }) else {
-            return
-        }
-        for index in keys.indices where keys[index].activeFrom < signing.activeFrom && keys[index].retiredAt == nil {
-            keys[index].retiredAt = now + tokenLife
+        guard let signing = signing(keys, at: now) else { return }
+        for index in keys.indices where keys[index].activeFrom <= signing.activeFrom && keys[index].id != signing.id {
+            keys[index].retiredAt = keys[index].retiredAt ?? now + tokenLife
         }
         keys.removeAll { $0.retiredAt.map { $0 <= now } ?? false }
     }

@@ -52,8 +52,7 @@ extension TokenService {
         }
         switch outcome {
         case nil: throw .refused(.unknownSession)
-        case .refused(let reason): throw .refused(reason)
-        case .scopeExceeded: throw .invalidScope
+        case .failed(let error): throw error
         case .issued(let decision, let session, let user, let client, let settings):
             let grant = try grant(
                 session, user: user, client: client, settings: settings, scope: request.scope ?? session.scope, at: now)
@@ -83,8 +82,7 @@ extension TokenService {
 /// What the transaction of a refresh came to.
 enum RefreshOutcome: Sendable {
     case issued(RefreshDecision, Session, User, Client, Settings)
-    case refused(RefusalReason)
-    case scopeExceeded
+    case failed(ServiceError)
 }
 
 extension RefreshPolicy {
@@ -98,10 +96,12 @@ extension RefreshPolicy {
             presentation, &session, user: change.user, client: change.client, settings: change.settings, now: now)
         if case .refused(let reason) = decision {
             change.keep(session, endedBy: origin, at: now)
-            return .refused(reason)
+            return .failed(.refused(reason))
         }
-        if let scope, !session.scope.contains(scope) { return .scopeExceeded }
-        guard let user = change.user, let client = change.client else { return .refused(.unknownSession) }
+        // What else stands in the way leaves the session as it was: the token is not spent.
+        guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
+        guard client.grantTypes.contains(.refreshToken) else { return .failed(.unauthorizedClient) }
+        if let scope, !session.scope.contains(scope) { return .failed(.invalidScope) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))

@@ -93,6 +93,20 @@ import Testing
         }
     }
 
+    @Test func aClientThatLostTheGrantRefreshesNothingAndLosesNothing() async throws {
+        try await Stage.with { stage in
+            let tokens = try await stage.logIn()
+            let path = "/admin/v1/clients/\(Client.mobileID)"
+            #expect(await stage.admin(.patch, path, #"{"grant_types": ["password"]}"#).status == 200)
+            let refused = await stage.form(
+                "/oauth/token", "grant_type=refresh_token&client_id=mobile&refresh_token=\(tokens.refresh)")
+            #expect(refused.status == 400)
+            #expect(refused.string("error") == "unauthorized_client")
+            #expect(await stage.admin(.patch, path, #"{"grant_types": ["refresh_token"]}"#).status == 200)
+            #expect(await stage.refresh(tokens.refresh).status == 200)
+        }
+    }
+
     @Test func aSingleTokenClientRefreshesAndLogsOutWithItsOneString() async throws {
         try await Stage.with { stage in
             _ = try await stage.makeClient(#"{"client_id":"one","token_style":"single"}"#)
