@@ -26,6 +26,10 @@ extension Arguments {
         guard let password = Terminal.readSecret("password: "), !password.isEmpty else {
             throw Failure(.usage, "no password came: type it, or give it as the first line of standard input")
         }
+        // What is typed blind is typed twice.
+        if Terminal.isInteractive, Terminal.readSecret("once more: ") != password {
+            throw Failure(.usage, "the two are not the same; nothing was changed")
+        }
         return password
     }
 }

@@ -18,10 +18,13 @@ enum Terminal {
         }
     }
 
+    /// Whether somebody types.
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
+
     /// A secret, typed without being shown, or the first line of standard input when that is no terminal. Never an
     /// argument: everybody on the machine can read those.
     static func readSecret(_ prompt: String) -> String? {
-        guard isatty(STDIN_FILENO) == 1 else { return readLine(strippingNewline: true) }
+        guard isInteractive else { return readLine(strippingNewline: true) }
         var state = termios()
         tcgetattr(STDIN_FILENO, &state)
         var silent = state
