@@ -21,15 +21,16 @@ let package = Package(
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
     targets: [
-        // Row 0: system libraries
+        // Row 0: system libraries, and a lock
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .target(name: "Locks", swiftSettings: strictMemory),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", swiftSettings: strictMemory),
         .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: strictMemory),
-        .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strictMemory),
-        .target(name: "Telemetry", swiftSettings: strict),
+        .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
+        .target(name: "Telemetry", dependencies: ["Locks"], swiftSettings: strict),
         .target(
             name: "Migrations", path: "migrations",
             resources: [
@@ -40,15 +41,17 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Cryptography"], swiftSettings: strict),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         // Row 3: the domain, and the engine that does not know it
-        .target(name: "Sessions", dependencies: ["Cryptography", "JOSE"], swiftSettings: strict),
+        .target(name: "Sessions", dependencies: ["Cryptography", "JOSE", "Locks"], swiftSettings: strict),
         .target(
-            name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "CLinux"], swiftSettings: strictMemory),
+            name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "CLinux", "Locks"],
+            swiftSettings: strictMemory),
         // Row 4: the domain meets the wire and the disk
         .target(
             name: "Endpoints",
             dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Sessions", "Telemetry"], swiftSettings: strict),
         .target(
-            name: "SQLiteStore", dependencies: ["CSQLite", "Migrations", "Cryptography", "Sessions", "Telemetry"],
+            name: "SQLiteStore",
+            dependencies: ["CSQLite", "Migrations", "Cryptography", "Sessions", "Telemetry", "Locks"],
             swiftSettings: strictMemory),
         // Row 5: wiring
         .target(
@@ -62,7 +65,7 @@ let package = Package(
             name: "sojourn",
             dependencies: [
                 "Server", "Endpoints", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE",
-                "Telemetry",
+                "Telemetry", "Locks",
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",
@@ -71,7 +74,7 @@ let package = Package(
         // Tests
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: strict),
-        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Locks"], swiftSettings: strict),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "HTTP"], swiftSettings: strict),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Cryptography"], swiftSettings: strict),
         .testTarget(
@@ -79,24 +82,27 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
         .target(
-            name: "StoreConformance", dependencies: ["Sessions", "Cryptography"], path: "Tests/StoreConformance",
+            name: "StoreConformance", dependencies: ["Sessions", "Cryptography", "Locks"],
+            path: "Tests/StoreConformance",
             swiftSettings: strict),
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [
                 "SQLiteStore", "StoreConformance", "Sessions", "JOSE", "Cryptography", "Migrations", "CSQLite",
+                "Locks",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "EndpointsTests",
             dependencies: [
                 "Endpoints", "SQLiteStore", "Sessions", "OAuth", "JOSE", "HTTP", "Cryptography", "Telemetry",
+                "Locks",
             ], swiftSettings: strict),
         .testTarget(
             name: "ServerTests",
             dependencies: [
                 "sojourn", "Server", "Endpoints", "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP",
-                "HTTPServer", "Sockets", "Cryptography", "Telemetry",
+                "HTTPServer", "Sockets", "Cryptography", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

@@ -8,7 +8,7 @@
 // deadlines at no cost per change), MonotonicInstant (the injected clock), EventLoopGroup (one loop per core).
 
 import Dispatch
-import Synchronization
+import Locks
 
 /// One epoll loop on a Dispatch queue of its own; an executor for tasks and for actors.
 ///
@@ -31,7 +31,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private let queue: DispatchQueue
     private let events: EventSet
     private let clock: MonotonicClock
-    private let inbox = Mutex(Inbox())
+    private let inbox = Locked(Inbox())
 
     /// Makes the loop and starts it. Call `stop()` to end it: a running loop keeps itself alive.
     ///

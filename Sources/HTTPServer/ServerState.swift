@@ -1,5 +1,6 @@
 import EventLoops
 import Sockets
+import Locks
 import Synchronization
 
 /// Who answers what comes in on a listener.
@@ -37,11 +38,11 @@ final class ServerState: Sendable {
     /// The system hands out the lowest number that is free: one as high as this says that few are left.
     let descriptorCeiling: Int32
     private let connections = Atomic<Int>(0)
-    private let connectionsByHost = Mutex<[String: Int]>([:])
-    private let loops = Mutex<[ConnectionLoop]>([])
+    private let connectionsByHost = Locked<[String: Int]>([:])
+    private let loops = Locked<[ConnectionLoop]>([])
     /// Of the loops; kept when those have gone.
-    private let counters = Mutex<[Counters]>([])
-    private let ports = Mutex<[UInt32: Port]>([:])
+    private let counters = Locked<[Counters]>([])
+    private let ports = Locked<[UInt32: Port]>([:])
     private let portCount = Atomic<UInt32>(0)
 
     init(_ configuration: HTTPServer.Configuration) {

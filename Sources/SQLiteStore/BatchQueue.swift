@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import Locks
 
 /// What became of a job that was brought to a queue.
 enum Admission {
@@ -19,7 +19,7 @@ final class BatchQueue<Job: Sendable>: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let queue: DispatchQueue
     private let pendingMax: Int
     private let batchMax: Int

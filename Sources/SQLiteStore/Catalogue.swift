@@ -1,5 +1,5 @@
 internal import Sessions
-internal import Synchronization
+internal import Locks
 
 /// Settings and clients: small, asked for by every request, changed by hand. Kept in memory, which only works because
 /// one process alone writes the file.
@@ -10,10 +10,10 @@ struct Catalogue: Sendable {
 
 /// The catalogue as it was last committed, for readers.
 final class PublishedCatalogue: Sendable {
-    private let value: Mutex<Catalogue>
-    private let gate = Mutex(())
+    private let value: Locked<Catalogue>
+    private let gate = Locked(())
 
-    init(_ catalogue: Catalogue) { value = Mutex(catalogue) }
+    init(_ catalogue: Catalogue) { value = Locked(catalogue) }
 
     /// The catalogue of the last commit that was acknowledged.
     var current: Catalogue { value.withLock { $0 } }

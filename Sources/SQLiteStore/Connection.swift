@@ -7,7 +7,7 @@ final class Query: Sendable {
     init(_ text: String) { self.text = text }
 }
 
-/// One SQLite connection. It belongs to one thread at a time: whoever shares it keeps it in a `Mutex`.
+/// One SQLite connection. It belongs to one thread at a time: whoever shares it keeps it in a `Locked`.
 /// Safe to use: the pointer never leaves, and is valid from init to deinit.
 @safe final class Connection {
     private let handle: OpaquePointer

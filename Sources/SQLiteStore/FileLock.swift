@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// Keeps a second process away from the database: SQLite before 3.51.3 can damage a file when two processes restart its
 /// write-ahead log at the same moment, and the copies of settings and clients in memory are right for one process only.
@@ -7,7 +7,7 @@ internal import Synchronization
 /// An advisory lock on a file beside the database (`flock`), which the kernel releases when the process ends, however it
 /// ends. The file stays: deleting it would let two processes lock two files of one name.
 final class FileLock: Sendable {
-    private let descriptor: Mutex<Int32?>
+    private let descriptor: Locked<Int32?>
 
     /// Takes the lock, or throws at once.
     init(path: String, database: String) throws(OpenError) {
@@ -19,7 +19,7 @@ final class FileLock: Sendable {
             if code == EWOULDBLOCK { throw .alreadyOpen(path: database) }
             throw .inaccessible(path: path, reason: DatabaseFile.text(of: code))
         }
-        descriptor = Mutex(opened)
+        descriptor = Locked(opened)
     }
 
     deinit { release() }

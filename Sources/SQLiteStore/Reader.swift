@@ -1,5 +1,5 @@
 internal import Sessions
-internal import Synchronization
+internal import Locks
 
 /// A snapshot of the database, as a read sees it.
 struct Snapshot {
@@ -21,12 +21,12 @@ struct PendingRead: Sendable {
 /// last of them arrived: it holds every change that was acknowledged before.
 final class Reader: Sendable {
     /// Nil once the store is closed.
-    private let connection: Mutex<Connection?>
+    private let connection: Locked<Connection?>
     private let published: PublishedCatalogue
     private let options: SQLiteStore.Options
 
     init(connection: sending Connection, published: PublishedCatalogue, options: SQLiteStore.Options) {
-        self.connection = Mutex(connection)
+        self.connection = Locked(connection)
         self.published = published
         self.options = options
     }

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Sessions
-internal import Synchronization
+internal import Locks
 
 /// A write transaction, as a change sees it.
 struct Transaction {
@@ -49,7 +49,7 @@ final class Writer: Sendable {
         var framesSinceCheckpoint = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let published: PublishedCatalogue
     private let options: SQLiteStore.Options
     private let open: @Sendable () throws(DatabaseError) -> Connection
@@ -59,7 +59,7 @@ final class Writer: Sendable {
         published: PublishedCatalogue, options: SQLiteStore.Options, connection: sending Connection,
         reopen: @escaping @Sendable () throws(DatabaseError) -> Connection
     ) {
-        state = Mutex(State(connection: connection))
+        state = Locked(State(connection: connection))
         self.published = published
         self.options = options
         open = reopen

@@ -1,6 +1,6 @@
 public import Cryptography
 public import JOSE
-internal import Synchronization
+internal import Locks
 
 /// The keys that sign rolling tokens. They live in the store, encrypted with the root key; this holds them opened.
 ///
@@ -23,7 +23,7 @@ public final class SigningKeys: Sendable {
     private let rotation: Duration
     private let absoluteMaximum: Duration
     private let random: RandomSource
-    private let opened = Mutex<[Opened]>([])
+    private let opened = Locked<[Opened]>([])
 
     /// Signing keys kept in `store`; a new one is made for `algorithm` every `rotation`.
     public init(

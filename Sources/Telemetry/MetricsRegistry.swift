@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// All metrics of a server, and their text (Prometheus exposition format 0.0.4).
 ///
@@ -14,7 +14,7 @@ public final class MetricsRegistry: Sendable {
         let lines: @Sendable () -> String
     }
 
-    private let entries = Mutex<[Entry]>([])
+    private let entries = Locked<[Entry]>([])
 
     /// A registry without metrics.
     public init() {}

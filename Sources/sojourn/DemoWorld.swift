@@ -3,7 +3,7 @@ import HTTP
 import Server
 import Sessions
 import Sockets
-import Synchronization
+import Locks
 import Telemetry
 
 /// The world of the demonstration: a real server on free ports with a throw-away database, and a clock that the story
@@ -15,8 +15,8 @@ struct DemoWorld {
     }
 
     private final class Clock: Sendable {
-        let instant: Mutex<Instant>
-        init(_ start: Instant) { instant = Mutex(start) }
+        let instant: Locked<Instant>
+        init(_ start: Instant) { instant = Locked(start) }
     }
 
     private let clock: Clock

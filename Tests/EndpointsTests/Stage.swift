@@ -4,6 +4,7 @@ import HTTP
 import JOSE
 import SQLiteStore
 import Sessions
+import Locks
 import Synchronization
 import Telemetry
 import Testing
@@ -24,8 +25,8 @@ struct Stage: Sendable {
     final class Surroundings: Sendable {
         let now = Atomic<Int64>(Stage.start)
         let isStopping = Atomic<Bool>(false)
-        let log = Mutex<[String]>([])
-        let secrets = Mutex<Set<String>>([])
+        let log = Locked<[String]>([])
+        let secrets = Locked<Set<String>>([])
     }
 
     let store: SQLiteStore

@@ -1,5 +1,5 @@
 import CSQLite
-import Synchronization
+import Locks
 
 /// Makes writes or syncs of chosen files fail as a bad or full disk would, below SQLite: a VFS that becomes the default
 /// of this process, passes everything on to the one for Unix, and fails what it is told to.
@@ -24,7 +24,7 @@ enum FaultyDisk {
         var files: [UInt: OpenFile] = [:]
     }
 
-    private static let state = Mutex(State())
+    private static let state = Locked(State())
 
     /// Puts the VFS in place for all connections that are opened from now on.
     static func install() {

@@ -1,6 +1,6 @@
 import Dispatch
 import Sessions
-import Synchronization
+import Locks
 import Testing
 
 @testable import SQLiteStore
@@ -8,14 +8,14 @@ import Testing
 @Suite struct OverloadTests {
     @Test func aChangeThatWaitedLongerThanTheDeadlineIsNotRun() async throws {
         try await TemporaryFolder.with { folder in
-            let elapsed = Mutex(Duration.zero)
+            let elapsed = Locked(Duration.zero)
             let origin = ContinuousClock.now
             let held = try await HeldStore(
                 try folder.open { options in
                     options.decisionDeadline = .seconds(10)
                     options.now = { origin + elapsed.withLock { $0 } }
                 })
-            let ran = Mutex(false)
+            let ran = Locked(false)
             let late = Task { try await held.store.updateSettings { _ in ran.withLock { $0 = true } } }
             await held.waiting(1)
             elapsed.withLock { $0 = .seconds(11) }
@@ -49,7 +49,7 @@ import Testing
 
     @Test func whatWaitsIsCommittedTogether() async throws {
         try await TemporaryFolder.with { folder in
-            let batches = Mutex<[Observer.Batch]>([])
+            let batches = Locked<[Observer.Batch]>([])
             let held = try await HeldStore(
                 try folder.open { options in
                     options.batchMax = 40
@@ -68,7 +68,7 @@ import Testing
 
     @Test func aBatchThatChangesNothingWritesNothing() async throws {
         try await TemporaryFolder.with { folder in
-            let batches = Mutex<[Observer.Batch]>([])
+            let batches = Locked<[Observer.Batch]>([])
             let store = try folder.open { options in
                 options.observer.batchEnded = { batch in batches.withLock { $0.append(batch) } }
             }

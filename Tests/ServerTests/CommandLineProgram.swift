@@ -1,7 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import Glibc
-import Synchronization
+import Locks
 
 /// The built program, run as a process of its own.
 struct CommandLineProgram {
@@ -49,7 +49,7 @@ final class CommandLineProcess: Sendable {
 
     /// Outlives whoever waits for it.
     private final class End: Sendable {
-        let status = Mutex<Int32?>(nil)
+        let status = Locked<Int32?>(nil)
         let group = DispatchGroup()
     }
 

@@ -6,7 +6,7 @@ import HTTP
 import Server
 import Sessions
 import Sockets
-import Synchronization
+import Locks
 import Telemetry
 
 @testable import sojourn
@@ -62,7 +62,7 @@ final class StartingFolder: Sendable {
 
 /// A clock that a test moves.
 final class StartingClock: Sendable {
-    private let seconds = Mutex<Int64>(1_800_000_000)
+    private let seconds = Locked<Int64>(1_800_000_000)
 
     var wall: WallClock { WallClock { Instant(secondsSinceEpoch: self.seconds.withLock { $0 }) } }
 

@@ -1,13 +1,13 @@
 import Cryptography
 public import Sessions
-import Synchronization
+import Locks
 
 /// A clock that a test moves.
 public final class MovableClock: Sendable {
-    private let instant: Mutex<Instant>
+    private let instant: Locked<Instant>
 
     /// A clock that stands at `start`.
-    public init(_ start: Instant) { instant = Mutex(start) }
+    public init(_ start: Instant) { instant = Locked(start) }
 
     /// The clock, as the domain takes it.
     public var wallClock: WallClock { WallClock { self.instant.withLock { $0 } } }

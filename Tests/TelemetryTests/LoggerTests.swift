@@ -1,13 +1,13 @@
 import FoundationEssentials
 import Glibc
-import Synchronization
+import Locks
 import Testing
 
 @testable import Telemetry
 
 /// Keeps lines instead of writing them.
 final class Lines: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Locked<[String]>([])
 
     var sink: LogSink { LogSink { line in self.lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } } }
     var all: [String] { lines.withLock { $0 } }
