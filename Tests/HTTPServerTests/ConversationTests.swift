@@ -3,7 +3,7 @@ import HTTPServer
 import Testing
 
 /// What goes well, in all the ways HTTP/1.1 lets it.
-@Suite(.timeLimit(.minutes(1))) struct ConversationTests {
+@Suite(.timeLimit(.minutes(10))) struct ConversationTests {
     @Test func aConnectionCarriesManyRequests() async throws {
         try await withServer { server in
             let client = try await server.client()

@@ -4,7 +4,7 @@ import HTTPServer
 import Sockets
 import Testing
 
-@Test(.timeLimit(.minutes(1))) func aServerIsTwentyLines() async throws {
+@Test(.timeLimit(.minutes(10))) func aServerIsTwentyLines() async throws {
     let loops = try EventLoopGroup()
     let server = HTTPServer(loops: loops)
     let address = try server.listen(on: SocketAddress("[::1]:0"), name: "public") { request, context in

@@ -6,7 +6,7 @@ import Sockets
 import Testing
 
 /// More than the server can carry is turned away in words, and costs nothing afterwards.
-@Suite(.timeLimit(.minutes(1))) struct LimitTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitTests {
     @Test func oneConnectionTooManyIsTurnedAwayAndAPlaceBecomesFreeAgain() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.maximumConnections = 2

@@ -5,7 +5,7 @@ import Sockets
 import Testing
 
 /// Addresses and listeners.
-@Suite(.timeLimit(.minutes(1))) struct SocketTests {
+@Suite(.timeLimit(.minutes(10))) struct SocketTests {
     @Test(arguments: [
         ("127.0.0.1:8080", "127.0.0.1:8080"), ("[::1]:0", "[::1]:0"), ("*:80", "0.0.0.0:80"),
         ("localhost:1", "127.0.0.1:1"), ("[2001:db8:0::1]:443", "[2001:db8::1]:443"),

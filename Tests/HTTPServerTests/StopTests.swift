@@ -4,7 +4,7 @@ import Sockets
 import Testing
 
 /// Stopping in good order.
-@Suite(.timeLimit(.minutes(1))) struct StopTests {
+@Suite(.timeLimit(.minutes(10))) struct StopTests {
     @Test func aRequestInFlightIsAnsweredAndIdleConnectionsClose() async throws {
         let started = Gate()
         let release = Gate()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import sojourn
 
-@Suite("Command line: the program", .timeLimit(.minutes(2)))
+@Suite("Command line: the program", .timeLimit(.minutes(10)))
 struct CommandLineTests {
     let folder = StartingFolder()
     var program: CommandLineProgram { CommandLineProgram(folder) }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import sojourn
 
-@Suite("Starting a server", .timeLimit(.minutes(1)))
+@Suite("Starting a server", .timeLimit(.minutes(10)))
 struct StartingServerTests {
     let folder = StartingFolder()
     let clock = StartingClock()

@@ -1,3 +1,4 @@
+import Dispatch
 import Sessions
 
 /// A small world: one session on a server, one phone whose processes share a stored token, and a network that loses,
@@ -159,8 +160,17 @@ struct LossyNetwork: Hashable {
         waiting = waiting.map { _ in nil }
     }
 
-    /// Walks every history. Returns how many worlds there are, and the first one in which an honest client was refused.
-    static func explore(_ rules: Rules, _ mutation: RefreshMutation? = nil) -> (worlds: Int, violation: LossyNetwork?) {
+    /// Walks every history, on a thread of its own: this takes seconds, and the threads that tasks share are few.
+    /// Returns how many worlds there are, and the first one in which an honest client was refused.
+    static func explore(
+        _ rules: Rules, _ mutation: RefreshMutation? = nil
+    ) async -> (worlds: Int, violation: LossyNetwork?) {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: walk(rules, mutation)) }
+        }
+    }
+
+    private static func walk(_ rules: Rules, _ mutation: RefreshMutation?) -> (worlds: Int, violation: LossyNetwork?) {
         let first = LossyNetwork(rules)
         var seen: Set<LossyNetwork> = [first]
         var frontier = [first]

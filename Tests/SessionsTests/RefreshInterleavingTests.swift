@@ -24,8 +24,8 @@ struct RefreshInterleavingTests {
         Rules(processes: 2, sends: 4, duplicates: 0, seconds: 4, takesLateAnswers: true, isBound: true),
     ]
 
-    @Test(arguments: honest) func honestClient_isNeverLoggedOut(_ rules: Rules) {
-        let (worlds, violation) = LossyNetwork.explore(rules)
+    @Test(arguments: honest) func honestClient_isNeverLoggedOut(_ rules: Rules) async {
+        let (worlds, violation) = await LossyNetwork.explore(rules)
         #expect(violation == nil)
         #expect(worlds > 1000)
     }
@@ -44,9 +44,9 @@ struct RefreshInterleavingTests {
         ),
     ]
 
-    @Test(arguments: honestMutants.indices) func brokenRow_logsAnHonestClientOut(index: Int) {
+    @Test(arguments: honestMutants.indices) func brokenRow_logsAnHonestClientOut(index: Int) async {
         let (mutation, rules) = Self.honestMutants[index]
-        #expect(LossyNetwork.explore(rules, mutation).violation != nil, "\(mutation) must be noticed")
+        #expect(await LossyNetwork.explore(rules, mutation).violation != nil, "\(mutation) must be noticed")
     }
 
     // MARK: The thief
