@@ -6,7 +6,9 @@ import Testing
 
 @Test(.timeLimit(.minutes(10))) func aServerIsTwentyLines() async throws {
     let loops = try EventLoopGroup()
-    let server = HTTPServer(loops: loops)
+    var configuration = HTTPServer.Configuration()
+    configuration.idleTimeout = .seconds(3600)
+    let server = HTTPServer(configuration: configuration, loops: loops)
     let address = try server.listen(on: SocketAddress("[::1]:0"), name: "public") { request, context in
         guard request.method == .get, request.target.path == "/hello" else {
             return Response(.notFound, text: "nothing here")
