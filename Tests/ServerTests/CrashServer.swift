@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Glibc
+import HTTP
+import Server
+import Sockets
+
+@testable import sojourn
+
+/// The built program as a server on the database `db` of a folder, to be killed and started again.
+struct CrashServer: Sendable {
+    struct NotReady: Error { let errors: String }
+
+    static let adminKey = "an-admin-key-of-a-server-that-is-killed"
+
+    private let process: CommandLineProcess
+    private let publicAddress: String
+    private let adminAddress: String
+
+    /// Starts the program and waits until it answers.
+    init(_ folder: StartingFolder, environment: [String: String] = [:]) async throws {
+        process = try Self.spawn(folder, environment)
+        guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
+            let addresses = JSON(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
+            let adminURL = addresses["admin"]?.string
+        else {
+            process.signal(SIGKILL)
+            throw NotReady(errors: await process.result().errors)
+        }
+        publicAddress = String(publicURL.dropFirst("http://".count))
+        adminAddress = String(adminURL.dropFirst("http://".count))
+    }
+
+    /// Starts the program and does not wait.
+    static func spawn(_ folder: StartingFolder, _ environment: [String: String]) throws -> CommandLineProcess {
+        unlink(folder.file("ready.json"))
+        var program = CommandLineProgram(folder)
+        program.environment = environment.merging(["SOJOURN_ADMIN_KEY": adminKey]) { given, _ in given }
+        return try program.start([
+            "serve", "--database", "sqlite:db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--issuer",
+            "https://login.example", "--ready-file", "ready.json", "--log-level", "error",
+        ])
+    }
+
+    /// Sends SIGKILL; does not wait.
+    func shoot() { process.signal(SIGKILL) }
+
+    /// Sends SIGKILL and waits for the end. Returns what the process said on standard error.
+    @discardableResult
+    func kill() async -> String {
+        shoot()
+        return await process.result().errors
+    }
+
+    /// An answer.
+    struct Answer: Sendable {
+        let status: Int
+        let retryAfter: String?
+        let json: JSON
+    }
+
+    /// A call of an app. Nil: the connection broke, so that nobody knows whether it was done.
+    func call(_ method: HTTP.Method, _ path: String, bearer: String? = nil, _ body: JSON? = nil) -> Answer? {
+        Self.exchange(method, path, at: publicAddress, bearer: bearer, body)
+    }
+
+    /// A call of an admin.
+    func admin(_ method: HTTP.Method, _ path: String, _ body: JSON? = nil) -> Answer? {
+        Self.exchange(method, "/admin/v1" + path, at: adminAddress, bearer: Self.adminKey, body)
+    }
+
+    /// A refresh at `/v1/refresh`.
+    func refresh(_ token: String) -> Answer? { call(.post, "/v1/refresh", .object(["refresh_token": .string(token)])) }
+
+    private static func exchange(
+        _ method: HTTP.Method, _ path: String, at address: String, bearer: String?, _ body: JSON?
+    ) -> Answer? {
+        var fields = Fields()
+        if let bearer { fields.append("Authorization", "Bearer \(bearer)") }
+        if body != nil { fields.append("Content-Type", "application/json") }
+        let request = Request(method, path, fields: fields, body: body?.text() ?? [])
+        guard let address = try? SocketAddress(address), let response = try? HTTPExchange.send(request, to: address)
+        else { return nil }
+        return Answer(
+            status: response.status.code, retryAfter: response.fields.first("Retry-After"),
+            json: JSON(text: response.body) ?? .null)
+    }
+}

@@ -1,0 +1,105 @@
+import Dispatch
+import HTTP
+import SQLiteStore
+import Sessions
+import Synchronization
+import Testing
+
+@testable import sojourn
+
+/// The process is killed with SIGKILL at random moments under load and started again on the same database. Whoever was
+/// answered must find what they were told; nobody is logged out by it.
+@Suite("Kill -9", .timeLimit(.minutes(10)))
+struct CrashTests {
+    static let rounds = 20
+    static let workers = 16
+
+    @Test("what was acknowledged outlives the process, and a restart logs nobody out")
+    func underLoad() async throws {
+        let folder = StartingFolder()
+        var server = try await CrashServer(folder)
+        // Every refresh writes.
+        let strict = server.admin(.put, "/settings/sessions", .object(["rotation_interval": .int(0)]))
+        try #require(strict?.status == 200)
+        var workers = (0..<Self.workers).map(CrashWorker.init)
+        for worker in workers { try #require(worker.prepare(server)) }
+        var acknowledged = 0
+        for round in 1...Self.rounds {
+            // So many answers later the server dies, while the others wait for theirs.
+            let count = Atomic<Int>(0)
+            let last = Int.random(in: 1...400)
+            workers = await onThreads(workers) { [server] worker in
+                while worker.step(server) {
+                    if count.add(1, ordering: .relaxed).newValue == last { server.shoot() }
+                }
+            }
+            acknowledged += count.load(ordering: .relaxed)
+            await server.kill()
+            server = try await CrashServer(folder)
+            workers = await onThreads(workers) { [server] worker in worker.verify(server) }
+            try #require(workers.flatMap(\.surprises) == [], "round \(round)")
+        }
+        await server.kill()
+        #expect(acknowledged > 50 * Self.rounds)
+        let (restored, reused) = try await Self.betrayals(folder)
+        // An acknowledged refresh that was lost shows as a token newer than the database.
+        #expect(restored == 0)
+        #expect(reused == 0)
+    }
+
+    @Test(
+        "a first start that is killed at any moment can begin anew",
+        arguments: ["run", "db", "db.lock", "db-wal", "db.root-key", "db.sock", "ready.json"])
+    func atTheFirstStart(_ sign: String) async throws {
+        for _ in 0..<3 {
+            let folder = StartingFolder()
+            let first = try CrashServer.spawn(folder, [:])
+            if sign != "run" { _ = await first.waitForFile(sign) }
+            first.signal(9)
+            _ = await first.result()
+            let second = try await CrashServer(folder)
+            #expect(second.admin(.get, "/clients/mobile")?.status == 200)
+            #expect(second.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
+            let login = second.admin(.post, "/users/username:anna/sessions")
+            #expect(second.refresh(login?.json["refresh_token"]?.string ?? "")?.status == 200)
+            await second.kill()
+        }
+    }
+
+    /// Runs `work` for each worker on a thread of its own, and returns the workers as they then are.
+    private func onThreads(
+        _ workers: [CrashWorker], _ work: @escaping @Sendable (inout CrashWorker) -> Void
+    ) async -> [CrashWorker] {
+        await withTaskGroup(of: (Int, CrashWorker).self) { group in
+            for (index, worker) in workers.enumerated() {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        DispatchQueue(label: worker.username).async {
+                            var worker = worker
+                            work(&worker)
+                            continuation.resume(returning: (index, worker))
+                        }
+                    }
+                }
+            }
+            return await group.reduce(into: workers) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    /// How often the audit trail tells of a token newer than the database, and of reuse.
+    static func betrayals(_ folder: StartingFolder) async throws -> (restored: Int, reused: Int) {
+        let store = try SQLiteStore(
+            path: folder.file("db"), options: SQLiteStore.Options(clock: StartingClock().wall))
+        var (restored, reused) = (0, 0)
+        var cursor: Int64 = 0
+        while true {
+            let page = try await store.events(after: cursor, limit: 1000, userID: nil, sessionID: nil)
+            guard let last = page.last else { break }
+            restored += page.count { $0.event.kind == .sessionRestored }
+            reused += page.count { $0.event.reason == EndReason.refreshTokenReused.rawValue }
+            cursor = last.id
+        }
+        await store.close()
+        return (restored, reused)
+    }
+}

@@ -1,0 +1,155 @@
+import FoundationEssentials
+import HTTP
+
+@testable import sojourn
+
+/// One client of a server that is killed again and again: does one thing after the other to a user of its own, and
+/// remembers what was acknowledged.
+struct CrashWorker: Sendable {
+    /// A stay on the device, with the last token that was acknowledged.
+    struct Stay: Sendable {
+        var id: String
+        var token: String
+        var access: String
+        /// Nil while it lives.
+        var endedReason: String?
+    }
+
+    enum Operation: Sendable { case logIn, refresh, logOut, disable, enable, rename }
+
+    let username: String
+    private(set) var isDisabled = false
+    private(set) var displayName: String?
+    private(set) var stay: Stay?
+    /// Earlier stays.
+    private(set) var past: [Stay] = []
+    /// What was asked last and not answered: it may have happened, or not.
+    private(set) var pending: (operation: Operation, displayName: String?)?
+    /// What contradicts a promise.
+    private(set) var surprises: [String] = []
+
+    init(_ number: Int) { username = "user-\(number)" }
+
+    private var path: String { "/users/username:\(username)" }
+
+    /// Makes the user.
+    func prepare(_ server: CrashServer) -> Bool {
+        server.admin(.post, "/users", .object(["username": .string(username)]))?.status == 201
+    }
+
+    /// Does one thing. False: it was not answered.
+    mutating func step(_ server: CrashServer) -> Bool {
+        let operation = choose()
+        let name = "\(username) \(UInt32.random(in: 0 ... .max))"
+        pending = (operation, name)
+        guard let answer = ask(operation, name, server) else { return false }
+        pending = nil
+        // Too busy: it has not happened.
+        if answer.status == 503 { return true }
+        if operation == .refresh, isDisabled {
+            if answer.json["code"]?.string != "login_disabled_by_admin" { surprise(operation, answer) }
+            return true
+        }
+        guard (200..<300).contains(answer.status) else {
+            surprise(operation, answer)
+            return true
+        }
+        note(operation, name, answer)
+        return true
+    }
+
+    private func choose() -> Operation {
+        if isDisabled { return Bool.random() ? .enable : .refresh }
+        guard stay?.endedReason == nil, stay != nil else { return .logIn }
+        return [.refresh, .refresh, .refresh, .refresh, .refresh, .logOut, .logIn, .disable, .rename].randomElement()
+            ?? .refresh
+    }
+
+    private func ask(_ operation: Operation, _ name: String, _ server: CrashServer) -> CrashServer.Answer? {
+        let token = stay?.token ?? ""
+        return switch operation {
+        case .logIn:
+            server.admin(.post, path + "/sessions", .object(["device": .object(["id": .string("phone")])]))
+        case .refresh: server.refresh(token)
+        case .logOut: server.call(.post, "/v1/logout", .object(["refresh_token": .string(token)]))
+        case .disable: server.admin(.post, path + "/disable", .object([:]))
+        case .enable: server.admin(.post, path + "/enable", .object([:]))
+        case .rename: server.admin(.patch, path, .object(["display_name": .string(name)]))
+        }
+    }
+
+    private mutating func note(_ operation: Operation, _ name: String, _ answer: CrashServer.Answer) {
+        switch operation {
+        case .logIn:
+            if stay?.endedReason == nil { stay?.endedReason = "replaced" }
+            bury()
+            stay = Stay(
+                id: answer.json["session_id"]?.string ?? "", token: answer.json["refresh_token"]?.string ?? "",
+                access: answer.json["access_token"]?.string ?? "")
+        case .refresh:
+            stay?.token = answer.json["refresh_token"]?.string ?? ""
+            stay?.access = answer.json["access_token"]?.string ?? ""
+        case .logOut: stay?.endedReason = "logged_out"
+        case .disable: isDisabled = true
+        case .enable: isDisabled = false
+        case .rename: displayName = name
+        }
+    }
+
+    private mutating func bury() {
+        if let stay { past = past.suffix(9) + [stay] }
+    }
+
+    private mutating func surprise(_ operation: Operation, _ answer: CrashServer.Answer) {
+        surprises.append("\(username) \(operation): \(answer.status) \(answer.json)")
+    }
+
+    /// After a restart: what was acknowledged must stand; of what was not answered, either outcome is taken over.
+    mutating func verify(_ server: CrashServer) {
+        guard let user = server.admin(.get, path), user.status == 200 else {
+            surprises.append("\(username) is gone")
+            return
+        }
+        let isDisabledNow = user.json["login_disabled_by_admin"] != nil
+        if isDisabledNow != isDisabled, pending?.operation != .disable, pending?.operation != .enable {
+            surprises.append("\(username): disabled is \(isDisabledNow), acknowledged was \(isDisabled)")
+        }
+        isDisabled = isDisabledNow
+        let name = user.json["display_name"]?.string
+        if name != displayName, pending?.operation != .rename || name != pending?.displayName {
+            surprises.append("\(username): display_name is not the one that was acknowledged")
+        }
+        displayName = name
+        for old in past { expect(old, ended: old.endedReason, server) }
+        guard var stay else { return }
+        let session = server.admin(.get, "/sessions/\(stay.id)")
+        let reason = session?.json["ended_reason"]?.string
+        let possible: [String?] =
+            switch pending?.operation {
+            case .logOut: [stay.endedReason, "logged_out"]
+            case .logIn: [stay.endedReason, stay.endedReason ?? "replaced"]
+            default: [stay.endedReason]
+            }
+        if session?.status != 200 || !possible.contains(reason) {
+            surprises.append("\(username): ended as \(reason ?? "-"), acknowledged was \(stay.endedReason ?? "-")")
+        }
+        stay.endedReason = reason
+        expect(stay, ended: reason, server)
+        self.stay = stay
+        pending = nil
+        // The check above has refreshed with the last token, whose answer nobody kept: as if it had been lost.
+    }
+
+    /// The last acknowledged tokens of a stay work, or are refused for the right reason.
+    private mutating func expect(_ stay: Stay, ended reason: String?, _ server: CrashServer) {
+        let code = reason ?? (isDisabled ? "login_disabled_by_admin" : nil)
+        let refresh = server.refresh(stay.token)
+        let verified = server.call(.get, "/v1/verify", bearer: stay.access)
+        if refresh?.status != (code == nil ? 200 : 401) || refresh?.json["code"]?.string != code {
+            surprises.append("\(username): refresh came to \(refresh?.json ?? .null), not \(code ?? "tokens")")
+        }
+        if verified?.status != (code == nil ? 200 : 401) {
+            surprises.append("\(username): the rolling token came to \(verified?.status ?? 0), \(code ?? "lives")")
+        }
+    }
+}

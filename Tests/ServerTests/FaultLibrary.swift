@@ -1,0 +1,115 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// A library that stands between the server and the system (`LD_PRELOAD`) and lets the disk fail as long as a file with
+/// the fault's name is in the folder.
+struct FaultLibrary {
+    /// How the disk fails.
+    enum Fault: String, CaseIterable, Sendable {
+        /// write(2) finds no space.
+        case fullDisk = "full-disk"
+        /// The system has made the file system read-only after an error.
+        case readOnlyDisk = "read-only-disk"
+        /// fsync(2) and fdatasync(2) fail.
+        case failingSync = "failing-sync"
+        /// The database may be read, not written, by whoever opens it.
+        case readOnlyFile = "read-only-file"
+    }
+
+    private static let source = #"""
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <signal.h>
+        #include <stdarg.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/resource.h>
+        #include <sys/stat.h>
+        #include <unistd.h>
+
+        static int present(const char *fault) {
+            char path[512];
+            snprintf(path, sizeof path, "%s/%s", getenv("FAULT_FOLDER"), fault);
+            return access(path, F_OK) == 0;
+        }
+        static int fails(int descriptor) {
+            struct stat status;
+            if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+            if (present("full-disk")) { errno = ENOSPC; return 1; }
+            if (present("read-only-disk")) { errno = EROFS; return 1; }
+            return 0;
+        }
+        #define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
+        typedef int (*sync_call)(int);
+        typedef ssize_t (*write_call)(int, const void *, size_t, off64_t);
+        typedef int (*open_call)(const char *, int, ...);
+
+        int fsync(int descriptor) {
+            if (present("failing-sync")) { errno = EIO; return -1; }
+            return REAL(sync_call, "fsync")(descriptor);
+        }
+        int fdatasync(int descriptor) {
+            if (present("failing-sync")) { errno = EIO; return -1; }
+            return REAL(sync_call, "fdatasync")(descriptor);
+        }
+        ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+            return fails(descriptor) ? -1 : REAL(write_call, "pwrite64")(descriptor, bytes, count, offset);
+        }
+        ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
+            return fails(descriptor) ? -1 : REAL(write_call, "pwrite64")(descriptor, bytes, count, offset);
+        }
+        static int refused(const char *path, int flags) {
+            const char *name = strrchr(path, '/');
+            name = name ? name + 1 : path;
+            return (flags & O_ACCMODE) != O_RDONLY && strncmp(name, "db", 2) == 0 && present("read-only-file");
+        }
+        #define OPEN(name) \
+            int name(const char *path, int flags, ...) { \
+                va_list list; \
+                va_start(list, flags); \
+                mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
+                va_end(list); \
+                if (refused(path, flags)) { errno = EACCES; return -1; } \
+                return REAL(open_call, #name)(path, flags, mode); \
+            }
+        OPEN(open)
+        OPEN(open64)
+
+        __attribute__((constructor)) static void limit_file_size(void) {
+            const char *bytes = getenv("FAULT_FILE_SIZE");
+            if (!bytes) return;
+            struct rlimit limit = {strtoul(bytes, 0, 10), strtoul(bytes, 0, 10)};
+            setrlimit(RLIMIT_FSIZE, &limit);
+            signal(SIGXFSZ, SIG_DFL); /* whoever started the test may ignore it */
+        }
+        """#
+
+    private let folder: StartingFolder
+
+    /// Builds the library in `folder` with the compiler that comes with Swift.
+    init(in folder: StartingFolder) throws {
+        self.folder = folder
+        folder.write("fault.c", Self.source)
+        let words = ["clang", "-shared", "-fPIC", "-O1", "-o", folder.file("fault.so"), folder.file("fault.c"), "-ldl"]
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var pid: pid_t = 0
+        try #require(posix_spawnp(&pid, "clang", nil, nil, &arguments, environ) == 0, "clang comes with Swift")
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        try #require(status == 0)
+    }
+
+    /// What makes a process load it.
+    var environment: [String: String] { ["LD_PRELOAD": folder.file("fault.so"), "FAULT_FOLDER": folder.path] }
+
+    /// From now on the disk fails.
+    func begin(_ fault: Fault) { folder.write(fault.rawValue, "") }
+
+    /// The disk works again.
+    func end(_ fault: Fault) { unlink(folder.file(fault.rawValue)) }
+}
