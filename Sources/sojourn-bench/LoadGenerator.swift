@@ -12,10 +12,14 @@ struct LoadResult {
     var firstError: String?
     /// How long it lasted.
     var seconds = 0.0
+    /// CPU time that the load itself took: what the server could not have.
+    var ownCPUSeconds = 0.0
     /// Microseconds from request to answer, of every answer within the time.
     var latencies: [UInt32] = []
 
     var perSecond: Double { Double(completed) / seconds }
+    /// CPU time of the load for one answer.
+    var ownMicroseconds: Double { ownCPUSeconds * 1e6 / Double(max(1, answered)) }
 
     /// The latency, in milliseconds, that this share of the answers did not exceed.
     func latency(_ share: Double) -> Double {
@@ -55,8 +59,8 @@ final class LoadGenerator<Dialogue: Conversation> {
     func run(seconds: Double) throws -> LoadResult {
         var result = LoadResult()
         result.latencies.reserveCapacity(Int(seconds * 100_000))
-        let start = monotonicNanoseconds()
-        let end = start + Int64(seconds * 1e9)
+        let ownCPU = nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) ?? 0
+        let end = monotonicNanoseconds() + Int64(seconds * 1e9)
         var waiting = 0
         for (index, connection) in connections.enumerated() where !broken.contains(index) {
             try connection.ask(at: monotonicNanoseconds())
@@ -72,6 +76,7 @@ final class LoadGenerator<Dialogue: Conversation> {
             }
         }
         result.seconds = seconds
+        result.ownCPUSeconds = Double((nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) ?? 0) - ownCPU) / 1e9
         return result
     }
 

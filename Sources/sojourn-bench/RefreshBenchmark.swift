@@ -10,6 +10,7 @@ struct RefreshBenchmark {
     private struct Rounds {
         var perSecond: [Double] = []
         var cpuMilliseconds: [Double] = []
+        var loadMicroseconds: [Double] = []
         var latencies: [Double: [Double]] = [:]
         var errors: [Double] = []
     }
@@ -85,6 +86,7 @@ struct RefreshBenchmark {
             if let error = result.firstError { SojournBench.progress(error) }
             rounds.perSecond.append(result.perSecond)
             rounds.cpuMilliseconds.append((server.cpuSeconds - before) * 1000 / Double(max(1, result.answered)))
+            rounds.loadMicroseconds.append(result.ownMicroseconds)
             rounds.errors.append(Double(result.errors))
             for (share, _) in Self.shares { rounds.latencies[share, default: []].append(result.latency(share)) }
         }
@@ -102,6 +104,7 @@ struct RefreshBenchmark {
         for (share, name) in Self.shares { add("latency \(name)", "ms", rounds.latencies[share] ?? []) }
         add("errors", "in a round", rounds.errors)
         add("server CPU for a refresh", "ms", rounds.cpuMilliseconds)
+        add("CPU of the load for a refresh", "µs", rounds.loadMicroseconds)
         guard let http = machine.http[count], let rows = machine.rows[count] else { return }
         report.figures.append(Figure("GET /healthz", "per second", connections: count, http))
         report.figures.append(

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 import SQLiteStore
 import Sessions
 
@@ -31,14 +31,14 @@ struct StoreBenchmark {
         var store = try SessionFiller.open(path)
         let users = try await SessionFiller(store: store).addUsers(max(1, count / SessionFiller.sessionsPerUser))
         await store.close()
-        let bytesBefore = Self.bytes(path)
+        let bytesBefore = try Self.bytes(path)
         store = try SessionFiller.open(path)
         let start = monotonicNanoseconds()
         let sessions = try await SessionFiller(store: store).addSessions(count, of: users)
         let seconds = Double(monotonicNanoseconds() - start) / 1e9
         await store.close()
         report.figures.append(
-            Figure("bytes for a session", "bytes", [Double(Self.bytes(path) - bytesBefore) / Double(count)]))
+            Figure("bytes for a session", "bytes", [Double(try Self.bytes(path) - bytesBefore) / Double(count)]))
         report.figures.append(Figure("durable new sessions", "per second", [Double(count) / seconds]))
         return sessions
     }
@@ -54,8 +54,10 @@ struct StoreBenchmark {
         return times
     }
 
-    private static func bytes(_ path: String) -> Int {
-        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    private static func bytes(_ path: String) throws -> Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw Failure.system(path) }
+        return Int(status.st_size)
     }
 
     /// What a refresh changes of a session, at random ones, from so many tasks at a time; returns changes per second.
