@@ -57,6 +57,7 @@ struct Call: Sendable {
     /// Whether the content is of that media type; parameters such as `charset` may follow.
     func hasContentType(_ type: String) throws -> Bool {
         guard let value = try onlyField("Content-Type") else { return false }
+        if value == type { return true }
         let essence = value.prefix { $0 != ";" }
         return essence.lowercased().trimmingBlanks == type
     }

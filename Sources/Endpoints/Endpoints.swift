@@ -23,6 +23,7 @@ public struct Endpoints: Sendable {
     let logger: Logger
     let isStopping: @Sendable () -> Bool
     private let stopwatch: @Sendable () -> Duration
+    private let requestIDs: RequestIDMaker
     private let publicTable: RouteTable
     private let adminTable: RouteTable
 
@@ -46,6 +47,7 @@ public struct Endpoints: Sendable {
         self.logger = logger
         self.isStopping = isStopping
         self.stopwatch = stopwatch
+        requestIDs = RequestIDMaker(context.random)
         publicTable = RouteTable(Route.all, on: .public)
         adminTable = RouteTable(Route.all, on: .admin)
     }
@@ -59,7 +61,7 @@ public struct Endpoints: Sendable {
     /// Answers one request. Whatever it is, there is an answer.
     public func respond(to request: Request, from caller: Caller) async -> Response {
         let start = stopwatch()
-        let id = RequestID.kept(request.fields) ?? RequestID.made(context.random)
+        let id = RequestID.kept(request.fields) ?? requestIDs.next()
         let table = caller.listener == .public ? publicTable : adminTable
         let found = table.find(request)
         var response: Response

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import HTTP
+internal import Synchronization
 
 /// The `X-Request-Id` of a request and its answer, by which the log, the audit trail and the caller speak of it.
 enum RequestID {
@@ -13,11 +14,22 @@ enum RequestID {
         return id
     }
 
-    /// A new id.
-    static func made(_ random: RandomSource) -> String { Hex.encode(random.bytes(16)) }
-
     /// Whether `bytes` are 1 to `lengthMax` visible ASCII characters.
     static func isVisible(_ bytes: some Collection<UInt8>, lengthMax: Int) -> Bool {
         (1...lengthMax).contains(bytes.count) && bytes.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+/// Makes request ids: unique, not secret, so that a counter behind a random start will do.
+final class RequestIDMaker: Sendable {
+    private let prefix: String
+    private let count = Atomic<UInt64>(0)
+
+    init(_ random: RandomSource) { prefix = Hex.encode(random.bytes(8)) }
+
+    /// The next id.
+    func next() -> String {
+        let digits = String(count.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
+        return prefix + String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }

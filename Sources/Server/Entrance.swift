@@ -12,17 +12,25 @@ final class Entrance: Sendable {
         init(_ endpoints: Endpoints) { self.endpoints = endpoints }
     }
 
-    private let box = AtomicLazyReference<Box>()
-    private let stopping = Atomic<Bool>(false)
+    /// Apart from the entrance, because the endpoints hold it and the entrance holds the endpoints.
+    final class Closing: Sendable {
+        private let isSet = Atomic<Bool>(false)
 
+        /// Whether the server is about to stop.
+        var isStopping: Bool { isSet.load(ordering: .relaxed) }
+
+        fileprivate func set() { isSet.store(true, ordering: .relaxed) }
+    }
+
+    private let box = AtomicLazyReference<Box>()
     /// Whether the server is about to stop.
-    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+    let closing = Closing()
 
     /// Lets requests in.
     func open(_ endpoints: Endpoints) { _ = box.storeIfNil(Box(endpoints)) }
 
     /// Says that the server is about to stop; requests are still answered.
-    func close() { stopping.store(true, ordering: .relaxed) }
+    func close() { closing.set() }
 
     func respond(to request: Request, from caller: Caller) async -> Response {
         guard let box = box.load() else {

@@ -58,7 +58,7 @@ public actor SojournServer {
             do throws(StartError) {
                 // Not before the database is ours: the socket of the server that has it must stay where it is.
                 try listen(engine, on: .unix(path: addresses.adminSocket), "database.url", .adminSocket)
-                entrance.open(application.endpoints(isStopping: { [entrance] in entrance.isStopping }))
+                entrance.open(application.endpoints(isStopping: { [closing = entrance.closing] in closing.isStopping }))
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()

@@ -26,6 +26,8 @@ struct TemporaryFolder: Sendable {
     /// Opens the database, with options edited by `edit`.
     func open(_ edit: (inout SQLiteStore.Options) -> Void = { _ in }) throws -> SQLiteStore {
         var options = SQLiteStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 1_800_000_000) })
+        // Not a test of the deadline, unless it sets one: a busy machine may take long.
+        options.decisionDeadline = .seconds(3600)
         edit(&options)
         return try SQLiteStore(path: database, options: options)
     }
