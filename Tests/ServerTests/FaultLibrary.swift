@@ -13,6 +13,8 @@ struct FaultLibrary {
         case readOnlyDisk = "read-only-disk"
         /// fsync(2) and fdatasync(2) fail.
         case failingSync = "failing-sync"
+        /// Every write takes a millisecond longer, so that there is time to die before it.
+        case slowDisk = "slow-disk"
         /// The database may be read, not written, by whoever opens it.
         case readOnlyFile = "read-only-file"
     }
@@ -41,6 +43,7 @@ struct FaultLibrary {
             if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return 0;
             if (present("full-disk")) { errno = ENOSPC; return 1; }
             if (present("read-only-disk")) { errno = EROFS; return 1; }
+            if (present("slow-disk")) usleep(1000);
             return 0;
         }
         #define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))

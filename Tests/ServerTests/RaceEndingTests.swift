@@ -133,8 +133,11 @@ struct RaceEndingTests {
 }
 
 /// Numbers the moments of a race in the order in which they come.
-private final class RaceMoments: Sendable {
+final class RaceMoments: Sendable {
     private let count = Atomic<Int>(0)
+
+    /// How many there have been.
+    var last: Int { count.load(ordering: .sequentiallyConsistent) }
 
     func next() -> Int { count.add(1, ordering: .sequentiallyConsistent).newValue }
 }
