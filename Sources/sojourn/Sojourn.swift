@@ -12,6 +12,8 @@ struct Sojourn {
     static func main() async {
         // A reader that goes away, as in `sojourn user list | head`, is an error of write(2), not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file that may not grow any more: the database says so, and callers get a 503.
+        signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
         do throws(Failure) {
             try await run(words)
