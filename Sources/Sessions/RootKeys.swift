@@ -38,6 +38,9 @@ public struct RootKeys: Sendable {
             + AES256GCM(key: first.derive(purpose)).seal(plaintext, associatedData: Array(name.utf8), random: random)
     }
 
+    /// Whether the first key sealed that.
+    func isSealedWithFirst(_ sealed: [UInt8]) -> Bool { sealed.first == first.id }
+
     /// What was sealed; nil if it was changed, or sealed with a key that is not listed.
     func open(_ sealed: [UInt8], purpose: String, name: String) -> [UInt8]? {
         guard let id = sealed.first, let key = all.first(where: { $0.id == id }) else { return nil }

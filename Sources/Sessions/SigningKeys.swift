@@ -57,8 +57,9 @@ public final class SigningKeys: Sendable {
             settings = try await store.settings()
             clients = try await store.clients()
             let tokenLife = longestTokenLife(settings: settings, clients: clients)
-            let (algorithm, rotation) = (algorithm.rawValue, rotation)
+            let (algorithm, rotation, rootKeys, random) = (algorithm.rawValue, rotation, rootKeys, random)
             stored = try await store.updateSigningKeys { keys, events in
+                Self.reseal(&keys, with: rootKeys, random)
                 let due = Self.isNewKeyDue(keys, algorithm: algorithm, rotation: rotation, at: now)
                 if due { Self.add(fresh, to: &keys, events: &events, at: now, by: .system) }
                 Self.retire(&keys, at: now, tokenLife: tokenLife)
@@ -137,20 +138,31 @@ public final class SigningKeys: Sendable {
         opened.withLock { $0 = keys }
     }
 
-    /// The longest life that any rolling token can have at present.
+    /// For how long a rolling token can still be presented at present: beyond its own end it logs out, and refreshes
+    /// for clients that keep one string, as long as its session lives.
     private func longestTokenLife(settings: Settings, clients: [Client]) -> Duration {
         ([nil] + clients).map { (client: Client?) in
-            Lifetimes(
-                settings: settings.sessions, client: client, user: nil, absoluteMaximum: absoluteMaximum
-            ).accessToken
+            Lifetimes(settings: settings.sessions, client: client, user: nil, absoluteMaximum: absoluteMaximum).idle
         }.reduce(.zero, max)
     }
 
+    /// Seals keys again that an older root key sealed, so that it can be taken off the list.
+    private static func reseal(_ keys: inout [StoredSigningKey], with rootKeys: RootKeys, _ random: RandomSource) {
+        for index in keys.indices {
+            let (sealed, id) = (keys[index].sealedPrivateKey, keys[index].id)
+            guard !rootKeys.isSealedWithFirst(sealed),
+                let der = rootKeys.open(sealed, purpose: sealing, name: id)
+            else { continue }
+            keys[index].sealedPrivateKey = rootKeys.seal(der, purpose: sealing, name: id, random: random)
+        }
+    }
+
+    /// A key from the future, made before the clock was set back, does not keep the next one waiting for years.
     private static func isNewKeyDue(
         _ keys: [StoredSigningKey], algorithm: String, rotation: Duration, at now: Instant
     ) -> Bool {
-        guard let newest = keys.filter({ $0.algorithm == algorithm }).max(by: { $0.activeFrom < $1.activeFrom })
-        else { return true }
+        let made = keys.filter { $0.algorithm == algorithm && $0.createdAt <= now }
+        guard let newest = made.max(by: { $0.activeFrom < $1.activeFrom }) else { return true }
         return now >= newest.activeFrom + (rotation - publicationLead)
     }
 
@@ -160,25 +172,33 @@ public final class SigningKeys: Sendable {
     ) {
         var key = key
         // Before the first key there is no verifier to wait for.
-        if !keys.contains(where: { $0.activeFrom <= now }) { key.activeFrom = now }
+        if keys.isEmpty { key.activeFrom = now }
         keys.append(key)
         events.append(AuditEvent(.signingKeyCreated, at: now, by: origin, reason: key.id))
     }
 
     /// The key that signs at `now`: the one that became active last; of two in one second, the one that was made last.
-    private static func signing(_ keys: some Sequence<StoredSigningKey>, at now: Instant) -> StoredSigningKey? {
-        keys.reduce(nil) { newest, key in
+    /// When the clock was set back to before all of them, the one from the farthest future goes on, which was published
+    /// before: nobody is to wait for the clock.
+    private static func signing(_ keys: some Collection<StoredSigningKey>, at now: Instant) -> StoredSigningKey? {
+        let newest = keys.reduce(nil) { (newest: StoredSigningKey?, key) in
             if key.activeFrom > now { return newest }
             guard let newest, newest.activeFrom > key.activeFrom else { return key }
             return newest
         }
+        return newest ?? keys.max { $0.createdAt < $1.createdAt }
     }
 
-    /// Dates the end of keys that have a successor, and lets go those whose end has come.
+    /// Dates the end of keys that have a successor, later when settings have prolonged the life of their tokens since,
+    /// and lets go those whose end has come.
     private static func retire(_ keys: inout [StoredSigningKey], at now: Instant, tokenLife: Duration) {
-        guard let signing = signing(keys, at: now) else { return }
-        for index in keys.indices where keys[index].activeFrom <= signing.activeFrom && keys[index].id != signing.id {
-            keys[index].retiredAt = keys[index].retiredAt ?? now + tokenLife
+        guard let signing = signing(keys, at: now), signing.activeFrom <= now else { return }
+        let active = keys.filter { $0.activeFrom <= now }
+        for key in active where key.id != signing.id {
+            let successors = active.filter { $0.activeFrom >= key.activeFrom && $0.id != key.id }
+            let lastSigned = successors.map(\.activeFrom).min() ?? signing.activeFrom
+            let end = max(key.retiredAt ?? now + tokenLife, lastSigned + tokenLife)
+            for index in keys.indices where keys[index].id == key.id { keys[index].retiredAt = end }
         }
         keys.removeAll { $0.retiredAt.map { $0 <= now } ?? false }
     }

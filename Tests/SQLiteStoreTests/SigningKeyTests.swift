@@ -51,9 +51,12 @@ struct SigningKeyTests {
 
     private func login(_ stage: Stage) async throws -> TokenGrant {
         let origin = Origin(actor: "test")
-        _ = try await stage.admin.createClient(id: "app", by: origin) { _ in nil }
+        if try await stage.store.client("app") == nil {
+            _ = try await stage.admin.createClient(id: "app", by: origin) { _ in nil }
+        }
         let user = try await stage.admin.createUser(
-            username: "anna", password: nil, profile: .init(), offlineSessionMax: nil, by: origin)
+            username: "user-\(Identifier<User>(random: .system))", password: nil, profile: .init(),
+            offlineSessionMax: nil, by: origin)
         return try await stage.tokens.mintSession(
             LoginRequest(clientID: "app", device: Device(id: "phone")), for: .id(user.id), from: origin)
     }
@@ -153,6 +156,82 @@ struct SigningKeyTests {
             #expect(again.keys.all == first.keys.all)
             _ = try await again.tokens.authenticate(grant.accessToken, from: .system)
             await again.store.close()
+        }
+    }
+
+    @Test func clockSetBackAfterTheFirstStart_stopsNoToken() async throws {
+        try await withStage { stage in
+            let origin = Origin(actor: "test")
+            let grant = try await login(stage)
+            stage.clock.advance(by: .seconds(-2 * 3600))
+            let (again, _) = try await stage.tokens.refresh(
+                RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: origin)
+            _ = try await stage.tokens.authenticate(again.accessToken, from: origin)
+        }
+    }
+
+    @Test func clockThatWasYearsAhead_doesNotStopTheRotation() async throws {
+        try await withStage { stage in
+            stage.clock.advance(by: .seconds(-1000 * Self.day))
+            var signers: Set<String> = []
+            for _ in 0..<10 {
+                try await stage.keys.maintain(at: stage.clock.now)
+                signers.insert(try keyID(of: try await login(stage).accessToken))
+                stage.clock.advance(by: .seconds(10 * Self.day))
+            }
+            #expect(signers.count == 4)
+            #expect(stage.keys.all.count <= 4)
+        }
+    }
+
+    @Test func tokenOfAClientThatKeepsOneString_refreshesAsLongAsItsSessionIdles() async throws {
+        try await withStage { stage in
+            let origin = Origin(actor: "test")
+            _ = try await stage.admin.createClient(id: "app", by: origin) { client in
+                client.tokenStyle = .single
+                client.offlineSessionIdle = .seconds(60 * Self.day)
+                client.accessTokenLifetime = .seconds(2 * 3600)
+                return nil
+            }
+            let grant = try await login(stage)
+            for _ in 0..<59 {
+                stage.clock.advance(by: .seconds(Self.day))
+                try await stage.keys.maintain(at: stage.clock.now)
+            }
+            _ = try await stage.tokens.refresh(RefreshRequest(token: grant.accessToken, clientID: "app"), from: origin)
+        }
+    }
+
+    @Test func longerIdleTime_keepsAKeyThatWasAboutToGo() async throws {
+        try await withStage { stage in
+            let origin = Origin(actor: "test")
+            let first = try #require(stage.keys.all.first?.id)
+            _ = try await stage.keys.rotate(at: stage.clock.now + .seconds(1), immediately: true, by: origin)
+            stage.clock.advance(by: .seconds(2))
+            try await stage.keys.maintain(at: stage.clock.now)
+            stage.clock.advance(by: .seconds(13 * Self.day))
+            try await stage.keys.maintain(at: stage.clock.now)
+            _ = try await stage.admin.changeSettings(by: origin) { $0.offlineSessionIdle = .seconds(20 * Self.day) }
+            try await stage.keys.maintain(at: stage.clock.now)
+            stage.clock.advance(by: .seconds(6 * Self.day))
+            try await stage.keys.maintain(at: stage.clock.now)
+            #expect(stage.keys.all.contains { $0.id == first })
+            stage.clock.advance(by: .seconds(30 * Self.day))
+            try await stage.keys.maintain(at: stage.clock.now)
+            #expect(!stage.keys.all.contains { $0.id == first })
+        }
+    }
+
+    @Test func newRootKey_takesOverTheSigningKeys_soThatTheOldOneCanGo() async throws {
+        let (old, new) = (SecretKey.random(), SecretKey.random())
+        try await TemporaryFolder.with { folder in
+            let clock = MovableClock(Self.start)
+            for secrets in [[old], [new, old], [new]] {
+                let stage = try stage(folder, rootKeys: try #require(RootKeys(secrets)), clock: clock)
+                try await stage.keys.maintain(at: clock.now)
+                #expect(stage.keys.all.count == 1)
+                await stage.store.close()
+            }
         }
     }
 }
