@@ -108,7 +108,10 @@ public struct AccountService: Sendable {
     public func changePassword(
         of user: User, in sessionID: Identifier<Session>, from old: String, to new: String, by origin: Origin
     ) async throws(ServiceError) {
-        guard try await context.passwords.verify(old, against: user.passwordHash) else { throw .invalidCredentials }
+        guard try await context.passwords.verify(old, against: user.passwordHash) else {
+            try await tokens.recordFailedLogin(of: user.id, in: sessionID, "wrong_password", from: origin)
+            throw .invalidCredentials
+        }
         let verified = user.passwordHash
         try await setPassword(of: .id(user.id), to: new, sparing: sessionID, by: origin) { change in
             change.user.passwordHash == verified ? nil : .invalidCredentials

@@ -44,15 +44,11 @@ public final class PasswordHasher: Sendable {
         let bytes = Array(Text.normalized(password).utf8)
         let isPossible = bytes.count <= Self.byteCountMax && !bytes.contains(0)
         let work = isPossible ? bytes : []
-        let result: Bool?? = try await run { [scrypt] in
+        return try await run { [scrypt] () -> Bool? in
             // A password that no hash can have been made of costs the same and is wrong.
-            guard isPossible, let phc else {
-                try? scrypt.verifyAgainstNothing(work)
-                return false
-            }
+            guard isPossible, let phc else { return (try? scrypt.verifyAgainstNothing(work)).map { false } }
             return try? scrypt.verify(work, against: phc)
-        }
-        return try (result ?? nil).orOverloaded()
+        }.orOverloaded()
     }
 
     /// Whether the password should be hashed again, because the parameters have risen since.

@@ -91,11 +91,16 @@ struct RollingTokenIssuer: Sendable {
     /// The claims of a token of ours, whose signature, type, issuer and audience are right; nil for anything else.
     /// Its age is for the caller to judge.
     func verify(_ token: String) -> RollingToken? {
+        read(token).flatMap { $0.issuer == issuer && $0.audience == audience ? $0 : nil }
+    }
+
+    /// The claims of a token that this server has signed, whatever it was called then: what names a session, to refresh
+    /// or to end it, must outlive a change of the server's address.
+    func read(_ token: String) -> RollingToken? {
         guard let parsed = try? JWT.parse(token),
             let verified = try? parsed.verify(
                 using: { id in id.flatMap { keys.verificationKey(id: $0) } }, type: .accessToken),
-            let rolling = try? verified.claims(as: RollingToken.self),
-            rolling.issuer == issuer, rolling.audience == audience
+            let rolling = try? verified.claims(as: RollingToken.self)
         else { return nil }
         return rolling
     }

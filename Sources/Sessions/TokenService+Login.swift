@@ -54,17 +54,24 @@ extension TokenService {
             ? try await inStore { () async throws(StoreError) in try await store.user(.username(username)) } : nil
         let isRight = try await context.passwords.verify(password, against: user?.passwordHash)
         guard var user, isRight else {
-            if let user {
-                let event = AuditEvent(
-                    .loginFailed, at: context.clock.now, by: origin, userID: user.id, reason: "wrong_password")
-                try await inStore { () async throws(StoreError) in try await store.append([event]) }
-            }
+            // An unknown name is recorded too, without what was typed, so that the wait for the disk does not tell it
+            // from a wrong password.
+            try await recordFailedLogin(of: user?.id, user == nil ? "unknown_user" : "wrong_password", from: origin)
             throw .invalidCredentials
         }
         if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
             user.passwordHash = try await rehash(password, of: user)
         }
         return user
+    }
+
+    /// Tells the audit trail that somebody did not know a password.
+    func recordFailedLogin(
+        of userID: Identifier<User>?, in sessionID: Identifier<Session>? = nil, _ reason: String, from origin: Origin
+    ) async throws(ServiceError) {
+        let event = AuditEvent(
+            .loginFailed, at: context.clock.now, by: origin, userID: userID, sessionID: sessionID, reason: reason)
+        try await inStore { () async throws(StoreError) in try await store.append([event]) }
     }
 
     /// Hashes the password again after the parameters have risen, if nobody has changed it meanwhile. Returns the hash
@@ -74,11 +81,12 @@ extension TokenService {
         let update = try await inStore { () async throws(StoreError) in
             try await store.updateUser(.id(user.id)) { change in
                 if change.user.passwordHash == user.passwordHash { change.user.passwordHash = hash }
-                return change.user.passwordHash == hash
+                return change.user.passwordHash
             }
         }
-        guard case .done(true, _) = update else { return user.passwordHash }
-        return hash
+        guard case .done(let stored, _) = update, stored != hash else { return hash }
+        // Somebody was quicker: another login, which has hashed the same password again, or a change of the password.
+        return try await context.passwords.verify(password, against: stored) ? stored : user.passwordHash
     }
 
     /// Starts a session, and ends the one that it replaces on the same device.

@@ -35,6 +35,6 @@ extension TokenService {
     /// The session that a genuine token of either kind names.
     private func sessionID(in token: String) -> Identifier<Session>? {
         if token.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(token)?.sessionID }
-        return rollingTokens.verify(token)?.sessionID.flatMap { Identifier<Session>($0) }
+        return rollingTokens.read(token)?.sessionID.flatMap { Identifier<Session>($0) }
     }
 }

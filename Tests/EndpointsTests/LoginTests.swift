@@ -134,4 +134,28 @@ import Testing
             }
         }
     }
+
+    @Test func anUnknownUserAndAWrongPassword_waitForTheSameCommit() async throws {
+        try await Stage.with { stage in
+            func loginsOnRecord() async -> [Answer] {
+                await stage.admin(.get, "/admin/v1/events?limit=200").items.filter {
+                    $0.string("event") == "login_failed"
+                }
+            }
+            for (index, name) in ["anna", "nobody"].enumerated() {
+                _ = await stage.call(
+                    .post, "/v1/login", #"{"username":"\#(name)","password":"wrong one","device":{"id":"p"}}"#)
+                let records = await loginsOnRecord()
+                #expect(records.count == index + 1, "\(name)")
+                #expect(!(records.last?.names.contains("user_id") ?? true) == (name == "nobody"))
+            }
+            let tokens = try await stage.logIn()
+            _ = await stage.call(
+                .put, "/v1/me/password", #"{"old_password":"wrong one","new_password":"battery staple"}"#,
+                bearer: tokens.access)
+            let guesses = await loginsOnRecord()
+            #expect(guesses.count == 3)
+            #expect(guesses.last?.string("session_id") == tokens.sessionID)
+        }
+    }
 }

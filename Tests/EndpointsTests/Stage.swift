@@ -31,6 +31,7 @@ struct Stage: Sendable {
 
     let store: SQLiteStore
     let context: ServiceContext
+    let rootKeys: RootKeys
     let endpoints: Endpoints
     let adminKey: String
     let surroundings: Surroundings
@@ -56,7 +57,7 @@ struct Stage: Sendable {
         self.surroundings = surroundings
         let clock = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
         store = try SQLiteStore(path: folder + "/test.sqlite", options: SQLiteStore.Options(clock: clock))
-        let rootKeys = try #require(RootKeys([SecretKey.random()]))
+        rootKeys = try #require(RootKeys([SecretKey.random()]))
         let maximum = Duration.seconds(Self.absoluteMaximum)
         let signingKeys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
