@@ -27,11 +27,12 @@ struct FirstStart {
         } catch { throw Self.startError(error) }
     }
 
-    /// Makes sure that the admin key of the environment exists.
+    /// Makes sure that the admin key of the environment exists, in the place of the one that the variable held before.
     func addAdminKey(secret: String) async throws(StartError) {
         let name = Configuration.SpecialVariable.adminKey.rawValue
         do throws(ServiceError) {
-            _ = try await Administration(context).addAdminKey(name: name, secret: secret, by: .system)
+            _ = try await Administration(context).addAdminKey(
+                name: name, secret: secret, replacingNamesakes: true, by: .system)
         } catch { throw Self.startError(error) }
     }
 

@@ -21,8 +21,11 @@ extension Administration {
         return (key, secret)
     }
 
-    /// Keeps an admin key whose secret is given. One that is kept already stays as it is.
-    public func addAdminKey(name: String, secret: String, by origin: Origin) async throws(ServiceError) -> AdminKey {
+    /// Keeps an admin key whose secret is given. One that is kept already stays as it is. `replacingNamesakes`: other
+    /// keys of that name open nothing from then on.
+    public func addAdminKey(
+        name: String, secret: String, replacingNamesakes: Bool = false, by origin: Origin
+    ) async throws(ServiceError) -> AdminKey {
         guard Device.isValid(text: name) else {
             throw .invalid(
                 member: "name", detail: "must have 1 to \(Device.textLengthMax) bytes and no control characters")
@@ -35,6 +38,12 @@ extension Administration {
             id: Hex.encode(context.random.bytes(4)), name: name, hash: sha256(Array(secret.utf8)), createdAt: now)
         return try await tokens.inStore { () async throws(StoreError) in
             try await store.updateAdminKeys { keys, events in
+                if replacingNamesakes {
+                    for old in keys where old.name == name && old.hash != key.hash {
+                        events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: "\(old.id) \(name)"))
+                    }
+                    keys.removeAll { $0.name == name && $0.hash != key.hash }
+                }
                 if let same = keys.first(where: { $0.hash == key.hash }) { return same }
                 keys.append(key)
                 events.append(AuditEvent(.adminKeyCreated, at: now, by: origin, reason: "\(key.id) \(name)"))

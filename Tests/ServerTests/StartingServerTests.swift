@@ -77,6 +77,11 @@ struct StartingServerTests {
             #expect(list.json["items"]?.items.count == 1)
             await server.stop(deadline: .seconds(1))
         }
+        let server = SojournServer(folder.configuration, clock.surroundings(adminKey: "another" + secret))
+        let path = try await server.start().addresses.admin + "/admin/v1/admin-keys"
+        #expect(try ask(.get, path, bearer: secret).status == 401)
+        #expect(try ask(.get, path, bearer: "another" + secret).json["items"]?.items.count == 1)
+        await server.stop(deadline: .seconds(1))
         let short = await failure(of: SojournServer(folder.configuration, clock.surroundings(adminKey: "short")))
         #expect(short?.description.hasPrefix("SOJOURN_ADMIN_KEY: an admin key needs at least 32") == true)
     }
