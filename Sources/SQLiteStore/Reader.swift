@@ -34,7 +34,11 @@ final class Reader: Sendable {
     /// Answers every read of `batch`.
     func process(_ batch: [PendingRead]) {
         connection.withLock { connection in
-            guard let connection else { return }
+            guard let connection else {
+                // A read that was accepted just before the queue closed can come after its end.
+                for read in batch { read.refuse(.unavailable("the database is closed")) }
+                return
+            }
             do throws(DatabaseError) {
                 let catalogue = try published.beginningSnapshot { () throws(DatabaseError) in
                     try connection.execute(Self.begin)
@@ -60,7 +64,7 @@ final class Reader: Sendable {
         }
     }
 
-    /// Closes the connection. No batch may follow.
+    /// Closes the connection. A batch that follows is refused.
     func finish() { connection.withLock { $0 = nil } }
 
     private func answer(_ batch: [PendingRead], from snapshot: Snapshot) {
