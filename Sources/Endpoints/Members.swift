@@ -24,6 +24,7 @@ struct Members {
         do throws(JWTError) { values = try StrictJSON.object(body, else: .malformed) } catch {
             switch error {
             case .duplicateMember: throw RequestProblem.unreadable("A member of the JSON object stands twice.")
+            case .tooManyValues: throw RequestProblem.unreadable("The JSON has too many values.")
             case .nestedTooDeep: throw RequestProblem.unreadable("The JSON is nested too deep.")
             default: throw RequestProblem.unreadable("The content is not a JSON object.")
             }

@@ -12,6 +12,8 @@ public enum JWTError: String, Error, Sendable, CaseIterable {
     case duplicateMember = "jwt_duplicate_member"
     /// JSON nested deeper than any token of ours.
     case nestedTooDeep = "jwt_nested_too_deep"
+    /// JSON with more values than any token of ours.
+    case tooManyValues = "jwt_too_many_values"
     /// `crit` or `b64`: extensions that change how the token must be read (RFC 7515 §4.1.11, RFC 7797).
     case criticalExtension = "jwt_critical_extension"
     /// `jwk`, `jku`, `x5u` or `x5c`: the token brings its own key, which proves nothing.

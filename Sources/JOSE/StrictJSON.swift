@@ -8,9 +8,11 @@ internal import FoundationEssentials
 public enum StrictJSON {
     /// Deeper than any header, claim or request of ours by far, and shallow enough to be read without thought.
     static let deepestNesting = 8
+    /// More than any of ours has by far. JSONDecoder takes a thousand times as long for a value as it takes to send one.
+    static let mostValues = 1000
 
-    /// The members of the object that `text` is. Throws `.duplicateMember` or `.nestedTooDeep` where that is what is
-    /// wrong, else `invalid`.
+    /// The members of the object that `text` is. Throws `.duplicateMember`, `.nestedTooDeep` or `.tooManyValues`
+    /// where that is what is wrong, else `invalid`.
     public static func object(_ text: [UInt8], else invalid: JWTError) throws(JWTError) -> [String: JSONValue] {
         let marks = try scan(text, else: invalid)
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text)), case .object(let members) = value
@@ -50,7 +52,9 @@ public enum StrictJSON {
             switch byte {
             case UInt8(ascii: "\""): isInString = true
             case UInt8(ascii: ":"): marks.colons += 1
-            case UInt8(ascii: ","): marks.commas += 1
+            case UInt8(ascii: ","):
+                marks.commas += 1
+                if marks.commas >= mostValues { throw .tooManyValues }
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 if depth > deepestNesting { throw .nestedTooDeep }

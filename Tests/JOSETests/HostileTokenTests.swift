@@ -81,6 +81,12 @@ import Testing
         #expect(refusal(token, key: key.publicKey) == error)
     }
 
+    @Test func moreValuesThanAnyTokenHasAreRefused_unread() {
+        let payload = "{\"a\":[1" + String(repeating: ",1", count: 1000) + "]}"
+        let token = token(header: #"{"alg":"ES256","typ":"at+jwt"}"#, payload: payload, key: key)
+        #expect(refusal(token, key: key.publicKey) == .tooManyValues)
+    }
+
     @Test func claimsOfAnotherShapeAreRefused() throws {
         let token = token(header: #"{"alg":"ES256","typ":"at+jwt"}"#, payload: #"{"sub":1}"#, key: key)
         let jwt = try JWT.parse(token).verify(using: { _ in key.publicKey }, type: .accessToken)
