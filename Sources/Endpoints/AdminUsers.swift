@@ -28,8 +28,10 @@ extension Endpoints {
     func listUsers(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["query", "cursor", "limit"])
         let page = try await administration.users(
-            matching: try query.text("query"), after: try query.cursor(), limit: try query.limit())
-        return try .json(ListAnswer(page.items.map { UserAnswer($0) }, nextCursor: page.nextCursor))
+            matching: try query.text("query"), after: try query.encodedCursor(), limit: try query.limit())
+        return try .json(
+            ListAnswer(
+                page.items.map { UserAnswer($0) }, nextCursor: page.nextCursor.map(QueryParameters.cursor)))
     }
 
     /// `GET /admin/v1/users/{user}`

@@ -64,11 +64,18 @@ extension Endpoints {
         case .invalid("settings", let detail), .invalid("client", let detail):
             Problem(
                 .badRequest, code: "invalid_request", detail: "\(detail).",
-                member: String(detail.prefix { $0 != " " && $0 != ":" }))
+                member: memberToChange(detail))
         case .invalid(let member, let detail): .invalid(member, detail)
         case .notFound(let thing): Problem(.notFound, code: "not_found", detail: "There is no such \(thing).")
         case .conflict(let code, let detail): Problem(.conflict, code: code, detail: "Not done: \(detail).")
         }
+    }
+
+    /// The member that a sentence like "client tv: refresh_after must …" speaks of.
+    private static func memberToChange(_ sentence: String) -> String {
+        let words = sentence.split(separator: " ")
+        let isOfClient = words.count > 2 && words[0] == "client" && words[1].hasSuffix(":")
+        return words.dropFirst(isOfClient ? 2 : 0).first.map(String.init) ?? sentence
     }
 
     /// The domain's errors as RFC 6749 section 5.2 has them.
@@ -163,8 +170,8 @@ extension RefusalReason {
             case .refreshTokenReused: "The session ended: an old refresh token was used again."
             case .userDeleted: "The session ended: the user was deleted."
             }
-        case .loginDisabledByUser: "The user has switched logins off. The session is kept."
-        case .loginDisabledByAdmin: "An admin has switched logins off. The session is kept."
+        case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
+        case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
         case .deviceMismatch: "The session belongs to another device. It is kept."
         case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
         }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import HTTP
 internal import Sessions
 
@@ -43,6 +44,18 @@ struct QueryParameters {
 
     /// Where to go on: the `next_cursor` of the page before.
     func cursor() throws -> String? { try text("cursor") }
+
+    /// Where to go on in a list whose places are texts of any characters: see `cursor(at:)`.
+    func encodedCursor() throws -> String? {
+        guard let text = try text("cursor") else { return nil }
+        guard let bytes = Base64URL.decode(text), let place = String(validating: bytes, as: UTF8.self) else {
+            throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
+        }
+        return place
+    }
+
+    /// A place as a `next_cursor` that needs no escaping in a URL.
+    static func cursor(at place: String) -> String { Base64URL.encode(Array(place.utf8)) }
 
     /// Where to go on in the audit trail: a place in it.
     func place() throws -> Int64 {

@@ -37,7 +37,7 @@ extension Administration {
         return (client, client.isPublic ? nil : secret)
     }
 
-    /// Lets `edit` change a client. A client that becomes confidential, or asks for it, gets a new secret.
+    /// Lets `edit` change a client. A client that becomes confidential gets a new secret, and one that is, on request.
     public func changeClient(
         _ id: String, newSecret: Bool = false, by origin: Origin,
         _ edit: @escaping @Sendable (inout Client) -> ServiceError?
@@ -48,6 +48,9 @@ extension Administration {
             guard let existing = change.client else { return .failure(.notFound("client")) }
             var client = existing
             if let error = edit(&client) { return .failure(error) }
+            if newSecret, client.isPublic {
+                return .failure(.invalid(member: "rotate_secret", detail: "is for clients that have a secret"))
+            }
             let needsSecret = !client.isPublic && (newSecret || client.secretHash == nil)
             if needsSecret { client.secretHash = sha256(Array(secret.utf8)) }
             if client.isPublic { client.secretHash = nil }
@@ -100,7 +103,7 @@ extension Client {
             return "client_name must have 1 to \(Device.textLengthMax) bytes and no control characters"
         }
         if isPublic, grantTypes.contains(.clientCredentials) {
-            return "a client without a secret cannot have the grant client_credentials (RFC 6749 section 4.4)"
+            return "grant_types of a client without a secret cannot have client_credentials (RFC 6749 section 4.4)"
         }
         return Lifetimes.problem(settings: settings.sessions, clients: [self], absoluteMaximum: absoluteMaximum)
     }

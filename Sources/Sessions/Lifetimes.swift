@@ -79,7 +79,10 @@ extension Lifetimes {
             return "offline_session_idle must not exceed absolute_max_lifetime (\(absoluteMaximum.wholeSeconds))"
         }
         if accessToken > idle { return "access_token_lifetime must not exceed offline_session_idle" }
-        if refreshAfter >= accessToken { return "refresh_after must be less than access_token_lifetime" }
+        if refreshAfter >= accessToken {
+            return "refresh_after must be less than access_token_lifetime "
+                + "(\(refreshAfter.wholeSeconds) is not less than \(accessToken.wholeSeconds))"
+        }
         if settings.rotationInterval * 2 > idle {
             return "rotation_interval must not exceed half of offline_session_idle"
         }

@@ -23,12 +23,12 @@ public final class PasswordHasher: Sendable {
         self.pendingMax = pendingMax
     }
 
-    /// What is wrong with a new password, in one sentence; nil when it will do.
+    /// What is wrong with a new password, as the end of a sentence that begins with its name; nil when it will do.
     public static func problem(with password: String) -> String? {
-        if password.utf8.contains(0) { return "a password must not contain a NUL character" }
+        if password.utf8.contains(0) { return "must not contain a NUL character" }
         let normalized = Text.normalized(password)
-        if normalized.unicodeScalars.count < lengthMin { return "a password needs at least \(lengthMin) characters" }
-        if normalized.utf8.count > byteCountMax { return "a password can have at most \(byteCountMax) bytes" }
+        if normalized.unicodeScalars.count < lengthMin { return "must have at least \(lengthMin) characters" }
+        if normalized.utf8.count > byteCountMax { return "must have at most \(byteCountMax) bytes" }
         return nil
     }
 

@@ -3,7 +3,7 @@ import Server
 /// `sojourn demo`: the whole plan, over real HTTP, with a clock that moves.
 enum DemoCommand {
     static let command = Command(
-        path: ["demo"], summary: "Play half a year of one user's life against a real server, in seconds",
+        path: ["demo"], summary: "Plays half a year of one user's life against a real server, in seconds.",
         discussion: """
             Starts a server on free ports of 127.0.0.1 with a throw-away database, and a clock that the story moves.
             Two devices log in, weeks pass, an answer is lost, a token is stolen, logins are disabled and enabled, a

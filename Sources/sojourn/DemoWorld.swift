@@ -125,8 +125,9 @@ struct DemoDevice {
         self.name = name
     }
 
-    /// The user types a password.
+    /// The user types a password, which takes half a minute.
     mutating func logIn(password: String) throws -> DemoWorld.Answer {
+        world.pass(.seconds(30))
         let answer = try world.app(
             .post, "/v1/login",
             .object([

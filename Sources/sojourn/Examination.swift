@@ -78,6 +78,15 @@ struct Examination {
     private func database() async -> [Finding] {
         let path = configuration.database.path
         guard FileManager.default.fileExists(atPath: path) else {
+            let folder = Self.folder(of: path)
+            // Where there is no folder at all, the check of the disk says so.
+            if access(folder, F_OK) == 0, access(folder, W_OK | X_OK) != 0 {
+                return [
+                    Finding(
+                        .fail, "database",
+                        "you may not make \(path): let the folder \(folder) belong to the server's user")
+                ]
+            }
             return [Finding(.ok, "database", "the first start will make \(path)")]
         }
         var findings = [permissions(path)]
@@ -162,9 +171,13 @@ struct Examination {
                     + "sojourns away; do not open the file with other programs while it runs")
     }
 
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    }
+
     private var disk: Finding? {
         let path = configuration.database.path
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let folder = Self.folder(of: path)
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else {
             return Finding(.fail, "disk", "the folder \(folder) does not exist or cannot be read: create it")

@@ -44,7 +44,10 @@ enum KeyCommands {
 
     static let rotate = Command.admin(
         ["key", "rotate"], "Makes a new signing key; it signs a day later, when every verifier has it.",
-        options: [Command.Option("--immediately", nil, "sign with it at once: for a key that is known to others")],
+        options: [
+            Command.Option(
+                "--immediately", nil, "sign with it at once; what the old one has signed stays good until it ends")
+        ],
         examples: ["sojourn key rotate"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(

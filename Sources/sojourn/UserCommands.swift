@@ -105,8 +105,11 @@ enum UserCommands {
             return try await connection.send(
                 .post, ["users", reference(arguments.operands[0]), "disable"], .object(members))
         },
-        show: { user, _ in
-            "logins of \(user["username"]?.cell ?? "") are off; \(Wording.count(user["revoked"]?.int ?? 0, "session")) ended"
+        show: { user, arguments in
+            "logins of \(user["username"]?.cell ?? "") are off; "
+                + (arguments.has("--revoke")
+                    ? "\(Wording.count(user["revoked"]?.int ?? 0, "session")) ended"
+                    : "sessions wait until they are on again")
         })
 
     static let enable = Command.admin(

@@ -15,7 +15,14 @@ enum Wording {
         guard let seconds else { return "-" }
         let distance = seconds - Int64(Glibc.time(nil))
         if distance == 0 { return Self.time(seconds) + " (just now)" }
-        return Self.time(seconds) + (distance >= 0 ? " (in \(span(distance)))" : " (\(span(-distance)) ago)")
+        let span = span(rounded(abs(distance)))
+        return Self.time(seconds) + (distance >= 0 ? " (in \(span))" : " (\(span) ago)")
+    }
+
+    /// To the nearest whole unit of which there are two or more, so that 13 days and 23 hours are "14 days".
+    static func rounded(_ seconds: Int64) -> Int64 {
+        let unit = [Int64(86400), 3600, 60].first { seconds >= 2 * $0 } ?? 1
+        return (seconds + unit / 2) / unit * unit
     }
 
     /// `14 days`, `90 minutes`, `1 second`: the largest unit of which there are two or more, or that goes in evenly.

@@ -114,6 +114,13 @@ struct CommandLineParsingTests {
         ] as [(Int64, String)])
     func spans(seconds: Int64, text: String) { #expect(Wording.span(seconds) == text) }
 
+    @Test(
+        "distances are rounded, not cut off",
+        arguments: [
+            (59, 59), (119, 119), (121, 120), (179, 180), (7199, 7200), (1_209_599, 1_209_600), (1_166_401, 1_209_600),
+        ] as [(Int64, Int64)])
+    func distances(seconds: Int64, rounded: Int64) { #expect(Wording.rounded(seconds) == rounded) }
+
     @Test("what users call themselves cannot speak to a terminal")
     func controlCharacters() {
         let table = Wording.table(["NAME"], [["a\u{1B}[2Jb\r\n\u{202E}c\u{9B}"]], empty: "")
