@@ -7,7 +7,7 @@ import Testing
 @Test(.timeLimit(.minutes(10))) func aServerIsTwentyLines() async throws {
     let loops = try EventLoopGroup()
     var configuration = HTTPServer.Configuration()
-    configuration.idleTimeout = .seconds(3600)
+    (configuration.headerTimeout, configuration.idleTimeout) = (.seconds(3600), .seconds(3600))
     let server = HTTPServer(configuration: configuration, loops: loops)
     let address = try server.listen(on: SocketAddress("[::1]:0"), name: "public") { request, context in
         guard request.method == .get, request.target.path == "/hello" else {
