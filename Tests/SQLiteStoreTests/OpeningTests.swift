@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Migrations
 import Sessions
+import Synchronization
 import Testing
 
 @testable import SQLiteStore
@@ -127,6 +128,24 @@ import Testing
             #expect(diagnostics.fileBytes > 0)
             #expect(diagnostics.logBytes > 0)
             #expect(diagnostics.libraryVersion.hasPrefix("3."))
+            await store.close()
+        }
+    }
+
+    /// A read can be accepted, and come to its turn only after the queue's end was scheduled.
+    @Test func aReadThatComesAfterTheEndIsRefused() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = try folder.open()
+            let reader = Reader(
+                connection: try Connection(path: folder.database, access: .readOnly, cacheKibibytes: 64),
+                published: store.published, options: store.options)
+            reader.finish()
+            let refused = Atomic<Int>(0)
+            let late = PendingRead(
+                waitingSince: store.options.now(), run: { _ in },
+                refuse: { _ in refused.add(1, ordering: .relaxed) })
+            reader.process([late])
+            #expect(refused.load(ordering: .relaxed) == 1)
             await store.close()
         }
     }
