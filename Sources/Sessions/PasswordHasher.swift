@@ -10,17 +10,26 @@ public final class PasswordHasher: Sendable {
     /// The most bytes of a password, in UTF-8 after normalisation; all of them are significant.
     public static let byteCountMax = Scrypt.longestPassword
 
+    /// A password that has waited this long is not hashed any more: whoever sent it has been told to try again, and a
+    /// hash for nobody would only make the next ones wait.
+    static let waitMax = Duration.seconds(10)
+
     private let scrypt: Scrypt
     private let queues: [DispatchQueue]
     private let pendingMax: Int
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let pending = Atomic<Int>(0)
     private let next = Atomic<Int>(0)
 
     /// A hasher that works on `width` passwords at a time and lets `pendingMax` wait. A test gives a cheaper `scrypt`.
-    public init(scrypt: Scrypt = .standard, width: Int = 2, pendingMax: Int = 64) {
+    public init(
+        scrypt: Scrypt = .standard, width: Int = 2, pendingMax: Int = 64,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
         self.scrypt = scrypt
         queues = (0..<max(1, width)).map { DispatchQueue(label: "password-hasher-\($0)") }
         self.pendingMax = pendingMax
+        self.now = now
     }
 
     /// What is wrong with a new password, as the end of a sentence that begins with its name; nil when it will do.
@@ -35,7 +44,7 @@ public final class PasswordHasher: Sendable {
     /// The PHC string of a password that `problem` has passed.
     public func hash(_ password: String) async throws(ServiceError) -> String {
         let bytes = Array(Text.normalized(password).utf8)
-        return try await run { [scrypt] in try? scrypt.hash(bytes) }.orOverloaded()
+        return try await run { [scrypt] in try? scrypt.hash(bytes) }
     }
 
     /// Whether `password` is the one behind `phc`. A nil `phc` takes as long and answers false, so that an unknown user
@@ -48,29 +57,25 @@ public final class PasswordHasher: Sendable {
             // A password that no hash can have been made of costs the same and is wrong.
             guard isPossible, let phc else { return (try? scrypt.verifyAgainstNothing(work)).map { false } }
             return try? scrypt.verify(work, against: phc)
-        }.orOverloaded()
+        }
     }
 
     /// Whether the password should be hashed again, because the parameters have risen since.
     public func needsRehash(_ phc: String) -> Bool { scrypt.needsRehash(phc) }
 
-    private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws(ServiceError) -> Value {
+    /// What `work` comes to; overloaded when it came to nothing, or too late to its turn.
+    private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value?) async throws(ServiceError) -> Value {
         guard pending.add(1, ordering: .relaxed).newValue <= pendingMax else {
             pending.subtract(1, ordering: .relaxed)
             throw .overloaded
         }
         defer { pending.subtract(1, ordering: .relaxed) }
         let queue = queues[next.add(1, ordering: .relaxed).oldValue % queues.count]
-        return await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
+        let (now, start) = (now, now())
+        let value: Value? = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: now() - start > Self.waitMax ? nil : work()) }
         }
-    }
-}
-
-extension Optional {
-    /// The value; a hash that could not be computed for want of memory means: try again.
-    fileprivate func orOverloaded() throws(ServiceError) -> Wrapped {
-        guard let self else { throw .overloaded }
-        return self
+        guard let value else { throw .overloaded }
+        return value
     }
 }

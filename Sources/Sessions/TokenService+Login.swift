@@ -94,6 +94,8 @@ extension TokenService {
         _ request: LoginRequest, userID: Identifier<User>, verified passwordHash: String?,
         authenticationMethods: [String], from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
+        // Whoever was told meanwhile to try again must not lose the session of the next try to this one.
+        if Task.isCancelled { throw .overloaded }
         let now = context.clock.now
         let id = Identifier<Session>(random: context.random)
         let outcome = try await inStore { () async throws(StoreError) in

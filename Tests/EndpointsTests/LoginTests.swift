@@ -158,4 +158,18 @@ import Testing
             #expect(guesses.last?.string("session_id") == tokens.sessionID)
         }
     }
+
+    @Test func aLoginThatWasGivenUp_startsNoSession_thatWouldReplaceTheNextTry() async throws {
+        try await Stage.with { stage in
+            let kept = try await stage.logIn()
+            let late = Task {
+                withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return await stage.call(
+                    .post, "/v1/login",
+                    #"{"username":"anna","password":"\#(Stage.password)","device":{"id":"phone-1"}}"#)
+            }
+            #expect(await late.value.status == 503)
+            #expect(await stage.refresh(kept.refresh).status == 200)
+        }
+    }
 }
