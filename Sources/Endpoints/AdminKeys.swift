@@ -15,6 +15,12 @@ extension Endpoints {
         return try .json(["kid": id], .created)
     }
 
+    /// `DELETE /admin/v1/keys/{kid}`: what it has signed is good for nothing from then on.
+    func withdrawSigningKey(_ call: Call) async throws -> Response {
+        try await administration.withdrawSigningKey(call.parameter, by: call.origin)
+        return .noContent
+    }
+
     /// `GET /admin/v1/admin-keys`: without the keys themselves.
     func listAdminKeys(_ call: Call) async throws -> Response {
         try .json(ListAnswer(try await administration.adminKeys().map { AdminKeyAnswer($0) }))

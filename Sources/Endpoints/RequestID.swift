@@ -1,4 +1,4 @@
-internal import Cryptography
+public import Cryptography
 internal import HTTP
 internal import Synchronization
 
@@ -21,14 +21,15 @@ enum RequestID {
 }
 
 /// Makes request ids: unique, not secret, so that a counter behind a random start will do.
-final class RequestIDMaker: Sendable {
+public final class RequestIDMaker: Sendable {
     private let prefix: String
     private let count = Atomic<UInt64>(0)
 
-    init(_ random: RandomSource) { prefix = Hex.encode(random.bytes(8)) }
+    /// A maker whose ids no other has.
+    public init(_ random: RandomSource) { prefix = Hex.encode(random.bytes(8)) }
 
     /// The next id.
-    func next() -> String {
+    public func next() -> String {
         let digits = String(count.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
         return prefix + String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }

@@ -74,6 +74,7 @@ extension Route {
         Route(.get, "/admin/v1/events", on: .admin, .admin { try await $0.listEvents($1) }),
         Route(.get, "/admin/v1/keys", on: .admin, .admin { try await $0.listSigningKeys($1) }),
         Route(.post, "/admin/v1/keys/rotate", on: .admin, .admin { try await $0.rotateSigningKey($1) }),
+        Route(.delete, "/admin/v1/keys/{kid}", on: .admin, .admin { try await $0.withdrawSigningKey($1) }),
         Route(.get, "/admin/v1/admin-keys", on: .admin, .admin { try await $0.listAdminKeys($1) }),
         Route(.post, "/admin/v1/admin-keys", on: .admin, .admin { try await $0.createAdminKey($1) }),
         Route(.delete, "/admin/v1/admin-keys/{id}", on: .admin, .admin { try await $0.deleteAdminKey($1) }),

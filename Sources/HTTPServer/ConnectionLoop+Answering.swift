@@ -55,7 +55,9 @@ extension ConnectionLoop {
 
     /// Answers with the engine's own words, and ends the connection.
     func answer(_ connection: Connection, _ answer: EngineAnswer) {
-        send(answer.response, answering: nil, .close, connection)
+        var response = answer.response
+        server.finishOwnAnswer(&response)
+        send(response, answering: nil, .close, connection)
     }
 
     // MARK: Writing

@@ -10,6 +10,7 @@
 
 import Glibc
 public import EventLoops
+public import HTTP
 public import Sockets
 
 /// An HTTP server: any number of listeners on one set of event loops.
@@ -21,11 +22,13 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - loops: run it; they may serve others too. Stop the server before them.
     ///   - wallClock: seconds since 1970, for the `Date` field.
+    ///   - finishOwnAnswer: adds fields to what the engine answers by itself, without a handler.
     public init(
         configuration: Configuration = Configuration(), loops: EventLoopGroup,
-        wallClock: @escaping @Sendable () -> Int = HTTPServer.systemTime
+        wallClock: @escaping @Sendable () -> Int = HTTPServer.systemTime,
+        finishOwnAnswer: @escaping @Sendable (inout Response) -> Void = { _ in }
     ) {
-        state = ServerState(configuration)
+        state = ServerState(configuration, finishOwnAnswer: finishOwnAnswer)
         state.start(on: loops.loops, wallClock: wallClock)
     }
 

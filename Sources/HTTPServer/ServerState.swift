@@ -1,4 +1,5 @@
 import EventLoops
+import HTTP
 import Sockets
 import Locks
 import Synchronization
@@ -34,6 +35,8 @@ final class ServerState: Sendable {
     private static let lastDescriptors = 24
 
     let configuration: HTTPServer.Configuration
+    /// Adds to what the engine answers by itself.
+    let finishOwnAnswer: @Sendable (inout Response) -> Void
     private let maximumConnections: Int
     /// The system hands out the lowest number that is free: one as high as this says that few are left.
     let descriptorCeiling: Int32
@@ -45,8 +48,11 @@ final class ServerState: Sendable {
     private let ports = Locked<[UInt32: Port]>([:])
     private let portCount = Atomic<UInt32>(0)
 
-    init(_ configuration: HTTPServer.Configuration) {
+    init(
+        _ configuration: HTTPServer.Configuration, finishOwnAnswer: @escaping @Sendable (inout Response) -> Void
+    ) {
         self.configuration = configuration
+        self.finishOwnAnswer = finishOwnAnswer
         let limit = DescriptorLimit.current
         maximumConnections = max(1, min(configuration.maximumConnections, limit - Self.reservedDescriptors))
         descriptorCeiling = Int32(clamping: limit - Self.lastDescriptors)

@@ -97,9 +97,11 @@ extension SojournServer {
         do throws(EventLoopError) {
             let loops = try EventLoopGroup(count: count == 0 ? EventLoopGroup.coreCount : count)
             let clock = surroundings.clock
+            let requestIDs = RequestIDMaker(surroundings.random)
             let engine = HTTPServer(
                 configuration: configuration.limits.engine, loops: loops,
-                wallClock: { Int(clock.now.secondsSinceEpoch) })
+                wallClock: { Int(clock.now.secondsSinceEpoch) },
+                finishOwnAnswer: { $0.fields.append("X-Request-Id", requestIDs.next()) })
             return (engine, loops)
         } catch { throw .system(error.description) }
     }

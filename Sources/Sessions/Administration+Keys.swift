@@ -73,11 +73,22 @@ extension Administration {
     public func rotateSigningKey(immediately: Bool, by origin: Origin) async throws(ServiceError) -> String {
         do throws(SigningKeys.Problem) {
             return try await context.signingKeys.rotate(at: context.clock.now, immediately: immediately, by: origin)
-        } catch {
-            switch error {
-            case .store(let error): throw .store(error)
-            case .wrongRootKey(let id): throw .store(.corrupted("no root key opens the signing key \(id)"))
-            }
+        } catch { throw Self.serviceError(error) }
+    }
+
+    /// Takes a signing key that others know out of the set (`SigningKeys.withdraw`).
+    public func withdrawSigningKey(_ id: String, by origin: Origin) async throws(ServiceError) {
+        let found: Bool
+        do throws(SigningKeys.Problem) {
+            found = try await context.signingKeys.withdraw(id, at: context.clock.now, by: origin)
+        } catch { throw Self.serviceError(error) }
+        guard found else { throw .notFound("signing key") }
+    }
+
+    private static func serviceError(_ problem: SigningKeys.Problem) -> ServiceError {
+        switch problem {
+        case .store(let error): .store(error)
+        case .wrongRootKey(let id): .store(.corrupted("no root key opens the signing key \(id)"))
         }
     }
 }

@@ -21,6 +21,7 @@ public struct AuditEvent: Hashable, Sendable {
         case settingsChanged = "settings_changed"
         case allSessionsRevoked = "all_sessions_revoked"
         case signingKeyCreated = "signing_key_created"
+        case signingKeyWithdrawn = "signing_key_withdrawn"
         case adminKeyCreated = "admin_key_created"
         case adminKeyDeleted = "admin_key_deleted"
     }

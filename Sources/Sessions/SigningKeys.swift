@@ -87,6 +87,30 @@ public final class SigningKeys: Sendable {
         return key.id
     }
 
+    /// Takes a key that others know out of the set: what it has signed is good for nothing from then on, here at once,
+    /// elsewhere when verifiers read the set again. If it was the one that signs, a new key signs at once. Refresh tokens
+    /// are not touched: every app gets a new rolling token at its next refresh. False: there is no such key.
+    public func withdraw(_ id: String, at now: Instant, by origin: Origin) async throws(Problem) -> Bool {
+        var fresh = makeKey(at: now)
+        fresh.activeFrom = now
+        let successor = fresh
+        let stored: [StoredSigningKey]?
+        do throws(StoreError) {
+            stored = try await store.updateSigningKeys { keys, events in
+                guard let index = keys.firstIndex(where: { $0.id == id }) else { return nil }
+                if Self.signing(keys, at: now)?.id == id {
+                    Self.add(successor, to: &keys, events: &events, at: now, by: origin)
+                }
+                keys.remove(at: index)
+                events.append(AuditEvent(.signingKeyWithdrawn, at: now, by: origin, reason: id))
+                return keys
+            }
+        } catch { throw .store(error) }
+        guard let stored else { return false }
+        try load(stored)
+        return true
+    }
+
     /// Every key that is kept, the newest first.
     public var all: [StoredSigningKey] {
         opened.withLock { $0.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }

@@ -2,7 +2,7 @@ import HTTP
 
 /// `sojourn admin-key …` and `sojourn key …`
 enum KeyCommands {
-    static let all = [createAdminKey, listAdminKeys, deleteAdminKey, list, rotate]
+    static let all = [createAdminKey, listAdminKeys, deleteAdminKey, list, rotate, withdraw]
 
     static let createAdminKey = Command.admin(
         ["admin-key", "create"], "Makes a key for the admin API, shown once.", operands: ["NAME"],
@@ -54,4 +54,17 @@ enum KeyCommands {
                 .post, ["keys", "rotate"], .object(["immediately": .bool(arguments.has("--immediately"))]))
         },
         show: { key, _ in "the new key is \(key["kid"]?.cell ?? "")" })
+
+    static let withdraw = Command.admin(
+        ["key", "withdraw"], "Takes a signing key that others know out of the set; a new one signs at once.",
+        operands: ["KID"],
+        discussion: """
+            What the key has signed is refused here from then on, and by other verifiers when they read the key set again.
+            Nobody is logged out: apps get a new token at their next refresh.
+            """,
+        examples: ["sojourn key withdraw hh_yv-T7PC_lB9QsyRdO-S2G81Dd1ZjF7SIxFYvLQOo"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["keys", arguments.operands[0]])
+        },
+        show: { _, arguments in "signing key \(arguments.operands[0]) is withdrawn" })
 }

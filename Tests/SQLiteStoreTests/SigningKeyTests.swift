@@ -134,6 +134,24 @@ struct SigningKeyTests {
         }
     }
 
+    @Test func withdrawnKey_isWorthNothing_andNobodyIsLoggedOut() async throws {
+        try await withStage { stage in
+            let origin = Origin(actor: "test")
+            let grant = try await login(stage)
+            let leaked = try keyID(of: grant.accessToken)
+            #expect(try await stage.keys.withdraw(leaked, at: stage.clock.now, by: origin))
+            #expect(!stage.keys.publicKeys.keys.contains { $0.kid == leaked })
+            await #expect(throws: ServiceError.invalidToken(nil)) {
+                try await stage.tokens.authenticate(grant.accessToken, from: origin)
+            }
+            let (renewed, _) = try await stage.tokens.refresh(
+                RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: origin)
+            #expect(try keyID(of: renewed.accessToken) == stage.keys.all.first?.id)
+            _ = try await stage.tokens.authenticate(renewed.accessToken, from: origin)
+            #expect(try await !stage.keys.withdraw(leaked, at: stage.clock.now, by: origin))
+        }
+    }
+
     @Test func anotherRootKey_isRefused_andTheRightOneReadsTheKeysAgain() async throws {
         let (right, wrong) = (try #require(RootKeys([.random()])), try #require(RootKeys([.random()])))
         try await TemporaryFolder.with { folder in

@@ -24,6 +24,21 @@ struct StartingServerTests {
         } catch { return error }
     }
 
+    @Test("what the engine answers by itself has a request id too")
+    func requestIDOfTheEngine() async throws {
+        let server = SojournServer(folder.configuration, clock.surroundings())
+        let address = try await server.start().addresses.public
+        let socket = try ClientSocket(
+            to: SocketAddress(String(address.dropFirst("http://".count))), timeout: .seconds(60))
+        try socket.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+        var answer: [UInt8] = []
+        while case let more = try socket.receive(), !more.isEmpty { answer += more }
+        let text = String(decoding: answer, as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 400 "))
+        #expect(text.contains("\r\nX-Request-Id: "))
+        await server.stop(deadline: .seconds(1))
+    }
+
     @Test("a first start makes keys, the client mobile and an admin key; a second one keeps them")
     func firstAndSecondStart() async throws {
         let first = SojournServer(folder.configuration, clock.surroundings())
