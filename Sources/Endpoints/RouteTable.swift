@@ -31,7 +31,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    private static let placeholder = "{}"
+    private static let wildcard = "{}"
 
     private var exact: [String: Resource] = [:]
     /// By pattern with `{}` in the place of the parameter.
@@ -47,7 +47,7 @@ struct RouteTable: Sendable {
             if route.pattern.hasSuffix("/*") {
                 prefixes.append((String(route.pattern.dropLast()), route))
             } else if let parameter = route.pattern.split(separator: "/").first(where: { $0.hasPrefix("{") }) {
-                parameterized[route.pattern.replacing(parameter, with: Self.placeholder), default: Resource()]
+                parameterized[route.pattern.replacing(parameter, with: Self.wildcard), default: Resource()]
                     .routes[route.method] = route
             } else {
                 exact[route.pattern, default: Resource()].routes[route.method] = route
@@ -93,7 +93,7 @@ struct RouteTable: Sendable {
         let segments = request.target.path.split(separator: "/", omittingEmptySubsequences: false)
         for index in segments.indices.reversed() where index > 0 && !segments[index].isEmpty {
             var pattern = segments
-            pattern[index] = Self.placeholder[...]
+            pattern[index] = Self.wildcard[...]
             guard let resource = parameterized[pattern.joined(separator: "/")] else { continue }
             // The first segment of the split is what stands before the first slash: nothing.
             guard let decoded = request.pathSegments, decoded.indices.contains(index - 1) else { return nil }

@@ -17,7 +17,7 @@ public struct AppliedMigration: Hashable, Sendable {
 /// What there is to know of a database, for somebody who looks after it.
 public struct Diagnostics: Sendable {
     /// The version of the SQLite library.
-    public var libraryVersion: String
+    public var sqliteVersion: String
     /// The file.
     public var path: String
     /// The size of the database file in bytes.
@@ -47,7 +47,7 @@ extension SQLiteStore {
             let pageBytes = try connection.first(DiagnosticQuery.pageSize) { row in row.integer() } ?? 0
             let freePages = try connection.first(DiagnosticQuery.freelistCount) { row in row.integer() } ?? 0
             return Diagnostics(
-                libraryVersion: unsafe String(cString: sqlite3_libversion()), path: path,
+                sqliteVersion: unsafe String(cString: sqlite3_libversion()), path: path,
                 fileBytes: DatabaseFile.size(path), logBytes: DatabaseFile.size(path + "-wal"),
                 journalMode: try connection.first(DiagnosticQuery.journalMode) { row in row.text() } ?? "",
                 freeBytes: freePages * pageBytes, problems: found == ["ok"] ? [] : found, applied: applied,

@@ -36,7 +36,7 @@ enum Help {
     }
 
     private static var options: String {
-        columns(Options.choices.map { ($0.name + ($0.placeholder.map { " \($0)" } ?? ""), $0.help) })
+        columns(Options.choices.map { ($0.name + ($0.valueName.map { " \($0)" } ?? ""), $0.help) })
     }
 
     private static func columns(_ rows: [(String, String)]) -> String {

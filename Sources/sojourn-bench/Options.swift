@@ -28,39 +28,39 @@ struct Options: Sendable {
     struct Choice: Sendable {
         let name: String
         /// Nil for a switch.
-        let placeholder: String?
+        let valueName: String?
         let help: String
         let apply: @Sendable (inout Options, String) throws -> Void
     }
 
     /// Every option.
     static let choices = [
-        Choice(name: "--connections", placeholder: "N,N", help: "connections that ask at the same time") {
+        Choice(name: "--connections", valueName: "N,N", help: "connections that ask at the same time") {
             let counts = $1.split(separator: ",").map { Int($0) ?? 0 }
             guard !counts.isEmpty, counts.allSatisfy({ (1...10_000).contains($0) }) else {
                 throw UsageError("--connections takes numbers from 1 to 10000, parted by commas: --connections 32,128")
             }
             $0.connections = counts
         },
-        Choice(name: "--seconds", placeholder: "N", help: "how long one round loads") {
+        Choice(name: "--seconds", valueName: "N", help: "how long one round loads") {
             guard let seconds = Double($1), seconds > 0, seconds <= 3600 else {
                 throw UsageError("--seconds takes a number up to 3600")
             }
             $0.seconds = seconds
         },
-        Choice(name: "--rounds", placeholder: "N", help: "how often each figure is measured") {
+        Choice(name: "--rounds", valueName: "N", help: "how often each figure is measured") {
             $0.rounds = try number($1, "--rounds", 1...1000)
         },
-        Choice(name: "--sessions", placeholder: "N", help: "sessions in the database before") {
+        Choice(name: "--sessions", valueName: "N", help: "sessions in the database before") {
             $0.sessions = try number($1, "--sessions", 0...100_000_000)
         },
-        Choice(name: "--sojourn", placeholder: "PATH", help: "the server's program; default: beside this one") {
+        Choice(name: "--sojourn", valueName: "PATH", help: "the server's program; default: beside this one") {
             $0.sojourn = $1
         },
-        Choice(name: "--folder", placeholder: "PATH", help: "where throw-away files go: chooses the disk") {
+        Choice(name: "--folder", valueName: "PATH", help: "where throw-away files go: chooses the disk") {
             $0.folder = $1
         },
-        Choice(name: "--json", placeholder: nil, help: "print the report as JSON") { options, _ in
+        Choice(name: "--json", valueName: nil, help: "print the report as JSON") { options, _ in
             options.json = true
         },
     ]
@@ -83,9 +83,9 @@ extension Options {
             guard let choice = Self.choices.first(where: { $0.name == parts[0] }) else {
                 throw UsageError("unknown option '\(word)'; see: sojourn-bench --help")
             }
-            if let placeholder = choice.placeholder {
+            if let valueName = choice.valueName {
                 guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-                    throw UsageError("\(choice.name) needs a value: \(choice.name) \(placeholder)")
+                    throw UsageError("\(choice.name) needs a value: \(choice.name) \(valueName)")
                 }
                 try choice.apply(&self, value)
             } else {

@@ -149,7 +149,7 @@ struct Examination {
                 : Finding(
                     .fail, "migrations", "missing: \(diagnostics.pending.joined(separator: ", ")); run: sojourn migrate"
                 ))
-        findings.append(Self.library(diagnostics.libraryVersion))
+        findings.append(Self.sqlite(diagnostics.sqliteVersion))
         let newest = (application.context.signingKeys.all.map(\.createdAt) + diagnostics.applied.map(\.appliedAt)).max()
         if let newest, newest.secondsSinceEpoch > now + 60 {
             findings.append(
@@ -160,7 +160,7 @@ struct Examination {
         return findings
     }
 
-    private static func library(_ version: String) -> Finding {
+    private static func sqlite(_ version: String) -> Finding {
         let parts = version.split(separator: ".").compactMap { Int($0) }
         let isFixed = !parts.lexicographicallyPrecedes([3, 51, 3])
         return Finding(

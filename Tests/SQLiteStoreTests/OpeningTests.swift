@@ -127,7 +127,7 @@ import Testing
             #expect(diagnostics.journalMode == "wal")
             #expect(diagnostics.fileBytes > 0)
             #expect(diagnostics.logBytes > 0)
-            #expect(diagnostics.libraryVersion.hasPrefix("3."))
+            #expect(diagnostics.sqliteVersion.hasPrefix("3."))
             await store.close()
         }
     }
