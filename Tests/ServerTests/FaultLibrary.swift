@@ -59,10 +59,21 @@ struct FaultLibrary {
             if (present("failing-sync")) { errno = EIO; return -1; }
             return REAL(sync_call, "fdatasync")(descriptor);
         }
+        /* Not before the first write: the runtime of a sanitizer makes large files of its own. */
+        static void limit_file_size(void) {
+            static int is_set;
+            const char *bytes = getenv("FAULT_FILE_SIZE");
+            if (is_set || !bytes) return;
+            is_set = 1;
+            struct rlimit limit = {strtoul(bytes, 0, 10), strtoul(bytes, 0, 10)};
+            setrlimit(RLIMIT_FSIZE, &limit);
+        }
         ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+            limit_file_size();
             return fails(descriptor) ? -1 : REAL(write_call, "pwrite64")(descriptor, bytes, count, offset);
         }
         ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
+            limit_file_size();
             return fails(descriptor) ? -1 : REAL(write_call, "pwrite64")(descriptor, bytes, count, offset);
         }
         static int refused(const char *path, int flags) {
@@ -82,13 +93,8 @@ struct FaultLibrary {
         OPEN(open)
         OPEN(open64)
 
-        __attribute__((constructor)) static void limit_file_size(void) {
-            const char *bytes = getenv("FAULT_FILE_SIZE");
-            if (!bytes) return;
-            struct rlimit limit = {strtoul(bytes, 0, 10), strtoul(bytes, 0, 10)};
-            setrlimit(RLIMIT_FSIZE, &limit);
-            signal(SIGXFSZ, SIG_DFL); /* whoever started the test may ignore it */
-        }
+        /* Whoever started the test may ignore it. */
+        __attribute__((constructor)) static void default_signal(void) { signal(SIGXFSZ, SIG_DFL); }
         """#
 
     private let folder: StartingFolder
