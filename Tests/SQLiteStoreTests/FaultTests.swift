@@ -100,6 +100,8 @@ import Testing
             let user = Example.user()
             let session = Example.session(of: user.id)
             let store = try await Self.store(in: folder, user, session) { $0.checkpointFrames = 1 }
+            // A change that writes nothing waits until the checkpoint behind those before it has ended.
+            _ = try await store.updateSession(session.id) { $0.session.child }
             try await FaultyDisk.failing(folder.database, Self.failingSync) {
                 // Durable in the log, so acknowledged; the checkpoint behind it fails.
                 try await store.updateSession(session.id) { $0.session.child = 5 }

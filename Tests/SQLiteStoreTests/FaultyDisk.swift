@@ -20,6 +20,7 @@ enum FaultyDisk {
     private struct State {
         var isInstalled = false
         var faults: [String: Fault] = [:]
+        var faultyMethods: [UInt: UInt] = [:]
         /// By the address of SQLite's object for the file.
         var files: [UInt: OpenFile] = [:]
     }
@@ -55,6 +56,25 @@ enum FaultyDisk {
         state.withLock { $0.files[UInt(bitPattern: file)] = OpenFile(path: path, methods: methods) }
     }
 
+    /// `methods` with the two functions below. Made once for each, and kept as long as the process lives, as SQLite
+    /// expects of methods.
+    fileprivate static func faultyMethods(
+        for methods: UnsafePointer<sqlite3_io_methods>
+    ) -> UnsafePointer<sqlite3_io_methods>? {
+        let key = UInt(bitPattern: methods)
+        let address = state.withLock { state -> UInt in
+            if let known = state.faultyMethods[key] { return known }
+            guard let original = UnsafePointer<sqlite3_io_methods>(bitPattern: key) else { return 0 }
+            let faulty = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+            faulty.initialize(to: original.pointee)
+            faulty.pointee.xWrite = writeFile
+            faulty.pointee.xSync = syncFile
+            state.faultyMethods[key] = UInt(bitPattern: faulty)
+            return UInt(bitPattern: faulty)
+        }
+        return UnsafePointer(bitPattern: address)
+    }
+
     fileprivate static func find(
         _ file: UnsafeMutablePointer<sqlite3_file>?
     ) -> (methods: UnsafePointer<sqlite3_io_methods>, fault: Fault)? {
@@ -76,12 +96,7 @@ private func openFile(
     let code = unix.pointee.xOpen(unix, name, file, flags, flagsOut)
     guard code == SQLITE_OK, let name, let methods = file.pointee.pMethods else { return code }
     FaultyDisk.opened(file, String(cString: name), methods: UInt(bitPattern: methods))
-    // Lives as long as the process, as SQLite expects of methods.
-    let faulty = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
-    faulty.initialize(to: methods.pointee)
-    faulty.pointee.xWrite = writeFile
-    faulty.pointee.xSync = syncFile
-    file.pointee.pMethods = UnsafePointer(faulty)
+    file.pointee.pMethods = FaultyDisk.faultyMethods(for: methods)
     return code
 }
 
