@@ -84,13 +84,13 @@ struct Arguments: Sendable {
             throw usage("unknown option \(parts[0])" + (hint.map { "; did you mean \($0)?" } ?? ""))
         }
         guard values[option.name] == nil else { throw usage("\(option.name) is given twice") }
-        guard let placeholder = option.value else {
+        guard let valueName = option.value else {
             guard parts.count == 1 else { throw usage("\(option.name) takes no value") }
             values[option.name] = ""
             return
         }
         guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-            throw usage("\(option.name) needs a value: \(option.name) \(placeholder)")
+            throw usage("\(option.name) needs a value: \(option.name) \(valueName)")
         }
         if !option.choices.isEmpty, !option.choices.contains(value) {
             let hint = Spelling.nearest(to: value, among: option.choices).map { "; did you mean \($0)?" } ?? ""

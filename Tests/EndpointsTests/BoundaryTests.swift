@@ -26,8 +26,11 @@ import Testing
         }
     }
 
-    @Test(arguments: intervalsAndOffsets)
-    func theChildRotatesFromTheRotationIntervalOn(_ interval: Int64, _ offset: Int64) async throws {
+    /// Gives `body` a session whose first token has brought a child, `interval` and `offset` seconds ago.
+    private func withChild(
+        _ interval: Int64, _ offset: Int64,
+        _ body: (_ stage: Stage, _ parent: String, _ child: String) async throws -> Void
+    ) async throws {
         try await Stage.with { stage in
             let settings = await stage.admin(
                 .put, "/admin/v1/settings/sessions", #"{"rotation_interval":\#(interval)}"#)
@@ -36,6 +39,13 @@ import Testing
             stage.moveClock(to: 1000)
             let child = try #require(await stage.refresh(login.refresh).string("refresh_token"))
             stage.moveClock(to: 1000 + interval + offset)
+            try await body(stage, login.refresh, child)
+        }
+    }
+
+    @Test(arguments: intervalsAndOffsets)
+    func theChildRotatesFromTheRotationIntervalOn(_ interval: Int64, _ offset: Int64) async throws {
+        try await withChild(interval, offset) { stage, _, child in
             let next = await stage.refresh(child)
             #expect(next.status == 200)
             let isRepeated = offset < 0
@@ -45,15 +55,8 @@ import Testing
 
     @Test(arguments: intervalsAndOffsets)
     func theParentBringsTheSameChildUpToTheRotationInterval(_ interval: Int64, _ offset: Int64) async throws {
-        try await Stage.with { stage in
-            let settings = await stage.admin(
-                .put, "/admin/v1/settings/sessions", #"{"rotation_interval":\#(interval)}"#)
-            #expect(settings.status == 200)
-            let login = try await stage.logIn()
-            stage.moveClock(to: 1000)
-            let child = try #require(await stage.refresh(login.refresh).string("refresh_token"))
-            stage.moveClock(to: 1000 + interval + offset)
-            let again = await stage.refresh(login.refresh)
+        try await withChild(interval, offset) { stage, parent, child in
+            let again = await stage.refresh(parent)
             #expect(again.status == 200)
             let isSame = offset < 0
             #expect((again.string("refresh_token") == child) == isSame)

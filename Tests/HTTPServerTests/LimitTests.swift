@@ -55,13 +55,7 @@ import Testing
     @Test func aClientThatLeavesKeepsItsPlaceUntilItsHandlerHasEnded() async throws {
         let started = Gate()
         let release = Gate()
-        let handler: RequestHandler = { request, context in
-            if request.target.path == "/slow" {
-                await started.open()
-                await release.pass()
-            }
-            return await echo(request, context)
-        }
+        let handler = slowEcho(started, release)
         var configuration = HTTPServer.Configuration()
         configuration.maximumConnections = 1
         try await withServer(configuration, loops: 1, handler: handler) { server in

@@ -83,3 +83,14 @@ func get(_ target: String, _ fields: String = "") -> String { "GET \(target) HTT
 func post(_ target: String, _ body: String, _ fields: String = "") -> String {
     "POST \(target) HTTP/1.1\r\nHost: a\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
 }
+
+/// Echoes; under `/slow` only after it has opened `started` and passed `release`.
+func slowEcho(_ started: Gate, _ release: Gate) -> RequestHandler {
+    { request, context in
+        if request.target.path == "/slow" {
+            await started.open()
+            await release.pass()
+        }
+        return await echo(request, context)
+    }
+}

@@ -8,13 +8,7 @@ import Testing
     @Test func aRequestInFlightIsAnsweredAndIdleConnectionsClose() async throws {
         let started = Gate()
         let release = Gate()
-        let handler: RequestHandler = { request, context in
-            if request.target.path == "/slow" {
-                await started.open()
-                await release.pass()
-            }
-            return await echo(request, context)
-        }
+        let handler = slowEcho(started, release)
         try await withServer(handler: handler) { server in
             let idle = try await server.client()
             #expect(try await idle.ask(get("/")).status == 200)
