@@ -5,6 +5,8 @@ import Sockets
 /// One connection, touched only on its loop. Leaving the table closes it: nothing else keeps it alive.
 final class Connection {
     enum State {
+        /// What its listener wants before the first request: see ConnectionLoop+Opening.
+        case opening
         /// Waits for a request, or for the rest of one.
         case reading
         /// A handler has the request. Nothing more is read: whoever sends ahead has to wait (back-pressure).
@@ -15,7 +17,7 @@ final class Connection {
         case lingering
     }
 
-    let socket: StreamSocket
+    let transport: Transport
     let slot: Int
     /// Tells this connection from others that had the slot before, or will have it.
     let generation: UInt32
@@ -25,7 +27,7 @@ final class Connection {
     let isAdmitted: Bool
 
     var parser: RequestParser
-    var state = State.reading
+    var state: State
     /// What the deadline is for while reading; a new connection has to send its first head soon.
     var awaited = RequestParser.Phase.head
     var deadline: MonotonicInstant
@@ -43,10 +45,10 @@ final class Connection {
     var droppedBytes = 0
 
     init(
-        _ socket: consuming StreamSocket, slot: Int, generation: UInt32, service: Service,
+        _ transport: Transport, slot: Int, generation: UInt32, service: Service,
         remoteAddress: SocketAddress, isAdmitted: Bool, limits: Limits, deadline: MonotonicInstant
     ) {
-        self.socket = socket
+        self.transport = transport
         self.slot = slot
         self.generation = generation
         self.service = service
@@ -54,6 +56,7 @@ final class Connection {
         self.isAdmitted = isAdmitted
         self.deadline = deadline
         parser = RequestParser(limits: limits)
+        state = service.wantsOpening ? .opening : .reading
     }
 
     /// Whether nothing of a next request is there.

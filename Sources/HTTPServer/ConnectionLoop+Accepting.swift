@@ -45,13 +45,12 @@ extension ConnectionLoop {
     func adopt(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
         if address.port != nil { socket.sendWithoutDelay() }
-        guard let connection = insert(socket, from: address, service, isAdmitted: true) else {
+        guard let connection = insert(Transport(socket), from: address, service, isAdmitted: true) else {
             counters.open.decrement()
             server.release(address)
             return
         }
-        // The first request has often come with the connection.
-        advance(connection)
+        begin(connection)
         if isDraining, connection.isIdle { close(connection) }
     }
 
@@ -59,7 +58,7 @@ extension ConnectionLoop {
     private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
         guard rejectedCount < Self.politeRejections, number < server.descriptorCeiling,
-            let connection = insert(socket, from: address, service, isAdmitted: false)
+            let connection = insert(Transport(socket), from: address, service, isAdmitted: false)
         else { return }
         rejectedCount += 1
         counters.open.increment()

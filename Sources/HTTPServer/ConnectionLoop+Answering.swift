@@ -69,7 +69,7 @@ extension ConnectionLoop {
         writeBuffer.removeAll(keepingCapacity: writeBuffer.capacity <= Self.keptWriteBufferSize)
         ResponseSerializer.append(response, answering: method, persistence: persistence, date: date(), to: &writeBuffer)
         connection.closesAfterOutput = persistence == .close
-        switch connection.socket.send(writeBuffer) {
+        switch connection.transport.send(writeBuffer) {
         case .bytes(writeBuffer.count): outputIsSent(connection)
         case .failed: close(connection)
         case .bytes(let count): keepOutput(from: count, connection)
@@ -87,7 +87,7 @@ extension ConnectionLoop {
     /// Goes on writing what the client had no room for.
     func flush(_ connection: Connection) {
         while true {
-            switch connection.socket.send(connection.output, from: connection.outputOffset) {
+            switch connection.transport.send(connection.output, from: connection.outputOffset) {
             case .bytes(let count):
                 connection.outputOffset += count
                 setDeadline(connection, after: configuration.writeTimeout)
@@ -119,7 +119,7 @@ extension ConnectionLoop {
             close(connection)
             return
         }
-        connection.socket.shutdownWrite()
+        connection.transport.shutdownWrite()
         connection.state = .lingering
         setDeadline(connection, after: configuration.lingerTimeout)
         drop(connection)

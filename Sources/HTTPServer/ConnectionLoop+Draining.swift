@@ -6,6 +6,7 @@ extension ConnectionLoop {
     func drain(within deadline: Duration) async {
         isDraining = true
         drainEndsAt = now + deadline
+        for connection in connections.compactMap({ $0 }) where connection.state == .opening { close(connection) }
         for connection in connections.compactMap({ $0 }) where connection.isIdle {
             // A request may have come that the kernel has not told about yet.
             connection.mayRead = true

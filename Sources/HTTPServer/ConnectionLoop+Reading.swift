@@ -8,14 +8,15 @@ extension ConnectionLoop {
         while connection.state == .reading {
             if connection.parser.unreadCount > 0, parse(connection) { return }
             guard connection.mayRead else { break }
-            switch connection.socket.receive(into: &readBuffer) {
+            switch connection.transport.receive(into: &readBuffer) {
             case .bytes(0), .failed:
                 close(connection)
                 return
             case .bytes(let count):
                 // Less than asked for: the socket is empty, and the kernel will tell when it no longer is. Unless what
                 // follows is the end of the stream, about which it has told already.
-                connection.mayRead = count == readBuffer.count || connection.endsSoon
+                connection.mayRead =
+                    count == readBuffer.count || connection.endsSoon || connection.transport.holdsMore
                 connection.parser.append(readBuffer.span.extracting(first: count))
                 if parse(connection) { return }
             case .wouldBlock: connection.mayRead = false
@@ -35,7 +36,7 @@ extension ConnectionLoop {
             case .expectContinue:
                 // The body will be read in any case: a handler sees complete requests only.
                 let bytes = ResponseSerializer.continue100
-                guard connection.socket.send(bytes) == .bytes(bytes.count) else {
+                guard connection.transport.send(bytes) == .bytes(bytes.count) else {
                     close(connection)
                     return true
                 }
@@ -63,7 +64,7 @@ extension ConnectionLoop {
     /// Reads and forgets what comes after the last answer, up to a limit.
     func drop(_ connection: Connection) {
         while connection.mayRead {
-            switch connection.socket.receive(into: &readBuffer) {
+            switch connection.transport.discard(into: &readBuffer) {
             case .bytes(0), .failed:
                 close(connection)
                 return

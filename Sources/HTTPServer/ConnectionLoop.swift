@@ -93,6 +93,7 @@ actor ConnectionLoop: EventHandler {
         if !readiness.isDisjoint(with: [.readable, .readClosed, .closed]) { connection.mayRead = true }
         if !readiness.isDisjoint(with: [.readClosed, .closed]) { connection.endsSoon = true }
         switch connection.state {
+        case .opening: open(connection)
         case .reading: advance(connection)
         case .answering: if !readiness.isDisjoint(with: .closed) { close(connection) }
         case .writing: flush(connection)
@@ -112,7 +113,7 @@ actor ConnectionLoop: EventHandler {
 
     /// Puts a connection into the table and has it watched; nil (and it is closed) when that fails.
     func insert(
-        _ socket: consuming StreamSocket, from address: SocketAddress, _ service: Service, isAdmitted: Bool
+        _ transport: Transport, from address: SocketAddress, _ service: Service, isAdmitted: Bool
     ) -> Connection? {
         if isDetached { return nil }
         let slot = freeSlots.popLast() ?? connections.count
@@ -120,13 +121,13 @@ actor ConnectionLoop: EventHandler {
         lastGeneration = lastGeneration &+ 1 & ConnectionToken.generationMask
         let token = ConnectionToken.connection(slot: slot, generation: lastGeneration).bits
         do {
-            try source.add(socket.number, for: .streamEdges, token: token)
+            try source.add(transport.number, for: .streamEdges, token: token)
         } catch {
             freeSlots.append(slot)
             return nil
         }
         let connection = Connection(
-            socket, slot: slot, generation: lastGeneration, service: service, remoteAddress: address,
+            transport, slot: slot, generation: lastGeneration, service: service, remoteAddress: address,
             isAdmitted: isAdmitted, limits: configuration.limits, deadline: now + configuration.headerTimeout)
         connections[slot] = connection
         deadlines.watch(slot, until: connection.deadline)
@@ -136,6 +137,7 @@ actor ConnectionLoop: EventHandler {
     /// Closes a connection and gives its place back, unless its handler still runs: the place then waits for that.
     func close(_ connection: Connection) {
         guard connections[connection.slot] === connection else { return }
+        connection.transport.sayGoodbye()
         connections[connection.slot] = nil
         freeSlots.append(connection.slot)
         counters.open.decrement()
@@ -157,6 +159,10 @@ actor ConnectionLoop: EventHandler {
     /// What a client, or a handler, was too slow for.
     private func expire(_ connection: Connection) {
         switch connection.state {
+        case .opening:
+            // Whoever has not come so far cannot be told anything.
+            counters.timeouts.increment()
+            close(connection)
         case .reading where connection.isIdle: close(connection)
         case .reading:
             counters.timeouts.increment()

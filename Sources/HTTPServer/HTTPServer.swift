@@ -5,8 +5,9 @@
 // executor is that loop, so there is no lock between a request and its answer. A request costs one recv, one task, one send.
 //
 // Reading order: HTTPServer (public face), Configuration, RequestHandler, ConnectionLoop (the table of one loop's
-// connections, and a turn), then +Accepting, +Reading, +Answering, +Draining; Connection (the state of one), EngineAnswer (what
-// the engine answers by itself), ServerState (what the loops share: listeners and limits).
+// connections, and a turn), then +Accepting, +Opening (what precedes requests), +Reading, +Answering, +Draining; Connection
+// (the state of one) and Transport (what it speaks through), EngineAnswer (what the engine answers by itself), ServerState
+// (what the loops share: listeners and limits).
 
 import Glibc
 public import EventLoops

@@ -8,6 +8,8 @@ import Synchronization
 final class Service: Sendable {
     let name: String
     let handler: RequestHandler
+    /// Whether its connections begin with something else than a request.
+    var wantsOpening: Bool { false }
 
     init(name: String, handler: @escaping RequestHandler) {
         self.name = name
