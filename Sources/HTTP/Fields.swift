@@ -37,6 +37,8 @@ public struct Fields: Sendable {
         self.entries = entries
     }
 
+    var heldBytes: Int { bytes.capacity + entries.capacity * MemoryLayout<Entry>.stride }
+
     /// How many field lines there are, repeated names counted each time.
     public var count: Int { entries.count }
 

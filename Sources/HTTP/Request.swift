@@ -33,6 +33,11 @@ public struct Request: Equatable, Sendable {
 }
 
 extension Request {
+    /// Memory that it takes, in bytes, but for a hundred or two.
+    public var heldBytes: Int {
+        body.capacity + fields.heldBytes + target.path.utf8.count + (target.query?.utf8.count ?? 0)
+    }
+
     /// Whether the sender lets the connection live after the response (RFC 9112 §9.3).
     public var wantsKeepAlive: Bool {
         if fields.listContains("connection", "close") { return false }

@@ -76,6 +76,21 @@ public struct RequestParser: Sendable {
 
     /// How many bytes were appended and not yet turned into requests: what the connection should bound its reading by.
     public var unreadCount: Int { buffer.count - start }
+
+    /// Memory that the unfinished request takes, in bytes; at most 2 KiB when idle.
+    public var heldBytes: Int {
+        buffer.capacity + body.capacity + entries.capacity * MemoryLayout<Fields.Entry>.stride
+            + (pending?.heldBytes ?? 0)
+    }
+
+    /// How many bytes of the content have come, for a minimum rate; 0 outside of content.
+    public var contentCount: Int {
+        switch stage {
+        case .length: unreadCount
+        case .chunked: body.count + unreadCount
+        case .requestLine, .fields, .failed: 0
+        }
+    }
 }
 
 // Bytes in.

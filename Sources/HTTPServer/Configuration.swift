@@ -9,13 +9,21 @@ extension HTTPServer {
         /// From the first byte of a request (or the start of a connection) to the end of its head. A phone on a bad line needs two or three seconds;
         /// somebody who sends one byte at a time to hold connections (slowloris) gets no longer. Then: 408.
         public var headerTimeout: Duration = .seconds(10)
-        /// From the end of the head to the end of the content: 64 KiB at 17 kbit/s. Then: 408.
+        /// The content has so long to arrive; one that is longer has so long again each time that enough of it came meanwhile
+        /// (`bodyMinimumRate`). A phone that loses its network for half a minute has lost the request too. Then: 408.
         public var bodyTimeout: Duration = .seconds(30)
+        /// Bytes of content per second that each `bodyTimeout` must bring on average: what the slowest mobile network (GPRS,
+        /// a good 1000) carries, twice over. Dripping a byte now and then, one gets no second `bodyTimeout`. 0 is any byte.
+        public var bodyMinimumRate = 500
         /// Between two requests: longer than the 60 s for which common proxies keep a connection, so that the proxy closes
         /// first and never sends into a connection that is just being closed. Then: closed without a word.
         public var idleTimeout: Duration = .seconds(75)
-        /// How long a client may read nothing of an answer that waits for it. Then: cut.
+        /// How long an answer may wait for a client that does not read it; again and again, as long as enough of it is read
+        /// meanwhile (`writeMinimumRate`). Then: cut.
         public var writeTimeout: Duration = .seconds(30)
+        /// Bytes per second that a client must take of an answer, on average over each `writeTimeout`: as with content that
+        /// comes in. What counts is what the client has acknowledged, not what the system keeps for it. 0 is any byte.
+        public var writeMinimumRate = 500
         /// How long a handler may take: longer than the 10 s that a decision of the token service may take. Then: 503, the task
         /// is cancelled, its late answer dropped and the connection closed.
         public var requestTimeout: Duration = .seconds(15)
@@ -31,8 +39,20 @@ extension HTTPServer {
         /// Connections from one IP address; 0 is no limit, the default, because behind a proxy all come from one address, and
         /// mobile networks put thousands of phones behind another. Unix sockets are not counted. Beyond: 503.
         public var maximumConnectionsPerAddress = 0
+        /// How many leading bits of an IPv6 address count as one address: a customer usually owns a /64, 2^64 addresses.
+        public var ipv6PrefixBits = 64
+        /// Connections that listeners with `isReserved` take beyond the maximum: enough for a health check, a scrape of
+        /// the metrics and a few people who look for the cause.
+        public var reservedConnections = 16
         /// After so many requests a connection closes, so that load spreads again after a start or a change of proxies. 0 is no limit.
         public var maximumRequestsPerConnection = 100_000
+        /// Requests in handlers at one time, for each listener; each loop has its share. At 2000 answers per second, which a slow
+        /// disk still carries, the last one waits two seconds: longer queues only make every answer late. Beyond: 503 at once.
+        public var maximumPendingRequests = 4096
+        /// Memory, in bytes, that all connections together take for what is only partly here or partly gone (heads, content and
+        /// answers) and for requests in handlers, beyond the 4 KiB that each connection has of its own, in which most requests
+        /// fit. A thousand of the largest requests at a time. Beyond: 503, and an answer that finds no room is cut.
+        public var maximumBufferedBytes = 64 << 20
         /// What `Retry-After` says in the engine's own 503, in seconds.
         public var retryAfterSeconds = 1
         /// For how long accepting stops when no descriptors are left.

@@ -15,6 +15,8 @@ final class Connection {
         case writing
         /// The last answer is out; what still comes in is dropped, so that the answer is not lost in a reset.
         case lingering
+        /// It has left the table; whoever still holds it leaves it alone.
+        case closed
     }
 
     let transport: Transport
@@ -37,6 +39,12 @@ final class Connection {
     var endsSoon = false
     var requestCount = 0
     var handler: Task<Void, Never>?
+    /// Memory of the request that a handler has.
+    var requestBytes = 0
+    /// Memory counted for this connection, beyond what each has of its own.
+    var excessBytes = 0
+    /// How far content or output had come when its deadline was set.
+    var windowStart = 0
     var output: [UInt8] = []
     var outputOffset = 0
     var closesAfterOutput = false

@@ -27,8 +27,11 @@ extension ConnectionLoop {
 
     private func place(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         counters.accepted.increment()
-        guard number < server.descriptorCeiling, server.admit(address) else {
+        let limit =
+            number < server.descriptorCeiling ? server.admit(address, isReserved: service.isReserved) : .descriptors
+        if let limit {
             counters.rejected.increment()
+            counters.count(limit)
             reject(number, address, service)
             return
         }
@@ -62,7 +65,7 @@ extension ConnectionLoop {
         else { return }
         rejectedCount += 1
         counters.open.increment()
-        answer(connection, .overloaded(retryAfter: configuration.retryAfterSeconds))
+        answer(connection, .overloaded(.connections, retryAfter: configuration.retryAfterSeconds))
     }
 
     // MARK: No descriptors left
@@ -70,6 +73,7 @@ extension ConnectionLoop {
     /// The listener stays ready while connections wait in it: watching on would spin.
     private func pauseAccepting(_ port: Port, _ id: UInt32) {
         counters.acceptPauses.increment()
+        counters.count(.descriptors)
         source.remove(port.listener.number)
         pausedPorts.append(id)
         acceptResumesAt = now + configuration.acceptPause

@@ -7,6 +7,7 @@ extension ConnectionLoop {
     /// Hands a request to its handler. The task prefers this loop, which is this actor's executor too: from here to the
     /// answer there is no other thread and no hop, unless the handler awaits one.
     func start(_ request: Request, _ connection: Connection) {
+        if let limit = beginHandling(request, connection) { return shed(request, limit, connection) }
         counters.requests.increment()
         connection.state = .answering
         connection.requestCount += 1
@@ -15,24 +16,29 @@ extension ConnectionLoop {
         let context = RequestContext(remoteAddress: connection.remoteAddress, listenerName: service.name)
         connection.handler = Task(executorPreference: loop) {
             let response = await service.handler(request, context)
-            await self.handlerEnded(slot, generation, request, response, context.remoteAddress)
+            await self.handlerEnded(slot, generation, service, request, response, context.remoteAddress)
         }
     }
 
     private func handlerEnded(
-        _ slot: Int, _ generation: UInt32, _ request: Request, _ response: Response, _ address: SocketAddress
+        _ slot: Int, _ generation: UInt32, _ service: Service, _ request: Request, _ response: Response,
+        _ address: SocketAddress
     ) {
+        endHandling(service)
         guard let connection = connection(slot, generation) else {
-            orphanEnded(address)
+            orphanEnded(address, request)
             return
         }
         connection.handler = nil
+        connection.requestBytes = 0
+        if connection.excessBytes > 0 { _ = account(connection) }
         // The 503 is on its way: this answer is too late. The place is the connection's again.
         guard connection.state == .answering else { return }
-        let mustClose =
-            isDraining
-            || configuration.maximumRequestsPerConnection > 0
-                && connection.requestCount >= configuration.maximumRequestsPerConnection
+        let isLast =
+            configuration.maximumRequestsPerConnection > 0
+            && connection.requestCount >= configuration.maximumRequestsPerConnection
+        if isLast { counters.count(.requestsPerConnection) }
+        let mustClose = isDraining || isLast
         let wish = ResponseSerializer.Persistence(answering: request)
         connection.clientCloses = wish == .close
         send(response, answering: request.method, mustClose ? .close : wish, connection)
@@ -40,8 +46,9 @@ extension ConnectionLoop {
     }
 
     /// The connection had ended before its handler; now its place is free.
-    private func orphanEnded(_ address: SocketAddress) {
+    private func orphanEnded(_ address: SocketAddress, _ request: Request) {
         orphanedHandlers -= 1
+        if request.heldBytes > Self.ownBytes { _ = server.reserve(Self.ownBytes - request.heldBytes) }
         server.release(address)
         endDrainIfDone()
     }
@@ -49,15 +56,29 @@ extension ConnectionLoop {
     /// The handler took too long: the client gets a 503 now, and whatever the handler still says is dropped.
     func abandonHandler(_ connection: Connection) {
         counters.handlerTimeouts.increment()
+        counters.count(.requestTime)
         connection.handler?.cancel()
         answer(connection, .handlerTimeout(retryAfter: configuration.retryAfterSeconds))
     }
 
     /// Answers with the engine's own words, and ends the connection.
     func answer(_ connection: Connection, _ answer: EngineAnswer) {
+        forgetInput(connection)
         var response = answer.response
         server.finishOwnAnswer(&response)
         send(response, answering: nil, .close, connection)
+    }
+
+    /// Too much is being worked on: says so at once. The connection may stay, because a new one would cost more; but not
+    /// one that sends ahead, or a turn of the loop could be spent on it alone.
+    private func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
+        // `account` has counted its limit already.
+        if limit == .pendingRequests { counters.count(limit) }
+        connection.requestCount += 1
+        var response = EngineAnswer.overloaded(limit, retryAfter: configuration.retryAfterSeconds).response
+        server.finishOwnAnswer(&response)
+        let mustClose = isDraining || connection.parser.unreadCount > 0
+        send(response, answering: request.method, mustClose ? .close : .init(answering: request), connection)
     }
 
     // MARK: Writing
@@ -81,7 +102,8 @@ extension ConnectionLoop {
         connection.output = Array(writeBuffer[offset...])
         connection.outputOffset = 0
         connection.state = .writing
-        setDeadline(connection, after: configuration.writeTimeout)
+        guard account(connection) else { return close(connection) }
+        beginWindow(connection, of: configuration.writeTimeout)
     }
 
     /// Goes on writing what the client had no room for.
@@ -90,9 +112,9 @@ extension ConnectionLoop {
             switch connection.transport.send(connection.output, from: connection.outputOffset) {
             case .bytes(let count):
                 connection.outputOffset += count
-                setDeadline(connection, after: configuration.writeTimeout)
                 if connection.outputOffset < connection.output.count { continue }
                 connection.output = []
+                _ = account(connection)
                 outputIsSent(connection)
                 if connection.state == .reading { advance(connection) }
                 return

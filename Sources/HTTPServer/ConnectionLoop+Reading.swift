@@ -6,7 +6,7 @@ extension ConnectionLoop {
     /// Reads and parses until a request is complete or nothing is left to read.
     func advance(_ connection: Connection) {
         while connection.state == .reading {
-            if connection.parser.unreadCount > 0, parse(connection) { return }
+            if connection.parser.unreadCount > 0, parse(connection) { continue }
             guard connection.mayRead else { break }
             switch connection.transport.receive(into: &readBuffer) {
             case .bytes(0), .failed:
@@ -18,14 +18,14 @@ extension ConnectionLoop {
                 connection.mayRead =
                     count == readBuffer.count || connection.endsSoon || connection.transport.holdsMore
                 connection.parser.append(readBuffer.span.extracting(first: count))
-                if parse(connection) { return }
+                if parse(connection) { continue }
             case .wouldBlock: connection.mayRead = false
             }
         }
-        awaitMore(connection)
+        if connection.state == .reading { awaitMore(connection) }
     }
 
-    /// Whether the bytes at hand led to something: a request for the handler, or an end.
+    /// Whether the bytes at hand led to something: a request for the handler, an answer, or an end.
     private func parse(_ connection: Connection) -> Bool {
         while true {
             switch connection.parser.next() {
@@ -34,6 +34,11 @@ extension ConnectionLoop {
                 start(request, connection)
                 return true
             case .expectContinue:
+                if server.isShortOfMemory {
+                    counters.count(.bufferedBytes)
+                    answer(connection, .overloaded(.bufferedBytes, retryAfter: configuration.retryAfterSeconds))
+                    return true
+                }
                 // The body will be read in any case: a handler sees complete requests only.
                 let bytes = ResponseSerializer.continue100
                 guard connection.transport.send(bytes) == .bytes(bytes.count) else {
@@ -42,6 +47,7 @@ extension ConnectionLoop {
                 }
             case .failed(let error):
                 counters.protocolErrors.increment()
+                if let limit = error.limit { counters.count(limit) }
                 answer(connection, .refused(error))
                 return true
             }
@@ -51,13 +57,17 @@ extension ConnectionLoop {
     /// Sets the deadline for what the client has to send next. It is not moved by every byte, only by progress.
     private func awaitMore(_ connection: Connection) {
         let phase = connection.parser.phase
+        if phase != .idle || connection.excessBytes > 0, !account(connection) {
+            answer(connection, .overloaded(.bufferedBytes, retryAfter: configuration.retryAfterSeconds))
+            return
+        }
         // A new connection counts as within its first head, so that its first bytes do not buy it more time.
         guard phase != connection.awaited, !(phase == .idle && connection.requestCount == 0) else { return }
         connection.awaited = phase
         switch phase {
         case .idle: setDeadline(connection, after: configuration.idleTimeout)
         case .head: setDeadline(connection, after: configuration.headerTimeout)
-        case .body: setDeadline(connection, after: configuration.bodyTimeout)
+        case .body: beginWindow(connection, of: configuration.bodyTimeout)
         }
     }
 

@@ -29,6 +29,11 @@ actor ConnectionLoop: EventHandler {
 
     var pausedPorts: [UInt32] = []
     var acceptResumesAt: MonotonicInstant?
+    /// Requests in handlers, by the number of their service, and all together.
+    var pending: [Int] = []
+    var pendingCount = 0
+    /// How many of them one service may have on this loop.
+    let pendingLimit: Int
     /// Overflow connections that are just being turned away.
     var rejectedCount = 0
     /// Handlers whose connection has ended before them.
@@ -39,11 +44,13 @@ actor ConnectionLoop: EventHandler {
     var drained: CheckedContinuation<Void, Never>?
     private var isDetached = false
 
-    init(_ loop: EventLoop, _ server: ServerState, _ wallClock: @escaping @Sendable () -> Int) {
+    init(_ loop: EventLoop, _ server: ServerState, loopCount: Int, _ wallClock: @escaping @Sendable () -> Int) {
         self.loop = loop
         self.server = server
         self.wallClock = wallClock
         configuration = server.configuration
+        // Connections are spread evenly, so requests are too.
+        pendingLimit = max(1, (server.configuration.maximumPendingRequests + loopCount - 1) / loopCount)
         source = loop.makeSource()
         now = loop.now
     }
@@ -98,6 +105,7 @@ actor ConnectionLoop: EventHandler {
         case .answering: if !readiness.isDisjoint(with: .closed) { close(connection) }
         case .writing: flush(connection)
         case .lingering: drop(connection)
+        case .closed: break
         }
     }
 
@@ -116,6 +124,7 @@ actor ConnectionLoop: EventHandler {
         _ transport: Transport, from address: SocketAddress, _ service: Service, isAdmitted: Bool
     ) -> Connection? {
         if isDetached { return nil }
+        while pending.count <= service.number { pending.append(0) }
         let slot = freeSlots.popLast() ?? connections.count
         if slot == connections.count { connections.append(nil) }
         lastGeneration = lastGeneration &+ 1 & ConnectionToken.generationMask
@@ -139,6 +148,8 @@ actor ConnectionLoop: EventHandler {
         guard connections[connection.slot] === connection else { return }
         connection.transport.sayGoodbye()
         connections[connection.slot] = nil
+        connection.state = .closed
+        releaseMemory(of: connection)
         freeSlots.append(connection.slot)
         counters.open.decrement()
         if connection.handler != nil {
@@ -162,16 +173,25 @@ actor ConnectionLoop: EventHandler {
         case .opening:
             // Whoever has not come so far cannot be told anything.
             counters.timeouts.increment()
+            counters.count(.headerTime)
             close(connection)
-        case .reading where connection.isIdle: close(connection)
+        case .reading where connection.isIdle:
+            counters.count(connection.requestCount == 0 ? .headerTime : .idleTime)
+            close(connection)
         case .reading:
+            let isBody = connection.awaited == .body
+            if isBody, keepsUp(connection) { return }
             counters.timeouts.increment()
+            counters.count(isBody ? .bodyTime : .headerTime)
             answer(connection, .requestTimeout)
         case .answering: abandonHandler(connection)
         case .writing:
+            if keepsUp(connection) { return }
             counters.timeouts.increment()
+            counters.count(.writeTime)
             close(connection)
         case .lingering: close(connection)
+        case .closed: break
         }
     }
 

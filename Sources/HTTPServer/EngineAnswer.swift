@@ -8,8 +8,8 @@ enum EngineAnswer {
     case requestTimeout
     /// The handler took too long.
     case handlerTimeout(retryAfter: Int)
-    /// Too many connections.
-    case overloaded(retryAfter: Int)
+    /// Too much of something: connections, pending requests, memory.
+    case overloaded(HTTPServer.Limit, retryAfter: Int)
 
     var response: Response {
         switch self {
@@ -18,7 +18,15 @@ enum EngineAnswer {
             Self.problem(.requestTimeout, "request_timeout", "The request did not arrive in time.")
         case .handlerTimeout(let seconds):
             Self.problem(.serviceUnavailable, "overloaded", "The server could not answer in time.", retryAfter: seconds)
-        case .overloaded(let seconds):
+        case .overloaded(.pendingRequests, let seconds):
+            Self.problem(
+                .serviceUnavailable, "too_many_requests_pending", "The server is busy with too many requests.",
+                retryAfter: seconds)
+        case .overloaded(.bufferedBytes, let seconds):
+            Self.problem(
+                .serviceUnavailable, "out_of_buffers", "The server holds too many unfinished requests and answers.",
+                retryAfter: seconds)
+        case .overloaded(_, let seconds):
             Self.problem(
                 .serviceUnavailable, "too_many_connections", "The server has too many connections.", retryAfter: seconds
             )

@@ -38,13 +38,19 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - address: port 0 takes a free one. A Unix socket gets mode 0600.
     ///   - name: for `RequestContext.listenerName`.
+    ///   - isReserved: whether connections are taken here when others are refused (`Configuration.reservedConnections`), so
+    ///     that those who look after the server get in when it is overrun.
+    ///   - isUrgent: which requests are answered however many are pending: health checks.
     ///   - handler: answers what comes in there.
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
-        on address: SocketAddress, name: String = "public", handler: @escaping RequestHandler
+        on address: SocketAddress, name: String = "public", isReserved: Bool = false,
+        isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping RequestHandler
     ) throws(SocketError) -> SocketAddress {
-        try state.open(Port(Listener(address), Service(name: name, handler: handler)))
+        let service = Service(
+            number: state.nextServiceNumber(), name: name, isReserved: isReserved, isUrgent: isUrgent, handler: handler)
+        return try state.open(Port(Listener(address), service))
     }
 
     /// Reads the system's clock, in seconds since 1970.

@@ -6,14 +6,26 @@ import Synchronization
 
 /// Who answers what comes in on a listener.
 final class Service: Sendable {
+    /// Counts the services of a server: 0, 1, 2 …
+    let number: Int
     let name: String
     let handler: RequestHandler
+    /// Whether it takes connections when others may not any more.
+    let isReserved: Bool
+    /// Which requests are answered however many are pending.
+    let isUrgent: @Sendable (Request) -> Bool
     /// Whether its connections begin with something else than a request.
     var wantsOpening: Bool { false }
 
-    init(name: String, handler: @escaping RequestHandler) {
+    init(
+        number: Int, name: String, isReserved: Bool, isUrgent: @escaping @Sendable (Request) -> Bool,
+        handler: @escaping RequestHandler
+    ) {
+        self.number = number
         self.name = name
         self.handler = handler
+        self.isReserved = isReserved
+        self.isUrgent = isUrgent
     }
 }
 
@@ -43,12 +55,14 @@ final class ServerState: Sendable {
     /// The system hands out the lowest number that is free: one as high as this says that few are left.
     let descriptorCeiling: Int32
     private let connections = Atomic<Int>(0)
-    private let connectionsByHost = Locked<[String: Int]>([:])
+    private let connectionsByBlock = Locked<[AddressBlock: Int]>([:])
+    private let buffered = Atomic<Int>(0)
     private let loops = Locked<[ConnectionLoop]>([])
     /// Of the loops; kept when those have gone.
     private let counters = Locked<[Counters]>([])
     private let ports = Locked<[UInt32: Port]>([:])
     private let portCount = Atomic<UInt32>(0)
+    private let serviceCount = Atomic<Int>(0)
 
     init(
         _ configuration: HTTPServer.Configuration, finishOwnAnswer: @escaping @Sendable (inout Response) -> Void
@@ -63,7 +77,7 @@ final class ServerState: Sendable {
     // MARK: Life
 
     func start(on eventLoops: [EventLoop], wallClock: @escaping @Sendable () -> Int) {
-        let made = eventLoops.map { ConnectionLoop($0, self, wallClock) }
+        let made = eventLoops.map { ConnectionLoop($0, self, loopCount: eventLoops.count, wallClock) }
         loops.withLock { $0 = made }
         counters.withLock { $0 = made.map(\.counters) }
         for loop in made { loop.attach() }
@@ -81,6 +95,8 @@ final class ServerState: Sendable {
         }
         return port.listener.address
     }
+
+    func nextServiceNumber() -> Int { serviceCount.add(1, ordering: .relaxed).oldValue }
 
     func port(_ id: UInt32) -> Port? { ports.withLock { $0[id] } }
 
@@ -109,30 +125,53 @@ final class ServerState: Sendable {
 
     // MARK: Limits
 
-    /// Counts a connection, unless there are too many.
-    func admit(_ address: SocketAddress) -> Bool {
-        guard connections.add(1, ordering: .relaxed).newValue <= maximumConnections else {
+    /// Counts a connection; the limit that forbids it, if there are too many.
+    func admit(_ address: SocketAddress, isReserved: Bool) -> HTTPServer.Limit? {
+        let maximum = maximumConnections + (isReserved ? configuration.reservedConnections : 0)
+        guard connections.add(1, ordering: .relaxed).newValue <= maximum else {
             connections.subtract(1, ordering: .relaxed)
-            return false
+            return .connections
         }
-        guard configuration.maximumConnectionsPerAddress > 0, address.port != nil else { return true }
-        let isAdmitted = connectionsByHost.withLock { counts in
-            guard counts[address.host, default: 0] < configuration.maximumConnectionsPerAddress else { return false }
-            counts[address.host, default: 0] += 1
+        guard let block = block(of: address) else { return nil }
+        let isAdmitted = connectionsByBlock.withLock { counts in
+            guard counts[block, default: 0] < configuration.maximumConnectionsPerAddress else { return false }
+            counts[block, default: 0] += 1
             return true
         }
-        if !isAdmitted { connections.subtract(1, ordering: .relaxed) }
-        return isAdmitted
+        if isAdmitted { return nil }
+        connections.subtract(1, ordering: .relaxed)
+        return .connectionsPerAddress
     }
 
     /// Takes back what `admit` counted.
     func release(_ address: SocketAddress) {
         connections.subtract(1, ordering: .relaxed)
-        guard configuration.maximumConnectionsPerAddress > 0, address.port != nil else { return }
-        connectionsByHost.withLock { counts in
-            let left = (counts[address.host] ?? 0) - 1
-            counts[address.host] = left > 0 ? left : nil
+        guard let block = block(of: address) else { return }
+        // Only who has a connection has an entry, so that the table is never larger than that of the connections.
+        connectionsByBlock.withLock { counts in
+            let left = (counts[block] ?? 0) - 1
+            counts[block] = left > 0 ? left : nil
         }
+    }
+
+    /// Whom an address counts for; nil when addresses are not counted.
+    private func block(of address: SocketAddress) -> AddressBlock? {
+        guard configuration.maximumConnectionsPerAddress > 0 else { return nil }
+        return AddressBlock(address, ipv6PrefixBits: configuration.ipv6PrefixBits)
+    }
+
+    /// Adds to the memory in use, unless there would be too much. To give back is always possible.
+    func reserve(_ bytes: Int) -> Bool {
+        guard buffered.add(bytes, ordering: .relaxed).newValue > configuration.maximumBufferedBytes, bytes > 0 else {
+            return true
+        }
+        buffered.subtract(bytes, ordering: .relaxed)
+        return false
+    }
+
+    /// Whether hardly any memory is left to put content into.
+    var isShortOfMemory: Bool {
+        buffered.load(ordering: .relaxed) > configuration.maximumBufferedBytes / 8 * 7
     }
 
     /// The loop with the fewest connections; `loop` itself if none has fewer, because a hand-over costs a wake-up.
@@ -151,6 +190,7 @@ final class ServerState: Sendable {
     var statistics: HTTPServer.Statistics {
         var sum = HTTPServer.Statistics()
         for counters in counters.withLock({ $0 }) { counters.add(to: &sum) }
+        sum.bufferedBytes = buffered.load(ordering: .relaxed)
         return sum
     }
 }

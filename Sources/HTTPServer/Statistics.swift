@@ -1,3 +1,4 @@
+import Locks
 import Synchronization
 
 extension HTTPServer {
@@ -19,6 +20,14 @@ extension HTTPServer {
         public var rejected = 0
         /// How often accepting paused because no descriptors were left.
         public var acceptPauses = 0
+        /// Requests in handlers now, those included whose client has gone.
+        public var pending = 0
+        /// What `Configuration.maximumBufferedBytes` limits, now.
+        public var bufferedBytes = 0
+        /// How often each limit was met.
+        public var reached: [Limit: Int] = [:]
+        /// Connections open now on each loop.
+        public var openByLoop: [Int] = []
     }
 }
 
@@ -32,6 +41,12 @@ final class Counters: Sendable {
     let handlerTimeouts = Atomic<Int>(0)
     let rejected = Atomic<Int>(0)
     let acceptPauses = Atomic<Int>(0)
+    let pending = Atomic<Int>(0)
+    /// By the raw value of the limit. Behind a lock, because to be refused is not the usual case.
+    private let reached = Locked([Int](repeating: 0, count: HTTPServer.Limit.allCases.count))
+
+    /// Counts that a client met a limit.
+    func count(_ limit: HTTPServer.Limit) { reached.withLock { $0[limit.rawValue] += 1 } }
 
     func add(to sum: inout HTTPServer.Statistics) {
         sum.accepted += accepted.load(ordering: .relaxed)
@@ -42,6 +57,10 @@ final class Counters: Sendable {
         sum.handlerTimeouts += handlerTimeouts.load(ordering: .relaxed)
         sum.rejected += rejected.load(ordering: .relaxed)
         sum.acceptPauses += acceptPauses.load(ordering: .relaxed)
+        sum.pending += pending.load(ordering: .relaxed)
+        sum.openByLoop.append(open.load(ordering: .relaxed))
+        let reached = reached.withLock { $0 }
+        for limit in HTTPServer.Limit.allCases { sum.reached[limit, default: 0] += reached[limit.rawValue] }
     }
 }
 

@@ -22,6 +22,9 @@ final class Transport: Sendable {
     /// Writes as much of `bytes[offset...]` as goes. Less than all of it means that the kernel will tell when there is room.
     func send(_ bytes: [UInt8], from offset: Int = 0) -> StreamSocket.Transfer { socket.send(bytes, from: offset) }
 
+    /// Bytes that were sent and that the other end has not acknowledged yet.
+    var unacknowledgedCount: Int { socket.unacknowledgedCount }
+
     /// Says that no more bytes will follow; the other direction stays open.
     func shutdownWrite() { socket.shutdownWrite() }
 

@@ -93,12 +93,16 @@ public struct ServerLimits: Hashable, Sendable {
     public var bodyBytes = 65536
     /// From the first byte of a request to the end of its head. Beyond: 408.
     public var headerTimeout = Duration.seconds(10)
-    /// From the end of a head to the end of the content. Beyond: 408.
+    /// How long content may take, and again as long each time that enough of it came meanwhile. Beyond: 408.
     public var bodyTimeout = Duration.seconds(30)
+    /// What is enough of it, in bytes per second. Beyond: 408.
+    public var bodyMinimumRate = 500
     /// Between two requests of a connection. Beyond: closed.
     public var idleTimeout = Duration.seconds(75)
-    /// How long a client may read nothing of an answer. Beyond: cut.
+    /// How long a client may take for an answer, and again as long each time that it took enough meanwhile. Beyond: cut.
     public var writeTimeout = Duration.seconds(30)
+    /// What is enough of it, in bytes per second. Beyond: cut.
+    public var writeMinimumRate = 500
     /// How long an answer may take. Beyond: 503.
     public var requestTimeout = Duration.seconds(15)
     /// How long a stop waits for the requests that run.
@@ -107,8 +111,14 @@ public struct ServerLimits: Hashable, Sendable {
     public var connections = 10_000
     /// Connections from one address; 0: no limit. Beyond: 503.
     public var connectionsPerAddress = 0
+    /// How many leading bits of an IPv6 address count as one address.
+    public var ipv6PrefixBits = 64
     /// Requests of one connection, which then closes; 0: no limit.
     public var requestsPerConnection = 100_000
+    /// Requests of one listener that are being answered at one time. Beyond: 503.
+    public var pendingRequests = 4096
+    /// Memory for unfinished requests and answers beyond 4 KiB of each connection, in bytes. Beyond: 503.
+    public var bufferedBytes = 67_108_864
     /// Event loops; 0: one for each core.
     public var eventLoops = 0
     /// Passwords that are hashed at the same time, each with 128 MiB of memory.

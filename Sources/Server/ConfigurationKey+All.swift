@@ -36,16 +36,23 @@ extension ConfigurationKey {
         count("limits.body_bytes", 4096...16_777_216, "bytes", \.limits.bodyBytes),
         seconds("limits.header_timeout_seconds", 1...3600, \.limits.headerTimeout),
         seconds("limits.body_timeout_seconds", 1...3600, \.limits.bodyTimeout),
+        count(
+            "limits.body_minimum_bytes_per_second", 0...1_000_000_000, "bytes per second", \.limits.bodyMinimumRate),
         seconds("limits.idle_timeout_seconds", 1...86400, \.limits.idleTimeout),
         seconds("limits.write_timeout_seconds", 1...3600, \.limits.writeTimeout),
+        count(
+            "limits.write_minimum_bytes_per_second", 0...1_000_000_000, "bytes per second", \.limits.writeMinimumRate),
         // A refresh that the store could not decide within its 10 s is answered by the endpoint, not by the engine.
         seconds("limits.request_timeout_seconds", 11...3600, \.limits.requestTimeout),
         seconds("limits.stop_timeout_seconds", 1...3600, \.limits.stopTimeout),
         count("limits.connections", 16...1_000_000, "connections", \.limits.connections),
         count(
             "limits.connections_per_address", 0...1_000_000, "connections", \.limits.connectionsPerAddress),
+        count("limits.ipv6_prefix_bits", 16...128, "bits", \.limits.ipv6PrefixBits),
         count(
             "limits.requests_per_connection", 0...1_000_000_000, "requests", \.limits.requestsPerConnection),
+        count("limits.pending_requests", 1...1_000_000, "requests", \.limits.pendingRequests),
+        count("limits.buffered_bytes", 1_048_576...1_099_511_627_776, "bytes", \.limits.bufferedBytes),
         count("limits.event_loops", 0...256, "event loops", \.limits.eventLoops),
         count("limits.password_hash_width", 1...64, "passwords", \.limits.passwordHashWidth),
         count("limits.password_hash_pending", 1...10_000, "passwords", \.limits.passwordHashPending),

@@ -51,6 +51,11 @@ extension SocketAddress {
     }
 }
 
+extension Request {
+    /// Whether it asks if the server lives: to be told no for being busy would have it restarted.
+    var isHealthCheck: Bool { target.path == "/healthz" || target.path == "/readyz" }
+}
+
 extension ServerLimits {
     /// The limits in the engine's terms.
     var engine: HTTPServer.Configuration {
@@ -61,12 +66,17 @@ extension ServerLimits {
         engine.limits.body = bodyBytes
         engine.headerTimeout = headerTimeout
         engine.bodyTimeout = bodyTimeout
+        engine.bodyMinimumRate = bodyMinimumRate
         engine.idleTimeout = idleTimeout
         engine.writeTimeout = writeTimeout
+        engine.writeMinimumRate = writeMinimumRate
         engine.requestTimeout = requestTimeout
         engine.maximumConnections = connections
         engine.maximumConnectionsPerAddress = connectionsPerAddress
+        engine.ipv6PrefixBits = ipv6PrefixBits
         engine.maximumRequestsPerConnection = requestsPerConnection
+        engine.maximumPendingRequests = pendingRequests
+        engine.maximumBufferedBytes = bufferedBytes
         return engine
     }
 }

@@ -36,11 +36,17 @@ extension Application {
             ("sojourn_http_protocol_errors", "Requests that the parser refused.", { $0.protocolErrors }),
             ("sojourn_http_timeouts", "Connections ended because the client was too slow.", { $0.timeouts }),
             ("sojourn_http_handler_timeouts", "Requests whose answer took too long.", { $0.handlerTimeouts }),
+            ("sojourn_http_pending_requests", "Requests that are being answered now.", { $0.pending }),
+            (
+                "sojourn_http_buffered_bytes", "Memory of unfinished requests and answers, beyond 4 KiB a connection.",
+                { $0.bufferedBytes }
+            ),
             ("sojourn_accept_pauses", "Times that no file descriptors were left.", { $0.acceptPauses }),
         ]
         for (name, help, value) in shown {
             metrics.gauge(name, help: help) { [weak engine] in engine.map { Double(value($0.statistics)) } ?? 0 }
         }
+        metrics.showLimits(engine)
         metrics.gauge("sojourn_store_waiting_changes", help: "Changes that wait for the database writer.") {
             Double(waitingChanges())
         }

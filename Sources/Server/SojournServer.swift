@@ -125,7 +125,9 @@ extension SojournServer {
         _ engine: HTTPServer, on address: SocketAddress, _ key: String, _ listener: Caller.Listener
     ) throws(StartError) -> SocketAddress {
         do throws(SocketError) {
-            return try engine.listen(on: address, name: key) { [entrance] request, context in
+            return try engine.listen(
+                on: address, name: key, isReserved: listener != .public, isUrgent: \.isHealthCheck
+            ) { [entrance] request, context in
                 let host = context.isLocalSocket ? nil : context.remoteAddress.host
                 return await entrance.respond(to: request, from: Caller(remoteAddress: host, listener: listener))
             }

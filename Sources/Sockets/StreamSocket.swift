@@ -47,6 +47,12 @@ public struct StreamSocket: ~Copyable, Sendable {
         }
     }
 
+    /// Bytes that were sent and not yet acknowledged by the other end: what the system still keeps. 0 if it does not say.
+    public var unacknowledgedCount: Int {
+        var count: Int32 = 0
+        return unsafe CLinux_unacknowledged(number, &count) == 0 ? Int(count) : 0
+    }
+
     /// Says that no more bytes will follow; the other direction stays open.
     public func shutdownWrite() { shutdown(number, Int32(SHUT_WR)) }
 

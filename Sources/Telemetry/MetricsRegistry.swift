@@ -52,6 +52,16 @@ public final class MetricsRegistry: Sendable {
         add(name, help, "gauge") { "\(name) \(Self.number(read()))\n" }
     }
 
+    /// Counters with one label that are kept elsewhere, and read when the metrics are rendered, on the thread that renders.
+    public func counters(
+        _ name: String, help: String, label: String,
+        reading read: @escaping @Sendable () -> [(labelValue: String, count: Int)]
+    ) {
+        add(name, help, "counter") {
+            read().map { "\(name){\(label)=\"\(Self.escaped($0.labelValue))\"} \($0.count)\n" }.joined()
+        }
+    }
+
     /// A histogram; `buckets` are the upper ends, ascending.
     public func histogram(
         _ name: String, help: String, buckets: [Double] = Histogram.latencyBuckets

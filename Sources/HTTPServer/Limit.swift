@@ -1,0 +1,51 @@
+import HTTP
+
+extension HTTPServer {
+    /// Each limit of `Configuration` that a client can meet: the engine counts how often that happened, so that an
+    /// operator sees which one bites.
+    public enum Limit: Int, CaseIterable, Sendable {
+        /// `limits.requestLine`: answered with 414.
+        case requestLine
+        /// `limits.fieldCount`: answered with 431.
+        case fieldCount
+        /// `limits.fieldBytes`: answered with 431.
+        case fieldBytes
+        /// `limits.body`: answered with 413.
+        case body
+        /// `headerTimeout`: answered with 408.
+        case headerTime
+        /// `bodyTimeout` with `bodyMinimumRate`: answered with 408.
+        case bodyTime
+        /// `idleTimeout`: closed, as is usual.
+        case idleTime
+        /// `writeTimeout` with `writeMinimumRate`: cut.
+        case writeTime
+        /// `requestTimeout`: answered with 503.
+        case requestTime
+        /// `maximumConnections`: answered with 503, or closed.
+        case connections
+        /// `maximumConnectionsPerAddress`: answered with 503, or closed.
+        case connectionsPerAddress
+        /// `maximumRequestsPerConnection`: answered, then closed.
+        case requestsPerConnection
+        /// `maximumPendingRequests`: answered with 503.
+        case pendingRequests
+        /// `maximumBufferedBytes`: answered with 503, or cut.
+        case bufferedBytes
+        /// The process's descriptors: a connection answered with 503 or closed, or a pause in accepting.
+        case descriptors
+    }
+}
+
+extension ProtocolError {
+    /// The limit that a refused request met, if it was refused for that.
+    var limit: HTTPServer.Limit? {
+        switch self {
+        case .requestLineTooLong: .requestLine
+        case .tooManyFields: .fieldCount
+        case .fieldsTooLarge: .fieldBytes
+        case .bodyTooLarge: .body
+        default: nil
+        }
+    }
+}
