@@ -49,7 +49,7 @@ enum Authority {
     }
 
     /// `IPv6address`: eight groups, or fewer with one `::`, the last two perhaps written as an IPv4 address.
-    private static func isIPv6Address(_ bytes: Span<UInt8>) -> Bool {
+    static func isIPv6Address(_ bytes: Span<UInt8>) -> Bool {
         var groups = 0
         var compressed = false
         var index = 0
@@ -80,7 +80,7 @@ enum Authority {
     }
 
     /// `IPv4address = dec-octet "." dec-octet "." dec-octet "." dec-octet`, no leading zeros.
-    private static func isIPv4Address(_ bytes: Span<UInt8>) -> Bool {
+    static func isIPv4Address(_ bytes: Span<UInt8>) -> Bool {
         var octets = 0
         var index = 0
         while true {

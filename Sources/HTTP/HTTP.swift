@@ -9,5 +9,5 @@
 // bytes were cut into reads. Everything has a limit (`Limits`) and every refusal a name (`ProtocolError`).
 //
 // Reading order: Request, Fields, RequestParser, LineScanner, RequestLine, TargetParser, FieldLine, RequestHead,
-// BodyFraming, ChunkedDecoder, then Response and ResponseSerializer. Grammar has the character classes that all of them
-// refer to.
+// BodyFraming, ChunkedDecoder, then Response and ResponseSerializer, and ForwardedHops (what proxies say). Grammar has the
+// character classes that all of them refer to.

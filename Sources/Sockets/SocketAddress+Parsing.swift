@@ -35,6 +35,17 @@ extension SocketAddress {
         }
     }
 
+    /// Parses an IP address alone: "192.0.2.1" or "2001:db8::1", without brackets, zone or name.
+    public init?(host text: String, port: UInt16) {
+        if let bytes = Self.bytes(text, AF_INET, count: 4) {
+            self = .ipv4(bytes: bytes, port: port)
+        } else if let bytes = Self.bytes(text, AF_INET6, count: 16) {
+            self = .ipv6(bytes: bytes, port: port)
+        } else {
+            return nil
+        }
+    }
+
     /// Digits only: `UInt16(_:)` alone would take "+80".
     private static func port(_ text: Substring) -> UInt16? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
