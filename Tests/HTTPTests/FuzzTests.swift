@@ -1,8 +1,10 @@
 import HTTP
 import Testing
 
-/// Goal: no input traps, none is read differently when it is cut differently, nothing passes a limit.
-/// Method: the tables' inputs, spliced and mutated from a seed; a failure names the seed.
+/// Goal: no input traps, none is read differently when it is cut differently, no byte belongs to two requests, nothing
+/// passes a limit: `ParserProperties`.
+/// Method: the tables' inputs, spliced and mutated from a seed (a failure names it), and what libFuzzer came upon.
+/// `.ci/fuzz` asks the same of millions of inputs.
 @Suite struct FuzzTests {
     private static let corpus = NamedInput.all.map(\.input.bytes).filter { $0.count < 1000 }
 
@@ -32,93 +34,38 @@ import Testing
         return bytes
     }
 
-    private func pieces(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [ArraySlice<UInt8>] {
-        var pieces: [ArraySlice<UInt8>] = []
-        var start = 0
-        while start < bytes.count {
-            let end = min(bytes.count, start + Int.random(in: 1...40, using: &random))
-            pieces.append(bytes[start..<end])
-            start = end
-        }
-        return pieces
-    }
-
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func readsMutatedInputsTheSameHoweverCut(_ seed: UInt64) {
+    func mutatedInputsKeepTheProperties(_ seed: UInt64) {
         var random = SeededGenerator(state: seed)
-        var limits = Limits()
-        limits.body = 64
-        for round in 0..<1500 {
-            let bytes = mutated(&random)
-            let whole = parse([bytes[...]], limits: limits)
-            let cut = parse(pieces(bytes, &random), limits: limits)
-            if cut != whole { Issue.record("seed \(seed), round \(round): \(whole) but in pieces \(cut)") }
-            for request in whole.requests where !isSound(request, limits) {
-                Issue.record("seed \(seed), round \(round): \(request)")
+        for round in 0..<600 {
+            if let violation = ParserProperties.violation(mutated(&random)) {
+                Issue.record("seed \(seed), round \(round): \(violation)")
             }
         }
     }
 
-    /// What holds for every request that a handler may see.
-    private func isSound(_ request: Request, _ limits: Limits) -> Bool {
-        let controls = (0...0x1F).map { UInt8($0) } + [0x7F]
-        let target = request.target.path + (request.target.query.map { "?" + $0 } ?? "")
-        return request.body.count <= limits.body
-            && request.fields.count <= limits.fieldCount + 1
-            && target.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            && (request.target.path.hasPrefix("/") || request.target == .asterisk)
-            && request.method != .connect
-            && request.fields.allSatisfy { field in
-                !field.name.isEmpty && field.value.utf8.allSatisfy { $0 == 0x09 || !controls.contains($0) }
-            }
-            && request.fields.values("Host").count <= 1
-            && (request.version == .http10 || request.fields.contains("Host"))
-            && !(request.fields.contains("Content-Length") && request.fields.contains("Transfer-Encoding"))
-    }
-
-    /// A request that was read, written again and read again is the same: nobody behind us can read it otherwise.
-    @Test func readsWhatItReadAgain() {
-        var random = SeededGenerator(state: 99)
-        for _ in 0..<3000 {
-            for request in parse([mutated(&random)[...]]).requests where canBeWritten(request) {
-                let again = parse([written(request)[...]])
-                #expect(again == Outcome(requests: [request]))
-            }
+    @Test func theInputsOfTheTablesAndOfTheFuzzerKeepTheProperties() {
+        for bytes in NamedInput.all.map(\.input.bytes) + FuzzCorpus.requests.map(\.bytes) {
+            if let violation = ParserProperties.violation(bytes) { Issue.record("\(bytes): \(violation)") }
         }
     }
 
-    /// Not with a coding, which the parser removes; nor with bytes that are not UTF-8, which a `String` replaces.
-    private func canBeWritten(_ request: Request) -> Bool {
-        !request.fields.contains("Transfer-Encoding") && !request.fields.contains { $0.value.contains("\u{FFFD}") }
-    }
-
-    private func written(_ request: Request) -> [UInt8] {
-        var target = request.target.path + (request.target.query.map { "?" + $0 } ?? "")
-        if request.target.form == .absolute { target = "http://" + (request.authority ?? "") + target }
-        var bytes = Array("\(request.method) \(target) \(request.version.rawValue)\r\n".utf8)
-        // An absolute target put its Host last, so the order stays the same.
-        for (name, value) in request.fields { bytes += Array("\(name): \(value)\r\n".utf8) }
-        return bytes + [0x0D, 0x0A] + request.body
+    @Test func valuesThatTheFuzzerFoundKeepTheProperties() {
+        for bytes in FuzzCorpus.values.map(\.bytes) {
+            let violation = FormProperties.violation(bytes) ?? ForwardingProperties.violation(bytes)
+            if let violation { Issue.record("\(bytes): \(violation)") }
+        }
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func decodesFormsOrRefusesThem(_ seed: UInt64) throws {
+    func mutatedFormsKeepTheProperties(_ seed: UInt64) {
         var random = SeededGenerator(state: seed)
-        let alphabet = "ab=&%+0aF\0\u{C3}\u{A9}~".bytes
+        let alphabet = "ab=&%+0aF\0\u{C3}\u{A9}~/".bytes
         for _ in 0..<3000 {
             let bytes = (0..<Int.random(in: 0...24, using: &random)).compactMap { _ in
                 alphabet.randomElement(using: &random)
             }
-            guard let pairs = try? FormDecoder.decode(bytes) else { continue }
-            let again = try FormDecoder.decode(Array(pairs.map(encoded).joined(separator: "&").utf8))
-            #expect(again == pairs.filter { !encoded($0).isEmpty })
+            if let violation = FormProperties.violation(bytes) { Issue.record("\(bytes): \(violation)") }
         }
-    }
-
-    private func encoded(_ pair: FormPair) -> String {
-        func escape(_ text: String) -> String {
-            text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        }
-        return escape(pair.name) + "=" + escape(pair.value)
     }
 }
