@@ -1,6 +1,7 @@
 #pragma once
 /* The Linux interfaces that Swift's Glibc module leaves out. */
 #include <linux/sockios.h>
+#include <linux/filter.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>

@@ -1,8 +1,10 @@
 // Sockets owns the operating system's sockets: addresses, descriptors, listening, and a blocking client.
 // It knows nothing of HTTP or of event loops; a loop watches the number of a descriptor, its owner here closes it.
 //
-// Reading order: FileDescriptor (closed in one place), SocketAddress (+Parsing, +Native), Listener, StreamSocket
-// (what a server does with an accepted connection), ClientSocket (what the command line and tests connect with), SocketError.
+// Reading order: FileDescriptor (closed in one place), SocketAddress (+Parsing, +Native), Listener
+// (+Steering: several processes on one port), InheritedListeners and ServiceNotification (what systemd hands over and wants to
+// know), StreamSocket (what a server does with an accepted connection), ClientSocket (what the command line and tests
+// connect with), AddressRange, ProxyHeader, SocketError.
 
 import Glibc
 

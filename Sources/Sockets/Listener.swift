@@ -1,11 +1,29 @@
 import CLinux
 import Glibc
 
-/// A socket that waits for connections; never blocks. Closing it removes the file of a Unix socket.
+/// A socket that waits for connections; never blocks. Closing it removes the file of a Unix socket that it made.
 public struct Listener: ~Copyable, Sendable {
+    /// How a listener is made.
+    public struct Options: Hashable, Sendable {
+        /// Connections that may wait to be accepted; the system cuts it at `net.core.somaxconn`.
+        public var backlog: Int32 = 4096
+        /// Whether other processes of the same user may listen on the same address and port, each with a queue of its own
+        /// (`SO_REUSEPORT`). Without effect on a Unix socket.
+        public var reusesPort = false
+        /// Who may connect to a Unix socket: the mode of its file.
+        public var unixMode: UInt32 = 0o600
+
+        /// The defaults.
+        public init() {}
+    }
+
     private let descriptor: FileDescriptor
     /// Where it really listens: port 0 has become a number.
     public let address: SocketAddress
+    /// Whether somebody else made the socket and keeps it open, so that who connects now waits there for a successor.
+    public let isInherited: Bool
+    /// Whether other processes may listen on the same port.
+    public let reusesPort: Bool
     /// Tells the file that this listener made from one that a successor put in its place.
     private let fileIdentity: UInt64?
 
@@ -14,33 +32,57 @@ public struct Listener: ~Copyable, Sendable {
 
     /// Binds and listens.
     ///
-    /// A Unix socket has mode 0600 from birth. Its file may be left over from a process that is gone: it is replaced if
+    /// A Unix socket has its mode from birth. Its file may be left over from a process that is gone: it is replaced if
     /// nobody answers on it.
-    ///
-    /// - Parameter backlog: connections that may wait to be accepted; the system cuts it at `net.core.somaxconn`.
-    public init(_ address: SocketAddress, backlog: Int32 = 4096) throws(SocketError) {
+    public init(_ address: SocketAddress, _ options: Options = Options()) throws(SocketError) {
         let number = socket(address.family, Int32(SOCK_STREAM.rawValue) | StreamSocket.creationFlags, 0)
         guard number >= 0 else { throw .last("socket", on: "\(address)") }
         let descriptor = FileDescriptor(owning: number)
         if case .unix(let path) = address {
-            // Linux gives the new file the socket's own mode, so there is no moment in which others may connect.
-            guard fchmod(number, 0o600) == 0 else { throw .last("fchmod", on: "\(address)") }
+            // Linux gives the new file the socket's own mode without the bits of the umask, so there is no moment in which
+            // more may connect than are meant to; then those bits are given back.
+            guard fchmod(number, mode_t(options.unixMode)) == 0 else { throw .last("fchmod", on: "\(address)") }
             try Self.bindUnix(number, address, path)
+            guard unsafe chmod(path, mode_t(options.unixMode)) == 0 else { throw .last("chmod", on: "\(address)") }
         } else {
             StreamSocket.enable(SO_REUSEADDR, SOL_SOCKET, on: number)
+            if options.reusesPort { StreamSocket.enable(SO_REUSEPORT, SOL_SOCKET, on: number) }
             if case .ipv6 = address { StreamSocket.enable(Int32(IPV6_V6ONLY), Int32(IPPROTO_IPV6), on: number) }
             try Self.bind(number, address)
         }
-        guard Glibc.listen(number, backlog) == 0 else { throw .last("listen", on: "\(address)") }
+        guard Glibc.listen(number, options.backlog) == 0 else { throw .last("listen", on: "\(address)") }
         guard let bound = unsafe SocketAddress.filled(by: { unsafe getsockname(number, $0, $1) }) else {
             throw .last("getsockname", on: "\(address)")
         }
         self.address = bound.address
         if case .unix(let path) = address { fileIdentity = Self.socketIdentity(path) } else { fileIdentity = nil }
         self.descriptor = descriptor
+        isInherited = false
+        reusesPort = options.reusesPort && address.port != nil
     }
 
-    deinit {
+    /// Takes over a socket that listens already and belongs to whoever started this process. Its file is left alone.
+    public init(inheriting number: Int32) throws(SocketError) {
+        let descriptor = FileDescriptor(owning: number)
+        guard Self.option(SO_ACCEPTCONN, of: number) == 1, Self.option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue),
+            let bound = unsafe SocketAddress.filled(by: { unsafe getsockname(number, $0, $1) }),
+            [AF_INET, AF_INET6, AF_UNIX].contains(Self.option(SO_DOMAIN, of: number) ?? -1)
+        else { throw .notAListener(number) }
+        let flags = fcntl(number, F_GETFL)
+        guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else {
+            throw .last("fcntl", on: "\(bound.address)")
+        }
+        address = bound.address
+        self.descriptor = descriptor
+        fileIdentity = nil
+        isInherited = true
+        reusesPort = false
+    }
+
+    deinit { removeFile() }
+
+    /// Removes the file of a Unix socket, so that nobody new comes; who waits already can still be accepted.
+    public func removeFile() {
         if case .unix(let path) = address, let fileIdentity, fileIdentity == Self.socketIdentity(path) {
             unsafe unlink(path)
         }
@@ -62,6 +104,12 @@ public struct Listener: ~Copyable, Sendable {
             default: return .outOfResources
             }
         }
+    }
+
+    private static func option(_ name: Int32, of number: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(number, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 
     private static func bind(_ number: Int32, _ address: SocketAddress) throws(SocketError) {

@@ -18,6 +18,8 @@ public enum SocketError: Error, Equatable, Sendable, CustomStringConvertible {
     case connectionClosed
     /// No descriptors are left in the process or in the system.
     case outOfDescriptors
+    /// A descriptor that came from whoever started this process is no stream socket that listens.
+    case notAListener(Int32)
     /// Any other failure of a system call, with its errno.
     case system(operation: String, code: Int32)
 
@@ -36,6 +38,8 @@ public enum SocketError: Error, Equatable, Sendable, CustomStringConvertible {
         case .timedOut(let address): "\(address) did not answer in time"
         case .connectionClosed: "the other side closed the connection"
         case .outOfDescriptors: "no file descriptors are left; raise the limit (ulimit -n, LimitNOFILE=)"
+        case .notAListener(let number):
+            "descriptor \(number), handed over by LISTEN_FDS, is no stream socket that listens; use ListenStream="
         case .system(let operation, let code): unsafe "\(operation) failed: \(String(cString: strerror(code)))"
         }
     }
