@@ -4,6 +4,8 @@ import Sockets
 extension ConnectionLoop {
     /// How many connections one turn takes, so that a flood of new ones does not starve those that are there.
     private static let acceptsPerTurn = 64
+    /// The longest queue of a listener that anybody asks the system for; who keeps connecting must not hold up a stop.
+    private static let longestQueue = 65_536
     /// How many overflow connections per loop are turned away politely at one time; more are just closed.
     private static let politeRejections = 64
 
@@ -25,6 +27,18 @@ extension ConnectionLoop {
         }
     }
 
+    /// Takes every connection that waits, before the listener closes. Whether one of them comes from `sender`.
+    @discardableResult
+    func acceptAll(_ port: Port, lookingFor sender: SocketAddress? = nil) -> Bool {
+        var isFound = false
+        for _ in 0..<Self.longestQueue {
+            guard case .connection(let number, let address) = port.listener.accept() else { break }
+            if address == sender { isFound = true }
+            place(number, address, port.service)
+        }
+        return isFound
+    }
+
     private func place(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         counters.accepted.increment()
         let limit =
@@ -35,7 +49,8 @@ extension ConnectionLoop {
             reject(number, address, service)
             return
         }
-        let target = server.leastLoaded(startingWith: self)
+        // A loop that drains hands nothing over: the other one may have drained already.
+        let target = isDraining ? self : server.leastLoaded(startingWith: self)
         target.counters.open.increment()
         if target === self {
             adopt(number, address, service)
@@ -53,8 +68,8 @@ extension ConnectionLoop {
             server.release(address)
             return
         }
+        if isDraining { setDeadline(connection, after: configuration.drainGrace) }
         begin(connection)
-        if isDraining, connection.isIdle { close(connection) }
     }
 
     /// Too many connections: says so, if not even too many are being told so.

@@ -132,7 +132,7 @@ extension ConnectionLoop {
             connection.state = .reading
             // Whatever is awaited next gets a deadline of its own.
             connection.awaited = .idle
-            setDeadline(connection, after: configuration.idleTimeout)
+            setDeadline(connection, after: idleAllowance)
             return
         }
         // Closing while bytes are unread, or come later, resets the connection, and the client might lose the answer. Only a

@@ -1,19 +1,46 @@
 import EventLoops
+import Sockets
 
+// How a loop stops. Every answer from now on is the last of its connection and says so. A connection on which nothing is
+// under way cannot be told anything, and to close it at once would fail the request that its client may just be sending:
+// it gets a grace in which a request is still answered. Then it is half-closed, and what comes all the same is read and
+// dropped, so that the client finds an orderly end before any answer, after which it may ask again (RFC 9110 §9.2.2), and
+// not a reset.
 extension ConnectionLoop {
-    /// Ends the connections of this loop: idle ones now, busy ones after their answer, all at the deadline. Returns when
-    /// the last one has gone.
-    func drain(within deadline: Duration) async {
+    /// From now on every answer is the last of its connection. New connections are still taken, and kept on this loop.
+    func beginDraining(within deadline: Duration) {
+        if isDraining { return }
         isDraining = true
         drainEndsAt = now + deadline
-        for connection in connections.compactMap({ $0 }) where connection.state == .opening { close(connection) }
-        for connection in connections.compactMap({ $0 }) where connection.isIdle {
-            // A request may have come that the kernel has not told about yet.
-            connection.mayRead = true
-            advance(connection)
-            if connection.isIdle { close(connection) }
+        let graceEnd = now + configuration.drainGrace
+        for connection in connections.compactMap({ $0 }) where connection.state == .opening || connection.isIdle {
+            if connection.deadline > graceEnd { setDeadline(connection, after: configuration.drainGrace) }
         }
-        if hasDrained { return }
+    }
+
+    /// How long a connection may be idle.
+    var idleAllowance: Duration { isDraining ? configuration.drainGrace : configuration.idleTimeout }
+
+    /// Returns after the turn that is under way.
+    func pass() {}
+
+    /// Returns when the grace is over, or the deadline of draining has come.
+    func passGrace() async {
+        let end = now + configuration.drainGrace
+        graceEndsAt = min(end, drainEndsAt ?? end)
+        await withCheckedContinuation { gracePassed = $0 }
+    }
+
+    func endGrace() {
+        graceEndsAt = nil
+        gracePassed?.resume()
+        gracePassed = nil
+    }
+
+    /// Returns when the last connection has gone, at the deadline at the latest. No new ones may come any more.
+    func drain() async {
+        // Without a deadline it has come already.
+        if hasDrained || drainEndsAt == nil { return }
         await withCheckedContinuation { drained = $0 }
     }
 
@@ -35,5 +62,17 @@ extension ConnectionLoop {
         }
         drained?.resume()
         drained = nil
+    }
+
+    /// The grace of an idle connection is over: no more answers, and an ear for what crosses on the way.
+    func bidFarewell(_ connection: Connection) {
+        // A request may have come that the kernel has not told about yet.
+        connection.mayRead = true
+        advance(connection)
+        guard connection.isIdle else { return }
+        connection.transport.shutdownWrite()
+        connection.state = .lingering
+        setDeadline(connection, after: configuration.lingerTimeout)
+        drop(connection)
     }
 }

@@ -18,8 +18,7 @@ extension ConnectionLoop {
     /// The opening is over: requests may come.
     func finishOpening(_ connection: Connection) {
         connection.state = .reading
-        setDeadline(connection, after: configuration.headerTimeout)
+        setDeadline(connection, after: isDraining ? configuration.drainGrace : configuration.headerTimeout)
         advance(connection)
-        if isDraining, connection.isIdle { close(connection) }
     }
 }

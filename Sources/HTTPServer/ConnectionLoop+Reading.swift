@@ -65,7 +65,7 @@ extension ConnectionLoop {
         guard phase != connection.awaited, !(phase == .idle && connection.requestCount == 0) else { return }
         connection.awaited = phase
         switch phase {
-        case .idle: setDeadline(connection, after: configuration.idleTimeout)
+        case .idle: setDeadline(connection, after: idleAllowance)
         case .head: setDeadline(connection, after: configuration.headerTimeout)
         case .body: beginWindow(connection, of: configuration.bodyTimeout)
         }

@@ -41,6 +41,8 @@ actor ConnectionLoop: EventHandler {
 
     var isDraining = false
     var drainEndsAt: MonotonicInstant?
+    var graceEndsAt: MonotonicInstant?
+    var gracePassed: CheckedContinuation<Void, Never>?
     var drained: CheckedContinuation<Void, Never>?
     private var isDetached = false
 
@@ -60,6 +62,7 @@ actor ConnectionLoop: EventHandler {
     func detach() {
         source.detach()
         isDetached = true
+        cutRemaining()
     }
 
     // MARK: A turn
@@ -70,7 +73,7 @@ actor ConnectionLoop: EventHandler {
 
     nonisolated func nextDeadline() -> MonotonicInstant? {
         assumeIsolated { loop in
-            let others = [loop.deadlines.next, loop.acceptResumesAt, loop.drainEndsAt]
+            let others = [loop.deadlines.next, loop.acceptResumesAt, loop.graceEndsAt, loop.drainEndsAt]
             return others.compactMap { $0 }.min()
         }
     }
@@ -93,7 +96,10 @@ actor ConnectionLoop: EventHandler {
             }
         }
         if let resumes = acceptResumesAt, resumes <= now { resumeAccepting() }
-        if let end = drainEndsAt, end <= now { cutRemaining() }
+        if isDraining {
+            if let end = graceEndsAt, end <= now { endGrace() }
+            if let end = drainEndsAt, end <= now { cutRemaining() }
+        }
     }
 
     private func becameReady(_ connection: Connection, _ readiness: Readiness) {
@@ -175,6 +181,7 @@ actor ConnectionLoop: EventHandler {
             counters.timeouts.increment()
             counters.count(.headerTime)
             close(connection)
+        case .reading where connection.isIdle && isDraining: bidFarewell(connection)
         case .reading where connection.isIdle:
             counters.count(connection.requestCount == 0 ? .headerTime : .idleTime)
             close(connection)

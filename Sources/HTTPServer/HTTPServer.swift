@@ -33,10 +33,23 @@ public final class HTTPServer: Sendable {
         state.start(on: loops.loops, wallClock: wallClock)
     }
 
-    /// Listens on one more address.
+    /// Listens on one more address: port 0 takes a free one, a Unix socket gets mode 0600. Everything else is as in
+    /// `listen(through:)`.
+    ///
+    /// - Returns: the address with its real port.
+    @discardableResult
+    public func listen(
+        on address: SocketAddress, name: String = "public", isReserved: Bool = false,
+        isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping RequestHandler
+    ) throws(SocketError) -> SocketAddress {
+        try listen(
+            through: Listener(address), name: name, isReserved: isReserved, isUrgent: isUrgent, handler: handler)
+    }
+
+    /// Accepts what comes in through one more listener. What has come since the listener was made has waited in its queue.
     ///
     /// - Parameters:
-    ///   - address: port 0 takes a free one. A Unix socket gets mode 0600.
+    ///   - listener: made by this process, or inherited.
     ///   - name: for `RequestContext.listenerName`.
     ///   - isReserved: whether connections are taken here when others are refused (`Configuration.reservedConnections`), so
     ///     that those who look after the server get in when it is overrun.
@@ -45,12 +58,12 @@ public final class HTTPServer: Sendable {
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
-        on address: SocketAddress, name: String = "public", isReserved: Bool = false,
+        through listener: consuming Listener, name: String = "public", isReserved: Bool = false,
         isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping RequestHandler
     ) throws(SocketError) -> SocketAddress {
         let service = Service(
             number: state.nextServiceNumber(), name: name, isReserved: isReserved, isUrgent: isUrgent, handler: handler)
-        return try state.open(Port(Listener(address), service))
+        return try state.open(Port(listener, service))
     }
 
     /// Reads the system's clock, in seconds since 1970.
@@ -59,7 +72,8 @@ public final class HTTPServer: Sendable {
     /// What happened so far, over all loops. A moment's picture: the counters move on while they are read.
     public var statistics: Statistics { state.statistics }
 
-    /// Stops: no new connections, idle ones close, requests in flight are answered with `Connection: close`.
+    /// Stops: no new connections, requests in flight are answered with `Connection: close`. Idle connections are closed after
+    /// `Configuration.drainGrace`, in which a request is still answered.
     ///
     /// - Parameter deadline: how long that may take; then the connections that remain are cut and their handlers cancelled.
     public func stop(deadline: Duration) async { await state.stop(deadline: deadline) }

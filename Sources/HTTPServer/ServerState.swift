@@ -60,7 +60,7 @@ final class ServerState: Sendable {
     private let loops = Locked<[ConnectionLoop]>([])
     /// Of the loops; kept when those have gone.
     private let counters = Locked<[Counters]>([])
-    private let ports = Locked<[UInt32: Port]>([:])
+    let ports = Locked<[UInt32: Port]>([:])
     private let portCount = Atomic<UInt32>(0)
     private let serviceCount = Atomic<Int>(0)
 
@@ -87,6 +87,7 @@ final class ServerState: Sendable {
     func open(_ port: Port) throws(SocketError) -> SocketAddress {
         let id = portCount.add(1, ordering: .relaxed).newValue
         ports.withLock { $0[id] = port }
+        port.listener.beginToShare()
         do {
             for loop in loops.withLock({ $0 }) { try loop.watch(port, id) }
         } catch {
@@ -102,25 +103,12 @@ final class ServerState: Sendable {
 
     func stop(deadline: Duration) async {
         let loops = loops.withLock { $0 }
+        // When all have begun, none hands connections over to another any more.
+        for loop in loops { await loop.beginDraining(within: deadline) }
         await closePorts(loops)
-        await withDiscardingTaskGroup { group in
-            for loop in loops { group.addTask { await loop.drain(within: deadline) } }
-        }
+        await withDiscardingTaskGroup { group in for loop in loops { group.addTask { await loop.drain() } } }
         for loop in loops { await loop.detach() }
         self.loops.withLock { $0 = [] }
-    }
-
-    /// Lets go of the listeners, which closes them.
-    private func closePorts(_ loops: [ConnectionLoop]) async {
-        let ports = ports.withLock { ports in
-            defer { ports = [:] }
-            return Array(ports.values)
-        }
-        for port in ports {
-            for loop in loops { loop.unwatch(port) }
-            // Whoever the kernel has let in already gets an answer too.
-            await loops.first?.accept(port)
-        }
     }
 
     // MARK: Limits

@@ -20,8 +20,18 @@ extension Listener {
         }
     }
 
+    /// Called when the owner begins to accept: a program that is left over from a process that stopped is taken away. In a
+    /// succession whoever serves is the first of the group, because the one before it has closed.
+    public func beginToShare() {
+        switch sharing {
+        case .none: break
+        case .balanced: steerNoMore()
+        case .succession: steer(to: 0)
+        }
+    }
+
     /// The kernel deals new connections out again.
-    public func steerNoMore() {
+    private func steerNoMore() {
         var nothing: Int32 = 0
         unsafe setsockopt(
             number, SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, &nothing, socklen_t(MemoryLayout<Int32>.size))

@@ -7,14 +7,24 @@ public struct Listener: ~Copyable, Sendable {
     public struct Options: Hashable, Sendable {
         /// Connections that may wait to be accepted; the system cuts it at `net.core.somaxconn`.
         public var backlog: Int32 = 4096
-        /// Whether other processes of the same user may listen on the same address and port, each with a queue of its own
-        /// (`SO_REUSEPORT`). Without effect on a Unix socket.
-        public var reusesPort = false
+        /// Whether other processes may listen on the same port. Without effect on a Unix socket.
+        public var sharing = Sharing.none
         /// Who may connect to a Unix socket: the mode of its file.
         public var unixMode: UInt32 = 0o600
 
         /// The defaults.
         public init() {}
+    }
+
+    /// Whether other processes of the same user may listen on the same address and port, each with a queue of its own
+    /// (`SO_REUSEPORT`), and who gets new connections then.
+    public enum Sharing: Hashable, Sendable {
+        /// This process alone listens.
+        case none
+        /// The kernel deals new connections out to all.
+        case balanced
+        /// One serves at a time: a second process takes the port, gets nothing until the first one stops, and then all.
+        case succession
     }
 
     private let descriptor: FileDescriptor
@@ -23,7 +33,7 @@ public struct Listener: ~Copyable, Sendable {
     /// Whether somebody else made the socket and keeps it open, so that who connects now waits there for a successor.
     public let isInherited: Bool
     /// Whether other processes may listen on the same port.
-    public let reusesPort: Bool
+    public let sharing: Sharing
     /// Tells the file that this listener made from one that a successor put in its place.
     private let fileIdentity: UInt64?
 
@@ -46,7 +56,7 @@ public struct Listener: ~Copyable, Sendable {
             guard unsafe chmod(path, mode_t(options.unixMode)) == 0 else { throw .last("chmod", on: "\(address)") }
         } else {
             StreamSocket.enable(SO_REUSEADDR, SOL_SOCKET, on: number)
-            if options.reusesPort { StreamSocket.enable(SO_REUSEPORT, SOL_SOCKET, on: number) }
+            if options.sharing != .none { StreamSocket.enable(SO_REUSEPORT, SOL_SOCKET, on: number) }
             if case .ipv6 = address { StreamSocket.enable(Int32(IPV6_V6ONLY), Int32(IPPROTO_IPV6), on: number) }
             try Self.bind(number, address)
         }
@@ -58,25 +68,27 @@ public struct Listener: ~Copyable, Sendable {
         if case .unix(let path) = address { fileIdentity = Self.socketIdentity(path) } else { fileIdentity = nil }
         self.descriptor = descriptor
         isInherited = false
-        reusesPort = options.reusesPort && address.port != nil
+        sharing = address.port == nil ? .none : options.sharing
     }
 
     /// Takes over a socket that listens already and belongs to whoever started this process. Its file is left alone.
     public init(inheriting number: Int32) throws(SocketError) {
         let descriptor = FileDescriptor(owning: number)
-        guard Self.option(SO_ACCEPTCONN, of: number) == 1, Self.option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue),
+        guard Self.option(SO_ACCEPTCONN, of: number) == 1,
+            Self.option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue),
             let bound = unsafe SocketAddress.filled(by: { unsafe getsockname(number, $0, $1) }),
             [AF_INET, AF_INET6, AF_UNIX].contains(Self.option(SO_DOMAIN, of: number) ?? -1)
         else { throw .notAListener(number) }
         let flags = fcntl(number, F_GETFL)
-        guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else {
+        guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0
+        else {
             throw .last("fcntl", on: "\(bound.address)")
         }
         address = bound.address
         self.descriptor = descriptor
         fileIdentity = nil
         isInherited = true
-        reusesPort = false
+        sharing = .none
     }
 
     deinit { removeFile() }
