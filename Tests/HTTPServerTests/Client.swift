@@ -70,7 +70,7 @@ actor Client {
     }
 
     /// Waits for some bytes and forgets them; how many came.
-    func receiveSome() throws -> Int { try socket?.receive(upTo: 1024).count ?? 0 }
+    func receiveSome(_ limit: Int = 1024) throws -> Int { try socket?.receive(upTo: limit).count ?? 0 }
 
     /// Reads until the server has closed, in whatever way; how many bytes came.
     func countUntilEnd() -> Int {

@@ -69,7 +69,7 @@ import Testing
             let client = try await server.client()
             try await client.send(get("/"))
             _ = try await client.receiveSome()
-            // The kernel goes on filling its buffers for a moment, and each byte it takes moves the deadline.
+            // The kernel goes on filling its buffers for a moment.
             while server.server.statistics.timeouts == 0 {
                 server.advance(.seconds(31))
                 await Task.yield()

@@ -29,6 +29,13 @@ struct ServerUnderTest: Sendable {
         clock.advance(duration)
         loops.wake()
     }
+
+    /// Gets an answer, and waits for the end of the connection: with one loop, all that was sent before has been seen then.
+    func settle() async throws {
+        let client = try await client()
+        _ = try await client.ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        _ = try await client.isClosed()
+    }
 }
 
 /// Starts a server for the time of `body`.
