@@ -72,15 +72,19 @@ let package = Package(
             dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux"],
             swiftSettings: strict),
         // Tests
+        .target(
+            name: "HTTPConformance", dependencies: ["HTTP", "Sockets"], path: "Tests/HTTPConformance",
+            swiftSettings: strict),
         .testTarget(
-            name: "HTTPTests", dependencies: ["HTTP", "HTTPServer", "EventLoops", "Sockets"],
+            name: "HTTPTests", dependencies: ["HTTP", "HTTPConformance", "HTTPServer", "EventLoops", "Sockets"],
             exclude: ["Differential/peers.py"], swiftSettings: strict),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: strict),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Locks"], swiftSettings: strict),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "HTTP"], swiftSettings: strict),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Cryptography"], swiftSettings: strict),
         .testTarget(
-            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTP", "EventLoops", "Sockets", "CLinux"],
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "HTTP", "HTTPConformance", "EventLoops", "Sockets", "CLinux"],
             swiftSettings: strict),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
         .target(
@@ -104,7 +108,7 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "sojourn", "Server", "Endpoints", "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP",
-                "HTTPServer", "Sockets", "Cryptography", "Telemetry", "Locks",
+                "HTTPConformance", "HTTPServer", "Sockets", "Cryptography", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

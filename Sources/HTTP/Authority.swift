@@ -37,7 +37,7 @@ enum Authority {
         return true
     }
 
-    /// `port = *DIGIT`, up to 65535.
+    /// `port = *DIGIT`, up to 65535. One that has to be there cannot be 0 either (RFC 9110 §9.3.6).
     private static func isPort(_ bytes: Span<UInt8>, mayBeEmpty: Bool) -> Bool {
         var port = 0
         for index in bytes.indices {
@@ -45,7 +45,7 @@ enum Authority {
             port = port * 10 + Int(bytes[index] - 0x30)
             guard port <= 65535 else { return false }
         }
-        return mayBeEmpty || !bytes.isEmpty
+        return mayBeEmpty || port > 0
     }
 
     /// `IPv6address`: eight groups, or fewer with one `::`, the last two perhaps written as an IPv4 address.

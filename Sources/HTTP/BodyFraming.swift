@@ -46,19 +46,31 @@ enum BodyFraming: Equatable {
     }
 
     /// `Transfer-Encoding = #transfer-coding` with `chunked` once, last, in any case and without parameters
-    /// (RFC 9112 §6.1 and §7). Other codings before it are not implemented; anything after it is malformed.
+    /// (RFC 9112 §6.3 and §7); otherwise nobody knows where the content ends. Other codings before it are not implemented.
     private static func requireChunked(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(ProtocolError) {
         var start = value.lowerBound
-        var seenChunked = false
         var seenOther = false
-        repeat {
+        while true {
             var end = start
             while end < value.upperBound, bytes[end] != UInt8(ascii: ",") { end += 1 }
             let member = bytes.extracting(Grammar.trimmed(bytes, start..<end))
-            guard Grammar.isToken(member), !seenChunked else { throw .malformedTransferEncoding }
-            if Grammar.equalsIgnoringCase(member, "chunked".utf8.span) { seenChunked = true } else { seenOther = true }
+            let isLast = end == value.upperBound
+            guard isLast == Grammar.equalsIgnoringCase(member, "chunked".utf8.span), isLast || isCoding(member) else {
+                throw .malformedTransferEncoding
+            }
+            guard !isLast else { break }
+            seenOther = true
             start = end + 1
-        } while start <= value.upperBound
+        }
         guard !seenOther else { throw .unknownTransferCoding }
+    }
+
+    /// Whether a member names a coding: a token, perhaps with parameters, which mean nothing here.
+    private static func isCoding(_ member: Span<UInt8>) -> Bool {
+        var index = 0
+        while index < member.count, Grammar.isTokenCharacter(member[index]) { index += 1 }
+        guard index > 0 else { return false }
+        while index < member.count, Grammar.isBlank(member[index]) { index += 1 }
+        return index == member.count || member[index] == UInt8(ascii: ";")
     }
 }

@@ -16,8 +16,9 @@ public struct Limits: Hashable, Sendable {
     public var trailerCount = 16
     /// All trailer lines together, line ends included. Beyond: 431.
     public var trailerBytes = 2048
-    /// Empty lines before a request line: old clients sent one after a body (RFC 9112 §2.2). Beyond: 400.
-    public var leadingEmptyLines = 1
+    /// Empty lines before a request line: old clients sent one after a body (RFC 9112 §2.2), and what is without meaning
+    /// is read by nobody in two ways. Beyond: 400.
+    public var leadingEmptyLines = 8
 
     /// The defaults; change what has to differ.
     public init() {}

@@ -12,6 +12,7 @@ extension ProtocolError {
         case .tooManyFields, .fieldsTooLarge: .requestHeaderFieldsTooLarge
         case .unknownExpectation: .expectationFailed
         case .bodyTooLarge: .contentTooLarge
+        case .misdirected: .misdirectedRequest
         default: .badRequest
         }
     }
@@ -31,6 +32,7 @@ extension ProtocolError {
         case .requestLineTooLong: "The request line is too long."
         case .malformedTarget: "The request target is not well-formed."
         case .targetFormMismatch: "The form of the request target does not go with the method."
+        case .misdirected: "The target demands a secured connection."
         case .connectUnsupported: "This server is no proxy."
         case .malformedFieldName: "A field line has no well-formed name."
         case .foldedField: "A field line starts with a blank."

@@ -29,6 +29,8 @@ public enum ProtocolError: String, Error, Hashable, Sendable, CaseIterable {
     case malformedTarget = "malformed_target"
     /// A target of this form does not go with this method.
     case targetFormMismatch = "target_form_mismatch"
+    /// An `https` target over a connection that is not secured.
+    case misdirected
     /// `CONNECT`: this is no proxy.
     case connectUnsupported = "connect_unsupported"
 
@@ -61,9 +63,9 @@ public enum ProtocolError: String, Error, Hashable, Sendable, CaseIterable {
     case malformedContentLength = "malformed_content_length"
     /// `Transfer-Encoding` in a request of HTTP/1.0.
     case transferEncodingInHTTP10 = "transfer_encoding_in_http_1_0"
-    /// A `Transfer-Encoding` that is not a list of codings, each once, with `chunked` at its end.
+    /// A `Transfer-Encoding` that is not a list of codings with `chunked` once, at its end.
     case malformedTransferEncoding = "malformed_transfer_encoding"
-    /// A transfer coding other than `chunked`.
+    /// A transfer coding before `chunked`.
     case unknownTransferCoding = "unknown_transfer_coding"
     /// The content is longer than allowed.
     case bodyTooLarge = "body_too_large"

@@ -24,15 +24,21 @@ struct RequestHead {
         guard Authority.isValid(fields.bytes.span.extracting(fields.entries[index].value)) else { throw .malformedHost }
     }
 
-    /// RFC 9110 §10.1.1: 417 for an expectation that cannot be met; HTTP/1.0 has none.
+    /// RFC 9110 §10.1.1: 417 for an expectation that cannot be met; HTTP/1.0 has none. A list, of which a sender might have
+    /// put members on several lines, or none at all.
     private static func isContinueExpected(
         _ fields: Fields, _ expect: DecisiveFields.Occurrence, version: Version
     ) throws(ProtocolError) -> Bool {
-        guard version == .http11, let index = expect.first else { return false }
-        let value = fields.bytes.span.extracting(fields.entries[index].value)
-        guard !expect.isRepeated, Grammar.equalsIgnoringCase(value, "100-continue".utf8.span) else {
-            throw .unknownExpectation
+        guard version == .http11, let first = expect.first else { return false }
+        let bytes = fields.bytes.span
+        var isExpected = false
+        for index in first..<(expect.isRepeated ? fields.entries.count : first + 1)
+        where Grammar.equalsIgnoringCase(bytes.extracting(fields.entries[index].name), "expect".utf8.span) {
+            guard let found = ListMembers.consist(of: "100-continue", in: bytes, fields.entries[index].value) else {
+                throw .unknownExpectation
+            }
+            isExpected = isExpected || found
         }
-        return true
+        return isExpected
     }
 }

@@ -6,8 +6,10 @@ struct RequestLine {
     let authority: String?
     let version: Version
 
-    /// - Parameter line: without its line end, at most `limits.requestLine` long, free of controls but HTAB.
-    init(parsing line: Span<UInt8>, limits: Limits) throws(ProtocolError) {
+    /// - Parameters:
+    ///   - line: without its line end, at most `limits.requestLine` long, free of controls but HTAB.
+    ///   - isSecure: whether an `https` target may be asked for here.
+    init(parsing line: Span<UInt8>, limits: Limits, isSecure: Bool) throws(ProtocolError) {
         guard let methodEnd = Self.firstSpace(line, from: 0),
             let targetEnd = Self.firstSpace(line, from: methodEnd + 1),
             methodEnd > 0, targetEnd > methodEnd + 1,
@@ -18,7 +20,8 @@ struct RequestLine {
         guard methodEnd <= limits.method else { throw .methodTooLong }
         self.method = Method(rawValue: String(ascii: method))
         version = try Self.version(line.extracting(targetEnd + 1..<line.count))
-        let parsed = try TargetParser.parse(line.extracting(methodEnd + 1..<targetEnd), method: self.method)
+        let parsed = try TargetParser.parse(
+            line.extracting(methodEnd + 1..<targetEnd), method: self.method, isSecure: isSecure)
         target = parsed.target
         authority = parsed.authority
     }

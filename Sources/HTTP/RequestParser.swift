@@ -40,6 +40,12 @@ public struct RequestParser: Sendable {
 
     /// The limits that this parser was made with.
     public let limits: Limits
+    /// Whether the connection is secured, or comes from a gateway that is trusted to have been: only then may a target name
+    /// `https` (RFC 9110 §7.4). Otherwise: 421.
+    public var isSecure: Bool
+    /// Whether the request that is read, was read last, or was refused is `HEAD`, whose answer has no content whatever it
+    /// says (RFC 9110 §9.3.2). False before a request line is complete.
+    public private(set) var isHead = false
 
     /// Bytes as they came. Those before `start` are done with.
     private var buffer: [UInt8] = []
@@ -60,8 +66,9 @@ public struct RequestParser: Sendable {
     private var body: [UInt8] = []
 
     /// A parser that has read nothing.
-    public init(limits: Limits = Limits()) {
+    public init(limits: Limits = Limits(), isSecure: Bool = false) {
         self.limits = limits
+        self.isSecure = isSecure
     }
 
     /// Where the connection stands. `idle` after a failure: nothing is awaited any more.
@@ -166,6 +173,7 @@ extension RequestParser {
     }
 
     private mutating func readRequestLine() throws(ProtocolError) -> Event? {
+        isHead = false
         let found: Range<Int>?
         do throws(ProtocolError) {
             found = try nextLine(limit: start + limits.requestLine, tooLong: .requestLineTooLong)
@@ -181,7 +189,8 @@ extension RequestParser {
             releaseBufferWhenDone()
             return nil
         }
-        let parsed = try RequestLine(parsing: buffer.span.extracting(line), limits: limits)
+        let parsed = try RequestLine(parsing: buffer.span.extracting(line), limits: limits, isSecure: isSecure)
+        isHead = parsed.method == .head
         pending = Request(method: parsed.method, target: parsed.target, version: parsed.version)
         authority = parsed.authority
         stage = .fields

@@ -2,8 +2,10 @@
 /// fragment, no `%` without two hexadecimal digits.
 enum TargetParser {
     /// The target, and the authority that an absolute one names.
+    ///
+    /// - Parameter isSecure: whether an `https` target may be asked for here.
     static func parse(
-        _ bytes: Span<UInt8>, method: Method
+        _ bytes: Span<UInt8>, method: Method, isSecure: Bool
     ) throws(ProtocolError) -> (target: RequestTarget, authority: String?) {
         guard method != .connect else {
             // authority-form: well-formed it asks for a tunnel, which is not implemented.
@@ -16,30 +18,42 @@ enum TargetParser {
             guard method == .options else { throw .targetFormMismatch }
             return (.asterisk, nil)
         }
-        let authorityStart = try afterScheme(bytes)
+        return try absolute(bytes, method: method, isSecure: isSecure)
+    }
+
+    /// `absolute-form` (RFC 9112 §3.2.2).
+    private static func absolute(
+        _ bytes: Span<UInt8>, method: Method, isSecure: Bool
+    ) throws(ProtocolError) -> (target: RequestTarget, authority: String?) {
+        let authorityStart: Int
+        let isHTTPS: Bool
+        if starts(bytes, with: "http://") {
+            (authorityStart, isHTTPS) = (7, false)
+        } else if starts(bytes, with: "https://") {
+            (authorityStart, isHTTPS) = (8, true)
+        } else {
+            throw .malformedTarget
+        }
         var authorityEnd = authorityStart
         while authorityEnd < bytes.count, bytes[authorityEnd] != UInt8(ascii: "/"),
             bytes[authorityEnd] != UInt8(ascii: "?")
         { authorityEnd += 1 }
         let authority = bytes.extracting(authorityStart..<authorityEnd)
         guard Authority.isValid(authority) else { throw .malformedHost }
-        return (
-            try pathAndQuery(bytes.extracting(authorityEnd..<bytes.count), form: .absolute),
-            String(ascii: authority)
-        )
+        let target = try pathAndQuery(bytes.extracting(authorityEnd..<bytes.count), form: .absolute)
+        // RFC 9110 §7.4: "a request for an "https" resource MUST be rejected unless it has been received over a connection
+        // that has been secured".
+        guard isSecure || !isHTTPS else { throw .misdirected }
+        // RFC 9112 §3.2.4: without path and query, `OPTIONS` of an absolute target is what the asterisk means.
+        let isServerWide = method == .options && authorityEnd == bytes.count
+        return (isServerWide ? .asterisk : target, String(ascii: authority))
     }
 
-    /// The index after `http://` or `https://`, in any case (RFC 9110 §4.2.3).
-    private static func afterScheme(_ bytes: Span<UInt8>) throws(ProtocolError) -> Int {
-        for scheme in ["http://", "https://"] {
-            let wanted = scheme.utf8.span
-            if bytes.count > wanted.count,
-                Grammar.equalsIgnoringCase(bytes.extracting(0..<wanted.count), wanted)
-            {
-                return wanted.count
-            }
-        }
-        throw .malformedTarget
+    /// Whether there is this scheme, in any case (RFC 9110 §4.2.3), and something behind it.
+    private static func starts(_ bytes: Span<UInt8>, with scheme: String) -> Bool {
+        let wanted = scheme.utf8.span
+        return bytes.count > wanted.count
+            && Grammar.equalsIgnoringCase(bytes.extracting(0..<wanted.count), wanted)
     }
 
     /// `path-abempty [ "?" query ]`. An absolute target without a path means `/` (RFC 9110 §4.2.3).

@@ -63,10 +63,12 @@ extension ConnectionLoop {
 
     /// Answers with the engine's own words, and ends the connection.
     func answer(_ connection: Connection, _ answer: EngineAnswer) {
+        // A refused HEAD has no content either (RFC 9110 §9.3.2).
+        let method: Method? = connection.parser.isHead ? .head : nil
         forgetInput(connection)
         var response = answer.response
         server.finishOwnAnswer(&response)
-        send(response, answering: nil, .close, connection)
+        send(response, answering: method, .close, connection)
     }
 
     /// Too much is being worked on: says so at once. The connection may stay, because a new one would cost more; but not

@@ -49,7 +49,7 @@ extension AcceptedInput {
                 method: .get, target: RequestTarget(form: .absolute, path: "/c", query: "d"),
                 fields: ["X": "y", "Host": "b:8080"])),
         AcceptedInput(
-            "9110 4.2.3 an empty path, the scheme in any case", "GET HTTPS://b HTTP/1.1\r\nHost: a\r\n\r\n",
+            "9110 4.2.3 an empty path, the scheme in any case", "GET HTTP://b HTTP/1.1\r\nHost: a\r\n\r\n",
             Request(
                 method: .get, target: RequestTarget(form: .absolute, path: "/", query: nil), fields: ["Host": "b"])),
         AcceptedInput(

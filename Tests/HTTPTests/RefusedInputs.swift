@@ -34,7 +34,9 @@ extension RefusedInput {
         RefusedInput("9110 5.5 NUL in a name", "GET / HTTP/1.1\r\nX\0: a\r\n\r\n", .controlCharacter),
         RefusedInput("9112 3.2 NUL in the target", "GET /\0 HTTP/1.1\r\n", .controlCharacter),
         RefusedInput("a TLS client on a plain port", "\u{16}\u{03}\u{01}\u{02}\0", .controlCharacter),
-        RefusedInput("9112 2.2 two empty lines", "\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", .leadingEmptyLines),
+        RefusedInput(
+            "9112 2.2 nine empty lines", String(repeating: "\r\n", count: 9) + "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            .leadingEmptyLines),
     ]
 
     static let requestLines = [
@@ -89,6 +91,7 @@ extension RefusedInput {
             RefusedInput("9112 3.2.2 one slash", "GET http:/a/ HTTP/1.1\r\n", .malformedTarget),
             RefusedInput("9110 4.2.1 no authority", "GET http:// HTTP/1.1\r\n", .malformedTarget),
             RefusedInput("9110 4.2.1 an empty host", "GET http:///a HTTP/1.1\r\n", .malformedHost),
+            RefusedInput("9110 7.4 https, unsecured", "GET https://a/ HTTP/1.1\r\n", .misdirected),
             RefusedInput("9110 4.2.4 user information", "GET http://u:p@a/ HTTP/1.1\r\n", .malformedHost),
             RefusedInput("3986 3.2.3 a port with letters", "GET http://a:80x/ HTTP/1.1\r\n", .malformedHost),
             RefusedInput("9112 3.2.4 asterisk without OPTIONS", "GET * HTTP/1.1\r\n", .targetFormMismatch),
@@ -124,10 +127,6 @@ extension RefusedInput {
             RefusedInput(
                 "9110 10.1.1 two expectations",
                 "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue, x\r\nContent-Length: 1\r\n\r\n",
-                .unknownExpectation),
-            RefusedInput(
-                "9110 10.1.1 twice the same",
-                "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nExpect: 100-continue\r\n\r\n",
                 .unknownExpectation),
         ]
 
