@@ -23,7 +23,7 @@ let package = Package(
     targets: [
         // Row 0: system libraries, and a lock
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "Locks", swiftSettings: strictMemory),
         // Row 1: mechanisms that know nothing of tokens
@@ -40,10 +40,11 @@ let package = Package(
         .target(name: "OAuth", dependencies: ["HTTP"], swiftSettings: strict),
         .target(name: "JOSE", dependencies: ["Cryptography"], swiftSettings: strict),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
+        .target(name: "TLS", dependencies: ["COpenSSL", "Locks"], swiftSettings: strictMemory),
         // Row 3: the domain, and the engine that does not know it
         .target(name: "Sessions", dependencies: ["Cryptography", "JOSE", "Locks"], swiftSettings: strict),
         .target(
-            name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "CLinux", "Locks"],
+            name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
             swiftSettings: strictMemory),
         // Row 4: the domain meets the wire and the disk
         .target(
@@ -84,7 +85,9 @@ let package = Package(
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Cryptography"], swiftSettings: strict),
         .testTarget(
             name: "HTTPServerTests",
-            dependencies: ["HTTPServer", "HTTP", "HTTPConformance", "EventLoops", "Sockets", "CLinux"],
+            dependencies: [
+                "HTTPServer", "HTTP", "HTTPConformance", "EventLoops", "Sockets", "TLS", "CLinux", "COpenSSL", "Locks",
+            ],
             swiftSettings: strict),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
         .target(

@@ -30,6 +30,10 @@ final class Connection {
 
     var parser: RequestParser
     var state: State
+    /// While `state` is `opening`.
+    var opening = Opening()
+    /// What the client proved to be, if it was asked.
+    var clientCertificate: ClientCertificate?
     /// What the deadline is for while reading; a new connection has to send its first head soon.
     var awaited = RequestParser.Phase.head
     var deadline: MonotonicInstant

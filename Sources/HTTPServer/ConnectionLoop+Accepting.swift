@@ -1,5 +1,6 @@
 import EventLoops
 import Sockets
+import TLS
 
 extension ConnectionLoop {
     /// How many connections one turn takes, so that a flood of new ones does not starve those that are there.
@@ -63,7 +64,10 @@ extension ConnectionLoop {
     func adopt(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
         if address.port != nil { socket.sendWithoutDelay() }
-        guard let connection = insert(Transport(socket), from: address, service, isAdmitted: true) else {
+        guard
+            let connection = insert(
+                Transport(socket, service.tls?.current), from: address, service, isAdmitted: true)
+        else {
             counters.open.decrement()
             server.release(address)
             return
@@ -75,7 +79,8 @@ extension ConnectionLoop {
     /// Too many connections: says so, if not even too many are being told so.
     private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
-        guard rejectedCount < Self.politeRejections, number < server.descriptorCeiling,
+        // With TLS the polite word would cost a handshake, which is what we are short of.
+        guard service.tls == nil, rejectedCount < Self.politeRejections, number < server.descriptorCeiling,
             let connection = insert(Transport(socket), from: address, service, isAdmitted: false)
         else { return }
         rejectedCount += 1

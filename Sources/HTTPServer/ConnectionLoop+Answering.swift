@@ -13,7 +13,9 @@ extension ConnectionLoop {
         connection.requestCount += 1
         setDeadline(connection, after: configuration.requestTimeout)
         let (slot, generation, service) = (connection.slot, connection.generation, connection.service)
-        let context = RequestContext(remoteAddress: connection.remoteAddress, listenerName: service.name)
+        let context = RequestContext(
+            remoteAddress: connection.remoteAddress, listenerName: service.name,
+            isSecure: connection.transport.isSecure, clientCertificate: connection.clientCertificate)
         connection.handler = Task(executorPreference: loop) {
             let response = await service.handler(request, context)
             await self.handlerEnded(slot, generation, service, request, response, context.remoteAddress)

@@ -152,7 +152,7 @@ actor ConnectionLoop: EventHandler {
     /// Closes a connection and gives its place back, unless its handler still runs: the place then waits for that.
     func close(_ connection: Connection) {
         guard connections[connection.slot] === connection else { return }
-        connection.transport.sayGoodbye()
+        connection.transport.letGo(isAway: connection.opening.isAway)
         connections[connection.slot] = nil
         connection.state = .closed
         releaseMemory(of: connection)

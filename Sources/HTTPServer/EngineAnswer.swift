@@ -4,6 +4,8 @@ import HTTP
 enum EngineAnswer {
     /// The parser refused the request.
     case refused(ProtocolError)
+    /// Somebody speaks HTTP in clear text on a listener with TLS.
+    case plainText
     /// The client took too long to send it.
     case requestTimeout
     /// The handler took too long.
@@ -14,6 +16,8 @@ enum EngineAnswer {
     var response: Response {
         switch self {
         case .refused(let error): Self.problem(error.status, error.code, error.sentence)
+        case .plainText:
+            Self.problem(.badRequest, "tls_required", "TLS is spoken here: use a URL that begins with https.")
         case .requestTimeout:
             Self.problem(.requestTimeout, "request_timeout", "The request did not arrive in time.")
         case .handlerTimeout(let seconds):

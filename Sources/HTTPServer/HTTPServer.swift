@@ -13,6 +13,7 @@ import Glibc
 public import EventLoops
 public import HTTP
 public import Sockets
+public import TLS
 
 /// An HTTP server: any number of listeners on one set of event loops.
 public final class HTTPServer: Sendable {
@@ -22,14 +23,16 @@ public final class HTTPServer: Sendable {
     ///
     /// - Parameters:
     ///   - loops: run it; they may serve others too. Stop the server before them.
+    ///   - handshakes: where the handshakes of listeners with TLS compute.
     ///   - wallClock: seconds since 1970, for the `Date` field.
     ///   - finishOwnAnswer: adds fields to what the engine answers by itself, without a handler.
     public init(
         configuration: Configuration = Configuration(), loops: EventLoopGroup,
+        handshakes: HandshakeQueue = HandshakeQueue(),
         wallClock: @escaping @Sendable () -> Int = HTTPServer.systemTime,
         finishOwnAnswer: @escaping @Sendable (inout Response) -> Void = { _ in }
     ) {
-        state = ServerState(configuration, finishOwnAnswer: finishOwnAnswer)
+        state = ServerState(configuration, handshakes: handshakes, finishOwnAnswer: finishOwnAnswer)
         state.start(on: loops.loops, wallClock: wallClock)
     }
 
@@ -39,11 +42,12 @@ public final class HTTPServer: Sendable {
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
-        on address: SocketAddress, name: String = "public", isReserved: Bool = false,
+        on address: SocketAddress, name: String = "public", tls: TLSContextHolder? = nil, isReserved: Bool = false,
         isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping RequestHandler
     ) throws(SocketError) -> SocketAddress {
         try listen(
-            through: Listener(address), name: name, isReserved: isReserved, isUrgent: isUrgent, handler: handler)
+            through: Listener(address), name: name, tls: tls, isReserved: isReserved, isUrgent: isUrgent,
+            handler: handler)
     }
 
     /// Accepts what comes in through one more listener. What has come since the listener was made has waited in its queue.
@@ -51,6 +55,7 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - listener: made by this process, or inherited.
     ///   - name: for `RequestContext.listenerName`.
+    ///   - tls: has connections speak TLS, with the context that it holds at the time; nil: clear text.
     ///   - isReserved: whether connections are taken here when others are refused (`Configuration.reservedConnections`), so
     ///     that those who look after the server get in when it is overrun.
     ///   - isUrgent: which requests are answered however many are pending: health checks.
@@ -58,11 +63,13 @@ public final class HTTPServer: Sendable {
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
-        through listener: consuming Listener, name: String = "public", isReserved: Bool = false,
-        isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping RequestHandler
+        through listener: consuming Listener, name: String = "public", tls: TLSContextHolder? = nil,
+        isReserved: Bool = false, isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false },
+        handler: @escaping RequestHandler
     ) throws(SocketError) -> SocketAddress {
         let service = Service(
-            number: state.nextServiceNumber(), name: name, isReserved: isReserved, isUrgent: isUrgent, handler: handler)
+            number: state.nextServiceNumber(), name: name, isReserved: isReserved, tls: tls, isUrgent: isUrgent,
+            handler: handler)
         return try state.open(Port(listener, service))
     }
 

@@ -34,6 +34,8 @@ extension HTTPServer {
         case bufferedBytes
         /// The process's descriptors: a connection answered with 503 or closed, or a pause in accepting.
         case descriptors
+        /// The waiting steps of a `HandshakeQueue`: closed.
+        case handshakes
     }
 }
 

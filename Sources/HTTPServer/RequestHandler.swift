@@ -15,13 +15,36 @@ public struct RequestContext: Sendable {
     public let remoteAddress: SocketAddress
     /// The name that was given to the listener.
     public let listenerName: String
+    /// Whether the connection is encrypted by TLS.
+    public let isSecure: Bool
+    /// Who the client proved to be; nil unless the listener asks for certificates.
+    public let clientCertificate: ClientCertificate?
 
     /// Whether the request came over a Unix socket: from a process of this machine that may open the socket's file.
     public var isLocalSocket: Bool { remoteAddress.port == nil }
 
     /// Puts a context together; a test of a handler does.
-    public init(remoteAddress: SocketAddress, listenerName: String) {
+    public init(
+        remoteAddress: SocketAddress, listenerName: String, isSecure: Bool = false,
+        clientCertificate: ClientCertificate? = nil
+    ) {
         self.remoteAddress = remoteAddress
         self.listenerName = listenerName
+        self.isSecure = isSecure
+        self.clientCertificate = clientCertificate
+    }
+}
+
+/// A certificate that a client has shown, of an authority that the listener trusts, with proof that it holds the key.
+public final class ClientCertificate: Sendable {
+    /// As in RFC 2253: "CN=deploy,O=Example".
+    public let subject: String
+    /// SHA-256 of the certificate, 32 bytes: `x5t#S256` of RFC 8705 before base64url.
+    public let sha256: [UInt8]
+
+    /// Puts one together; a test of a handler does.
+    public init(subject: String, sha256: [UInt8]) {
+        self.subject = subject
+        self.sha256 = sha256
     }
 }

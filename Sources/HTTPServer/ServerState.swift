@@ -3,6 +3,7 @@ import HTTP
 import Sockets
 import Locks
 import Synchronization
+import TLS
 
 /// Who answers what comes in on a listener.
 final class Service: Sendable {
@@ -15,17 +16,20 @@ final class Service: Sendable {
     /// Which requests are answered however many are pending.
     let isUrgent: @Sendable (Request) -> Bool
     /// Whether its connections begin with something else than a request.
-    var wantsOpening: Bool { false }
+    var wantsOpening: Bool { tls != nil }
+    /// What its connections speak; nil: HTTP in clear text.
+    let tls: TLSContextHolder?
 
     init(
-        number: Int, name: String, isReserved: Bool, isUrgent: @escaping @Sendable (Request) -> Bool,
-        handler: @escaping RequestHandler
+        number: Int, name: String, isReserved: Bool, tls: TLSContextHolder?,
+        isUrgent: @escaping @Sendable (Request) -> Bool, handler: @escaping RequestHandler
     ) {
         self.number = number
         self.name = name
         self.handler = handler
         self.isReserved = isReserved
         self.isUrgent = isUrgent
+        self.tls = tls
     }
 }
 
@@ -49,6 +53,8 @@ final class ServerState: Sendable {
     private static let lastDescriptors = 24
 
     let configuration: HTTPServer.Configuration
+    /// Where handshakes compute.
+    let handshakes: HandshakeQueue
     /// Adds to what the engine answers by itself.
     let finishOwnAnswer: @Sendable (inout Response) -> Void
     private let maximumConnections: Int
@@ -65,9 +71,11 @@ final class ServerState: Sendable {
     private let serviceCount = Atomic<Int>(0)
 
     init(
-        _ configuration: HTTPServer.Configuration, finishOwnAnswer: @escaping @Sendable (inout Response) -> Void
+        _ configuration: HTTPServer.Configuration, handshakes: HandshakeQueue,
+        finishOwnAnswer: @escaping @Sendable (inout Response) -> Void
     ) {
         self.configuration = configuration
+        self.handshakes = handshakes
         self.finishOwnAnswer = finishOwnAnswer
         let limit = DescriptorLimit.current
         maximumConnections = max(1, min(configuration.maximumConnections, limit - Self.reservedDescriptors))

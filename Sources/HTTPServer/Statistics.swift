@@ -18,6 +18,12 @@ extension HTTPServer {
         public var handlerTimeouts = 0
         /// Connections answered with 503 because there were too many.
         public var rejected = 0
+        /// Handshakes of TLS that succeeded.
+        public var handshakes = 0
+        /// How many of them continued an earlier session.
+        public var resumedHandshakes = 0
+        /// Handshakes that failed: a client without what we speak, without a certificate that we ask for, or no client at all.
+        public var handshakeFailures = 0
         /// How often accepting paused because no descriptors were left.
         public var acceptPauses = 0
         /// Requests in handlers now, those included whose client has gone.
@@ -41,6 +47,9 @@ final class Counters: Sendable {
     let handlerTimeouts = Atomic<Int>(0)
     let rejected = Atomic<Int>(0)
     let acceptPauses = Atomic<Int>(0)
+    let handshakes = Atomic<Int>(0)
+    let resumedHandshakes = Atomic<Int>(0)
+    let handshakeFailures = Atomic<Int>(0)
     let pending = Atomic<Int>(0)
     /// By the raw value of the limit. Behind a lock, because to be refused is not the usual case.
     private let reached = Locked([Int](repeating: 0, count: HTTPServer.Limit.allCases.count))
@@ -57,6 +66,9 @@ final class Counters: Sendable {
         sum.handlerTimeouts += handlerTimeouts.load(ordering: .relaxed)
         sum.rejected += rejected.load(ordering: .relaxed)
         sum.acceptPauses += acceptPauses.load(ordering: .relaxed)
+        sum.handshakes += handshakes.load(ordering: .relaxed)
+        sum.resumedHandshakes += resumedHandshakes.load(ordering: .relaxed)
+        sum.handshakeFailures += handshakeFailures.load(ordering: .relaxed)
         sum.pending += pending.load(ordering: .relaxed)
         sum.openByLoop.append(open.load(ordering: .relaxed))
         let reached = reached.withLock { $0 }

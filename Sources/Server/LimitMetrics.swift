@@ -32,6 +32,7 @@ extension HTTPServer.Limit {
         case .pendingRequests: "limits.pending_requests"
         case .bufferedBytes: "limits.buffered_bytes"
         case .descriptors: "ulimit -n"
+        case .handshakes: "limits.tls_handshakes_waiting"
         }
     }
 }

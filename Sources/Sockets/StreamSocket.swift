@@ -27,13 +27,18 @@ public struct StreamSocket: ~Copyable, Sendable {
     public func sendWithoutDelay() { Self.enable(TCP_NODELAY, Int32(IPPROTO_TCP), on: number) }
 
     /// Reads what is there into the buffer.
-    public func receive(into buffer: inout [UInt8]) -> Transfer {
+    public func receive(into buffer: inout [UInt8]) -> Transfer { receive(into: &buffer, 0) }
+
+    private func receive(into buffer: inout [UInt8], _ flags: Int32) -> Transfer {
         while true {
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(number, $0.baseAddress, $0.count, 0) }
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(number, $0.baseAddress, $0.count, flags) }
             if count >= 0 { return .bytes(count) }
             if errno != EINTR { return errno == EAGAIN ? .wouldBlock : .failed }
         }
     }
+
+    /// Shows what is there, and leaves it there.
+    public func peek(into buffer: inout [UInt8]) -> Transfer { receive(into: &buffer, Int32(MSG_PEEK)) }
 
     /// Writes as much of `bytes[offset...]` as the system takes.
     public func send(_ bytes: [UInt8], from offset: Int = 0) -> Transfer {
@@ -55,6 +60,9 @@ public struct StreamSocket: ~Copyable, Sendable {
 
     /// Says that no more bytes will follow; the other direction stays open.
     public func shutdownWrite() { shutdown(number, Int32(SHUT_WR)) }
+
+    /// Ends both directions; the descriptor stays open.
+    public func shutdownBoth() { shutdown(number, Int32(SHUT_RDWR)) }
 
     static func enable(_ option: Int32, _ level: Int32, on number: Int32) {
         var on: Int32 = 1

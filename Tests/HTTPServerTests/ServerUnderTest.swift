@@ -41,12 +41,14 @@ struct ServerUnderTest: Sendable {
 /// Starts a server for the time of `body`.
 func withServer<Result>(
     _ configuration: HTTPServer.Configuration = HTTPServer.Configuration(), loops count: Int = 2,
-    on text: String = "127.0.0.1:0", handler: @escaping RequestHandler = echo,
+    on text: String = "127.0.0.1:0", handshakes: HandshakeQueue = HandshakeQueue(),
+    handler: @escaping RequestHandler = echo,
     _ body: (ServerUnderTest) async throws -> Result
 ) async throws -> Result {
     let clock = ManualClock()
     let loops = try EventLoopGroup(count: count, clock: clock.read)
-    let server = HTTPServer(configuration: configuration, loops: loops, wallClock: { 784_111_777 })
+    let server = HTTPServer(
+        configuration: configuration, loops: loops, handshakes: handshakes, wallClock: { 784_111_777 })
     do {
         let address = try server.listen(on: SocketAddress(text), handler: handler)
         let result = try await body(

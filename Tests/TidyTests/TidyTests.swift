@@ -69,17 +69,18 @@ struct TidyTests {
     }
 
     @Test func modulesWithoutFoundation_stayWithoutIt() throws {
-        let folders = ["HTTP", "Cryptography", "EventLoops", "Sockets", "HTTPServer"].map { "Sources/" + $0 }
+        let folders = ["HTTP", "Cryptography", "EventLoops", "Sockets", "TLS", "HTTPServer"].map { "Sources/" + $0 }
         for file in try Self.files(folders, ".swift") {
             #expect(!file.lines.contains { $0.contains("import Foundation") }, "\(file.path)")
         }
     }
 
-    @Test func onlyCryptography_seesOpenSSL_andOnlyTheStore_seesSQLite() throws {
+    @Test func onlyCryptographyAndTLS_seeOpenSSL_andOnlyTheStore_seesSQLite() throws {
         // The measurements look at the libraries alone as well.
         for file in try Self.files(["Sources"], ".swift") where !file.path.hasPrefix("Sources/sojourn-bench/") {
-            for (module, folder) in [("COpenSSL", "Cryptography/"), ("CSQLite", "SQLiteStore/")]
-            where !file.path.hasPrefix("Sources/" + folder) {
+            for (module, folders) in [
+                ("COpenSSL", ["Cryptography/", "TLS/"]), ("CSQLite", ["SQLiteStore/"]),
+            ] where !folders.contains(where: { file.path.hasPrefix("Sources/" + $0) }) {
                 #expect(!file.lines.contains { $0.hasSuffix("import \(module)") }, "\(file.path)")
             }
         }
