@@ -12,7 +12,9 @@ extension Endpoints {
         let members = try Members(call, known: ["immediately"], mayBeMissing: true)
         let id = try await administration.rotateSigningKey(
             immediately: try members.bool("immediately") ?? false, by: call.origin)
-        return try .json(["kid": id], .created)
+        var response = try Response.json(["kid": id], .created)
+        response.fields.append("Location", "/admin/v1/keys/\(id)")
+        return response
     }
 
     /// `DELETE /admin/v1/keys/{kid}`: what it has signed is good for nothing from then on.
@@ -31,7 +33,9 @@ extension Endpoints {
         let members = try Members(call, known: ["name"])
         let (key, secret) = try await administration.createAdminKey(
             name: try members.requiredString("name"), by: call.origin)
-        return try .json(AdminKeyAnswer(key, secret: secret), .created)
+        var response = try Response.json(AdminKeyAnswer(key, secret: secret), .created)
+        response.fields.append("Location", "/admin/v1/admin-keys/\(key.id)")
+        return response
     }
 
     /// `DELETE /admin/v1/admin-keys/{id}`: it opens nothing from then on.

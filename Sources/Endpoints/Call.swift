@@ -54,8 +54,12 @@ struct Call: Sendable {
         }
     }
 
-    /// Whether the content is of that media type; parameters such as `charset` may follow.
+    /// Whether the content is of that media type; parameters such as `charset` may follow. Content in any coding is refused
+    /// (RFC 9110 section 8.4).
     func hasContentType(_ type: String) throws -> Bool {
+        if let coding = try onlyField("Content-Encoding"), coding.lowercased() != "identity" {
+            throw RequestProblem.unsupportedContentCoding
+        }
         guard let value = try onlyField("Content-Type") else { return false }
         if value == type { return true }
         let essence = value.prefix { $0 != ";" }
@@ -80,6 +84,10 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unreadable(_ detail: String)
     /// A JSON call with content of another type.
     case unsupportedMediaType
+    /// The content is compressed or otherwise coded.
+    case unsupportedContentCoding
+    /// A condition of the request (RFC 9110 section 13) does not hold.
+    case preconditionFailed
     /// No credentials, or of a scheme that the call does not take.
     case unauthenticated
     /// Credentials that cannot be read.

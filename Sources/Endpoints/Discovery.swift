@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import HTTP
 internal import JOSE
 internal import OAuth
@@ -32,6 +33,8 @@ extension Endpoints {
     private func cacheable(_ value: some Encodable) throws -> Response {
         var response = try Response.json(value)
         response.fields.append("Cache-Control", Self.cacheControl)
+        // Equal bytes, equal tag, on every node: whoever polls the keys is told 304 (RFC 9110 section 8.8.3).
+        response.fields.append("ETag", "\"\(Hex.encode(Array(sha256(response.body).prefix(16))))\"")
         return response
     }
 }

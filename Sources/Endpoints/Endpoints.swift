@@ -70,6 +70,7 @@ public struct Endpoints: Sendable {
         case .route(let route, let parameter):
             response = await answer(
                 Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter))
+            if route.isRepresentation { Preconditions.apply(request, to: &response) }
         }
         response.fields.append("X-Request-Id", id)
         response.fields.append("X-Content-Type-Options", "nosniff")
@@ -90,12 +91,20 @@ public struct Endpoints: Sendable {
     /// Lets the route's handler answer, after whoever asks has proved what the route demands.
     private func answer(_ call: Call) async -> Response {
         do {
+            if call.request.method == .put, call.request.fields.contains("Content-Range") {
+                // RFC 9110 section 14.5: it would be taken for the whole.
+                throw RequestProblem.invalid("Content-Range", "is not supported: send the whole")
+            }
             switch call.route.handler {
             case .open(let handle): return try await handle(self, call)
-            case .user(let handle): return try await handle(self, call, try await authenticatedSession(call))
+            case .user(let handle):
+                let session = try await authenticatedSession(call)
+                try Preconditions.check(call.request)
+                return try await handle(self, call, session)
             case .admin(let handle):
                 var call = call
                 call.actor = try await authenticatedAdmin(call)
+                try Preconditions.check(call.request)
                 return try await handle(self, call)
             }
         } catch {

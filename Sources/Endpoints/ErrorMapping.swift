@@ -17,6 +17,10 @@ extension Endpoints {
         case (_, .problem): response = Problem.internalError.response
         case (_, .oauth): response = OAuthError(.internalServerError, .serverError, Self.internalText).response
         }
+        if error as? RequestProblem == .unsupportedContentCoding {
+            // RFC 9110 section 12.5.3: what would have been accepted.
+            response.fields.append("Accept-Encoding", "identity")
+        }
         if response.status == .unauthorized { challenge(call, error, &response) }
         if response.status.code == 429 || (response.status.code >= 500 && response.status != .notImplemented) {
             response.fields.append("Retry-After", "\(Self.retryAfter(error))")
@@ -111,6 +115,11 @@ extension Endpoints {
         case .unsupportedMediaType:
             Problem(
                 .unsupportedMediaType, code: "unsupported_media_type", detail: "The content must be application/json.")
+        case .unsupportedContentCoding:
+            Problem(.unsupportedMediaType, code: "unsupported_content_coding", detail: "The content must not be coded.")
+        case .preconditionFailed:
+            Problem(
+                .preconditionFailed, code: "precondition_failed", detail: "A condition of the request does not hold.")
         case .unauthenticated: Problem(.unauthorized, code: "unauthenticated", detail: "Credentials are missing.")
         case .malformedCredentials:
             Problem(.badRequest, code: "invalid_request", detail: "The credentials cannot be read.")
@@ -127,6 +136,10 @@ extension Endpoints {
         case .unreadable(let detail): OAuthError(.badRequest, .invalidRequest, detail)
         case .unsupportedMediaType:
             OAuthError(.badRequest, .invalidRequest, "The content must be application/x-www-form-urlencoded.")
+        case .unsupportedContentCoding:
+            OAuthError(.unsupportedMediaType, .invalidRequest, "The content must not be coded.")
+        case .preconditionFailed:
+            OAuthError(.preconditionFailed, .invalidRequest, "A condition of the request does not hold.")
         case .unauthenticated, .malformedCredentials, .unknownAdminKey:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")

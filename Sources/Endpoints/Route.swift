@@ -42,6 +42,9 @@ struct Route: Sendable {
     let face: Face
     let challenge: Challenge
     let handler: Handler
+    /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
+    /// the conditions there those of somebody else's request.
+    let isRepresentation: Bool
 
     init(
         _ method: Method, _ pattern: String, on place: Place = .public, face: Face = .problem,
@@ -53,6 +56,7 @@ struct Route: Sendable {
         self.face = face
         self.challenge = challenge
         self.handler = handler
+        isRepresentation = method == .get && !pattern.hasPrefix("/v1/verify")
     }
 
     /// The name in metrics and log: `POST /oauth/token`.

@@ -26,7 +26,9 @@ extension Endpoints {
             case .malformedCredentials: (.info, "malformed_credentials")
             case .invalid(let member, _): (.debug, "invalid \(member)")
             case .unreadable(let detail): (.debug, detail)
-            case .unsupportedMediaType, .unsupportedGrantType, .unsupportedTokenType: (.debug, "unsupported")
+            case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType:
+                (.debug, "unsupported")
+            case .preconditionFailed: (.debug, "precondition_failed")
             }
         default: (.error, "\(error)")
         }

@@ -35,6 +35,41 @@ public struct Judge: Sendable {
         }
     }
 
+    /// What is wrong with the answers to these rows of the whole server; blocks until all have been sent.
+    public func complaints(about rows: [EndpointRow]) -> [String] {
+        rows.compactMap { row in
+            do {
+                return try complaint(about: row).map { "\(row): \($0)" }
+            } catch { return "\(row): \(error)" }
+        }
+    }
+
+    private func complaint(about row: EndpointRow) throws -> String? {
+        let socket = try ClientSocket(to: address, timeout: .seconds(10))
+        try socket.send(row.input.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } + Array(Self.probe.utf8))
+        var received: [UInt8] = []
+        while case let bytes = try socket.receive(), !bytes.isEmpty { received += bytes }
+        let lines = row.input.split(separator: "\r\n")
+        let methods = lines.filter { $0.contains(" HTTP/1.") }.map { String($0.prefix { $0 != " " }) }
+        let answers = try Transcript(reading: received, methods: methods).answers
+        guard answers.count == row.answers.count + 1 else { return "\(answers.map(\.status))" }
+        for (answer, expected) in zip(answers, row.answers) {
+            guard answer.status == expected.status else { return "\(answer.status), not \(expected.status)" }
+            for field in expected.fields where !Self.holds(field, in: answer) {
+                return "\(answer.status): \(field) does not hold of \(answer.fields)"
+            }
+            if let content = expected.content, content != answer.content { return answer.content }
+        }
+        return nil
+    }
+
+    private static func holds(_ field: String, in answer: WireAnswer) -> Bool {
+        if field.hasPrefix("!") { return answer.values(field.dropFirst().lowercased()).isEmpty }
+        let parts = field.split(separator: ":", maxSplits: 1)
+        let values = answer.values(parts[0].lowercased())
+        return parts.count == 1 ? !values.isEmpty : values == [String(parts[1].dropFirst())]
+    }
+
     private func complaint(about row: Row, _ pace: Pace) throws -> String? {
         let bytes = try exchange(row, pace)
         let methods = row.reads.map { String($0.prefix { $0 != " " }) } + [Self.refusedMethod(row)]

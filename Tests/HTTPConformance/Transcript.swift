@@ -105,7 +105,7 @@ struct Transcript {
     /// What holds for every final answer of an origin server.
     private static func checkFields(_ answer: WireAnswer) throws(Broken) {
         let status = answer.status
-        for name in ["date", "content-length", "connection", "content-type", "allow", "www-authenticate", "etag"]
+        for name in ["date", "content-length", "connection", "content-type", "allow", "etag", "location"]
         where answer.values(name).count > 1 { throw Broken(description: "\(name) twice with \(status)") }
         // RFC 9110 §6.6.1 and §5.6.7.
         guard let date = answer.values("date").first, isIMFFixdate(date) else {

@@ -1,0 +1,50 @@
+internal import HTTP
+
+/// Conditional requests (RFC 9110 section 13), for representations with a strong entity tag or none. None has a date of
+/// modification, so that `If-Modified-Since` and `If-Unmodified-Since` are ignored, as sections 13.1.3 and 13.1.4 demand.
+enum Preconditions {
+    /// Turns the answer 200 to a GET or HEAD into what the conditions make of it, in the order of section 13.2.2. Answers
+    /// that are none are left alone (section 13.2.1).
+    static func apply(_ request: Request, to response: inout Response) {
+        guard response.status == .ok, request.method == .get || request.method == .head else { return }
+        let tag = response.fields.first("ETag")
+        if request.fields.contains("If-Match"), !names(request.fields.values("If-Match"), tag, weakly: false) {
+            response = Endpoints.problem(RequestProblem.preconditionFailed).response
+        } else if request.fields.contains("If-None-Match"),
+            names(request.fields.values("If-None-Match"), tag, weakly: true)
+        {
+            var fields = Fields()
+            for name in ["ETag", "Cache-Control"] {
+                if let value = response.fields.first(name) { fields.append(name, value) }
+            }
+            response = Response(status: .notModified, fields: fields)
+        }
+    }
+
+    /// Refuses a change on conditions that cannot hold for what exists and has no entity tag.
+    static func check(_ request: Request) throws {
+        guard request.method == .put || request.method == .patch || request.method == .delete else { return }
+        let fields = request.fields
+        let isWanted = !fields.contains("If-Match") || names(fields.values("If-Match"), nil, weakly: false)
+        let isUnwanted = fields.contains("If-None-Match") && names(fields.values("If-None-Match"), nil, weakly: true)
+        guard isWanted, !isUnwanted else { throw RequestProblem.preconditionFailed }
+    }
+
+    /// Whether `*`, which stands for whatever exists, or a list of entity tags (section 8.8.3) names what has this tag. A
+    /// strong comparison finds no weak tag (section 8.8.3.2).
+    private static func names(_ lines: [String], _ tag: String?, weakly: Bool) -> Bool {
+        if lines == ["*"] { return true }
+        for line in lines {
+            var rest = line[...]
+            while let next = rest.firstIndex(where: { $0 != "," && $0 != " " && $0 != "\t" }) {
+                rest = rest[next...]
+                let isWeak = rest.hasPrefix("W/")
+                if isWeak { rest = rest.dropFirst(2) }
+                guard rest.first == "\"", let end = rest.dropFirst().firstIndex(of: "\"") else { break }
+                if rest[...end] == tag ?? "", weakly || !isWeak { return true }
+                rest = rest[rest.index(after: end)...]
+            }
+        }
+        return false
+    }
+}
