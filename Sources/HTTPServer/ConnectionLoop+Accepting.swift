@@ -80,7 +80,7 @@ extension ConnectionLoop {
     private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
         // With TLS the polite word would cost a handshake, which is what we are short of.
-        guard service.tls == nil, rejectedCount < Self.politeRejections, number < server.descriptorCeiling,
+        guard service.tls == nil, rejectedCount < Self.politeRejections, number < server.politeCeiling,
             let connection = insert(Transport(socket), from: address, service, isAdmitted: false)
         else { return }
         rejectedCount += 1

@@ -60,6 +60,8 @@ final class ServerState: Sendable {
     private let maximumConnections: Int
     /// The system hands out the lowest number that is free: one as high as this says that few are left.
     let descriptorCeiling: Int32
+    /// Those who are turned away are told so below this one, so that they leave some to the listeners that are reserved.
+    let politeCeiling: Int32
     private let connections = Atomic<Int>(0)
     private let connectionsByBlock = Locked<[AddressBlock: Int]>([:])
     private let buffered = Atomic<Int>(0)
@@ -80,6 +82,7 @@ final class ServerState: Sendable {
         let limit = DescriptorLimit.current
         maximumConnections = max(1, min(configuration.maximumConnections, limit - Self.reservedDescriptors))
         descriptorCeiling = Int32(clamping: limit - Self.lastDescriptors)
+        politeCeiling = descriptorCeiling - Int32(clamping: configuration.reservedConnections)
     }
 
     // MARK: Life

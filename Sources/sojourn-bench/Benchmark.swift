@@ -33,6 +33,23 @@ struct Benchmark: Sendable {
             defaults: Options(connections: [32, 128, 512], seconds: 5, sessions: 100_000),
             run: { try await StoreBenchmark(options: $0).run() }),
         Benchmark(
+            name: "idle", summary: "refreshes beside thousands of idle and of slow connections, and the memory of one",
+            discussion: """
+                Starts 'sojourn serve' and loads it with refreshes in a closed loop on one thread, in each round alone, and then
+                beside --idle keep-alive connections, which had one answer each, and --slowloris others, which send one byte
+                of a head per second on a second thread and come again when the server ends them. The
+                memory of an idle connection is what the server's grew by in the first round, over their number.
+                """,
+            defaults: Options(connections: [32]), run: { try IdleBenchmark(options: $0).run() }),
+        Benchmark(
+            name: "churn", summary: "what connections leave behind: descriptors and memory after a million",
+            discussion: """
+                Starts 'sojourn serve', then opens, uses and ends --total connections one after the other, in eight ways: ended by
+                the client, by the server, by a reset, within a head, within content, without a word, with an answer unread,
+                and after a refusal. Fails when the server has more descriptors open afterwards than before.
+                """,
+            defaults: Options(), run: { try ChurnBenchmark(options: $0).run() }),
+        Benchmark(
             name: "start", summary: "time from exec to ready, and the memory just started",
             discussion: "Starts 'sojourn serve' --rounds times on a database with --sessions sessions.",
             defaults: Options(rounds: 20, sessions: 10_000), run: { try await StartBenchmark(options: $0).run() }),

@@ -26,19 +26,9 @@ final class LoadConnection<Dialogue: Conversation> {
     /// Connects to `port` of this machine.
     init(port: UInt16, _ conversation: Dialogue) throws {
         self.conversation = conversation
-        let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard number >= 0 else { throw Failure.system("socket") }
+        let number = try LoopbackAddress(port: port).connect()
         socket = StreamSocket(owning: number)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0, fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw Failure.system("connect to \(port)") }
+        guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw Failure.system("fcntl") }
         socket.sendWithoutDelay()
     }
 

@@ -54,6 +54,11 @@ final class LoadGenerator<Dialogue: Conversation> {
 
     deinit { close(set) }
 
+    /// Makes the connections end by a reset, which leaves no port behind, when this goes.
+    func resetAtEnd() {
+        for connection in connections { LoopbackAddress.resetOnClose(connection.number) }
+    }
+
     /// Loads for that long, then waits for the answers that are on their way. A connection whose answer was wrong stays
     /// silent from then on.
     func run(seconds: Double) throws -> LoadResult {

@@ -17,6 +17,11 @@ struct Options: Sendable {
     var rounds = 3
     /// How many sessions the database holds before.
     var sessions = 0
+    /// Connections that say nothing, and such as say a byte per second.
+    var idle = 10_000
+    var slowloris = 1000
+    /// Connections one after the other.
+    var total = 1_000_000
     /// The server's program; nil: beside this one.
     var sojourn: String?
     /// Where throw-away files go: this chooses the disk. Nil: the system's folder for temporary files.
@@ -53,6 +58,15 @@ struct Options: Sendable {
         },
         Choice(name: "--sessions", valueName: "N", help: "sessions in the database before") {
             $0.sessions = try number($1, "--sessions", 0...100_000_000)
+        },
+        Choice(name: "--idle", valueName: "N", help: "connections that say nothing") {
+            $0.idle = try number($1, "--idle", 0...1_000_000)
+        },
+        Choice(name: "--slowloris", valueName: "N", help: "connections that send a byte of a head per second") {
+            $0.slowloris = try number($1, "--slowloris", 0...100_000)
+        },
+        Choice(name: "--total", valueName: "N", help: "connections one after the other") {
+            $0.total = try number($1, "--total", 10...1_000_000_000)
         },
         Choice(name: "--sojourn", valueName: "PATH", help: "the server's program; default: beside this one") {
             $0.sojourn = $1

@@ -13,6 +13,8 @@ final class ServerProcess {
         let adminKey = "bench-" + Hex.encode(randomBytes(count: 24))
         /// The server's root keys, so that tokens can be made for sessions that did not come from it.
         let rootKeys: RootKeys
+        /// More variables of the environment: `NAME=value`.
+        var environment: [String] = []
         fileprivate let rootKeyText: String
 
         init(program: String, folder: String) throws {
@@ -90,17 +92,33 @@ final class ServerProcess {
             ?? .nan
     }
 
+    /// Memory in bytes, what is shared with others counted by its share.
+    func proportionalMemory() throws -> Double {
+        let file = (try? String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8)) ?? ""
+        let line = file.split(separator: "\n").first { $0.hasPrefix("Pss:") }
+        guard let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap({ Double($0) }) else {
+            throw Failure("the system does not tell the memory of process \(pid)")
+        }
+        return kibibytes * 1024
+    }
+
+    /// How many descriptors it has open.
+    func openDescriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+    }
+
     private static func spawn(_ launch: Launch) throws -> pid_t {
         let words = [
             launch.program, "serve", "--database", "sqlite:\(launch.database)", "--public", "127.0.0.1:0", "--admin",
             "127.0.0.1:0", "--ready-file", launch.readyFile,
         ]
         // Nothing else is inherited, so that a developer's settings change no figure.
-        let environment = [
-            "SOJOURN_ADMIN_KEY=\(launch.adminKey)", "SOJOURN_ROOT_KEY=\(launch.rootKeyText)",
-            "SOJOURN_LIMITS_REQUESTS_PER_CONNECTION=0",
-            "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=\(launch.folder)",
-        ]
+        let environment =
+            [
+                "SOJOURN_ADMIN_KEY=\(launch.adminKey)", "SOJOURN_ROOT_KEY=\(launch.rootKeyText)",
+                "SOJOURN_LIMITS_REQUESTS_PER_CONNECTION=0",
+                "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=\(launch.folder)",
+            ] + launch.environment
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

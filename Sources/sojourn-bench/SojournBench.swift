@@ -7,7 +7,7 @@ import Glibc
 //
 // Reading order: Benchmark (the table of subcommands) · RefreshBenchmark (the main one) with LoadGenerator,
 // LoadConnection and Conversation (the load) and MachineLimits (what the machine could do) · HTTPBenchmark,
-// StoreBenchmark, StartBenchmark · ServerProcess, AdminCalls, SessionFiller (what is measured) · Report (what is printed).
+// StoreBenchmark, StartBenchmark · IdleBenchmark with SlowSenders, and ChurnBenchmark (many connections) · ServerProcess, AdminCalls, SessionFiller (what is measured) · Report (what is printed).
 
 /// The program.
 @main struct SojournBench {

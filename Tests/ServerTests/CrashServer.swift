@@ -13,8 +13,8 @@ struct CrashServer: Sendable {
     static let adminKey = "an-admin-key-of-a-server-that-is-killed"
 
     private let process: CommandLineProcess
-    private let publicAddress: String
-    private let adminAddress: String
+    let publicAddress: String
+    let adminAddress: String
 
     /// Starts the program and waits until it answers.
     init(_ folder: StartingFolder, environment: [String: String] = [:]) async throws {

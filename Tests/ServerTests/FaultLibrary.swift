@@ -2,10 +2,10 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// A library that stands between the server and the system (`LD_PRELOAD`) and lets the disk fail as long as a file with
-/// the fault's name is in the folder.
+/// A library that stands between the server and the system (`LD_PRELOAD`) and lets the disk, or accepting, fail as long as a
+/// file with the fault's name is in the folder.
 struct FaultLibrary {
-    /// How the disk fails.
+    /// What fails, and how.
     enum Fault: String, CaseIterable, Sendable {
         /// write(2) finds no space.
         case fullDisk = "full-disk"
@@ -17,6 +17,12 @@ struct FaultLibrary {
         case slowDisk = "slow-disk"
         /// The database may be read, not written, by whoever opens it.
         case readOnlyFile = "read-only-file"
+        /// accept(2) finds no descriptor left in the process.
+        case noDescriptors = "no-descriptors"
+        /// accept(2) finds no file left in the system.
+        case noFiles = "no-files"
+        /// accept(2) finds no memory for buffers.
+        case noBuffers = "no-buffers"
     }
 
     private static let source = #"""
@@ -30,6 +36,7 @@ struct FaultLibrary {
         #include <stdlib.h>
         #include <string.h>
         #include <sys/resource.h>
+        #include <sys/socket.h>
         #include <sys/stat.h>
         #include <unistd.h>
 
@@ -93,8 +100,23 @@ struct FaultLibrary {
         OPEN(open)
         OPEN(open64)
 
+        typedef int (*accept_call)(int, struct sockaddr *, socklen_t *, int);
+        int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags) {
+            if (present("no-descriptors")) { errno = EMFILE; return -1; }
+            if (present("no-files")) { errno = ENFILE; return -1; }
+            if (present("no-buffers")) { errno = ENOBUFS; return -1; }
+            return REAL(accept_call, "accept4")(descriptor, address, length, flags);
+        }
+
         /* Whoever started the test may ignore it. */
         __attribute__((constructor)) static void default_signal(void) { signal(SIGXFSZ, SIG_DFL); }
+        /* Not only the soft limit, which the server raises. */
+        __attribute__((constructor)) static void limit_descriptors(void) {
+            const char *count = getenv("FAULT_DESCRIPTORS");
+            if (!count) return;
+            struct rlimit limit = {strtoul(count, 0, 10), strtoul(count, 0, 10)};
+            setrlimit(RLIMIT_NOFILE, &limit);
+        }
         """#
 
     private let folder: StartingFolder
