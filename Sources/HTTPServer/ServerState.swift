@@ -80,7 +80,8 @@ final class ServerState: Sendable {
         self.handshakes = handshakes
         self.finishOwnAnswer = finishOwnAnswer
         let limit = DescriptorLimit.current
-        maximumConnections = max(1, min(configuration.maximumConnections, limit - Self.reservedDescriptors))
+        let room = limit - Self.reservedDescriptors - configuration.reservedConnections
+        maximumConnections = max(1, min(configuration.maximumConnections, room))
         descriptorCeiling = Int32(clamping: limit - Self.lastDescriptors)
         politeCeiling = descriptorCeiling - Int32(clamping: configuration.reservedConnections)
     }
