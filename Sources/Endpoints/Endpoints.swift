@@ -52,6 +52,10 @@ public struct Endpoints: Sendable {
         adminTable = RouteTable(Route.all, on: .admin)
     }
 
+    /// RFC 6797: for a year, clients that came over https come over nothing else. Over http the field must not be sent
+    /// (section 7.2).
+    private static let transportSecurity = "max-age=31536000"
+
     /// The time since this call, from the monotonic clock.
     public static func monotonicTime() -> @Sendable () -> Duration {
         let start = ContinuousClock.now
@@ -75,6 +79,7 @@ public struct Endpoints: Sendable {
         response.fields.append("X-Request-Id", id)
         response.fields.append("X-Content-Type-Options", "nosniff")
         if !response.fields.contains("Cache-Control") { response.fields.append("Cache-Control", "no-store") }
+        if caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
         let duration = stopwatch() - start
         metrics.count(route: found.routeName, status: response.status, duration: duration)
         logger.debug(
@@ -129,10 +134,13 @@ public struct Caller: Hashable, Sendable {
     public let remoteAddress: String?
     /// Where the request came in.
     public let listener: Listener
+    /// Whether it came over https, as far as this server or a proxy that it trusts knows.
+    public let isSecure: Bool
 
     /// A caller.
-    public init(remoteAddress: String?, listener: Listener) {
+    public init(remoteAddress: String?, listener: Listener, isSecure: Bool = false) {
         self.remoteAddress = remoteAddress
         self.listener = listener
+        self.isSecure = isSecure
     }
 }

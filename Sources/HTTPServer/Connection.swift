@@ -24,7 +24,10 @@ final class Connection {
     /// Tells this connection from others that had the slot before, or will have it.
     let generation: UInt32
     let service: Service
-    let remoteAddress: SocketAddress
+    /// The other end; once a proxy's header has come, the client that it names.
+    var remoteAddress: SocketAddress
+    /// A proxy has not said yet for whom it connects.
+    var awaitsProxyHeader: Bool
     /// Whether it takes one of the places that are limited; an overflow that is just being turned away does not.
     let isAdmitted: Bool
 
@@ -68,8 +71,20 @@ final class Connection {
         self.isAdmitted = isAdmitted
         self.deadline = deadline
         parser = RequestParser(limits: limits)
+        awaitsProxyHeader = service.proxies != nil
         state = service.wantsOpening ? .opening : .reading
+        mayUseHTTPS()
     }
+
+    /// Lets it ask for `https`: over TLS, or as a proxy that may have ended TLS.
+    func mayUseHTTPS() {
+        if transport.isSecure || service.gateways.contains(where: { $0.contains(remoteAddress) }) {
+            parser.isSecure = true
+        }
+    }
+
+    /// Whose connection it counts as: nobody's, before a proxy has said whose.
+    var countedAddress: SocketAddress? { awaitsProxyHeader ? nil : remoteAddress }
 
     /// Whether nothing of a next request is there.
     var isIdle: Bool { state == .reading && parser.phase == .idle && parser.unreadCount == 0 }

@@ -43,7 +43,8 @@ extension ConnectionLoop {
     private func place(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         counters.accepted.increment()
         let limit =
-            number < server.descriptorCeiling ? server.admit(address, isReserved: service.isReserved) : .descriptors
+            number < server.descriptorCeiling
+            ? server.admit(service.proxies == nil ? address : nil, isReserved: service.isReserved) : .descriptors
         if let limit {
             counters.rejected.increment()
             counters.count(limit)
@@ -69,7 +70,7 @@ extension ConnectionLoop {
                 Transport(socket, service.tls?.current), from: address, service, isAdmitted: true)
         else {
             counters.open.decrement()
-            server.release(address)
+            server.release(service.proxies == nil ? address : nil)
             return
         }
         if isDraining { setDeadline(connection, after: configuration.drainGrace) }

@@ -27,6 +27,10 @@ extension ConnectionLoop {
 
     /// Takes the next step of the opening, as far as the bytes at hand allow; called at every readiness.
     func open(_ connection: Connection) {
+        if connection.awaitsProxyHeader {
+            guard readProxyHeader(connection) else { return }
+        }
+        if connection.service.tls == nil { return beginRequests(connection) }
         connection.opening.hasNews = true
         if connection.opening.isAway { return }
         if connection.opening.hasGreeting { handOver(connection) } else { awaitGreeting(connection) }
@@ -39,9 +43,13 @@ extension ConnectionLoop {
         }
         counters.handshakes.increment()
         if handshake.isResumed { counters.resumedHandshakes.increment() }
-        connection.state = .reading
         // Requests may have come with the last message of the handshake.
         connection.mayRead = true
+        beginRequests(connection)
+    }
+
+    private func beginRequests(_ connection: Connection) {
+        connection.state = .reading
         setDeadline(connection, after: isDraining ? configuration.drainGrace : configuration.headerTimeout)
         advance(connection)
     }

@@ -161,7 +161,7 @@ actor ConnectionLoop: EventHandler {
         if connection.handler != nil {
             orphanedHandlers += 1
         } else if connection.isAdmitted {
-            server.release(connection.remoteAddress)
+            server.release(connection.countedAddress)
         } else {
             rejectedCount -= 1
         }

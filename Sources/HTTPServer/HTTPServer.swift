@@ -59,19 +59,27 @@ public final class HTTPServer: Sendable {
     ///   - isReserved: whether connections are taken here when others are refused (`Configuration.reservedConnections`), so
     ///     that those who look after the server get in when it is overrun.
     ///   - isUrgent: which requests are answered however many are pending: health checks.
+    ///   - proxies: when given, connections are taken from these addresses alone, and each must begin with the header of the
+    ///     PROXY protocol, before TLS. `RequestContext.remoteAddress` is then what the header says.
+    ///   - gateways: proxies that may have ended TLS for their clients: from them, targets with `https` are taken.
+    ///   - waits: whether connections wait until `beginAccepting()`.
     ///   - handler: answers what comes in there.
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
         through listener: consuming Listener, name: String = "public", tls: TLSContextHolder? = nil,
         isReserved: Bool = false, isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false },
+        proxies: [AddressRange]? = nil, gateways: [AddressRange] = [], waits: Bool = false,
         handler: @escaping RequestHandler
     ) throws(SocketError) -> SocketAddress {
         let service = Service(
             number: state.nextServiceNumber(), name: name, isReserved: isReserved, tls: tls, isUrgent: isUrgent,
-            handler: handler)
-        return try state.open(Port(listener, service))
+            proxies: proxies, gateways: gateways, handler: handler)
+        return try state.open(Port(listener, service), waits: waits)
     }
+
+    /// Takes connections from the listeners that wait, with those that have come meanwhile.
+    public func beginAccepting() throws(SocketError) { try state.beginAccepting() }
 
     /// Reads the system's clock, in seconds since 1970.
     @Sendable public static func systemTime() -> Int { time(nil) }

@@ -15,14 +15,19 @@ final class Service: Sendable {
     let isReserved: Bool
     /// Which requests are answered however many are pending.
     let isUrgent: @Sendable (Request) -> Bool
+    /// Who may connect, when each connection must begin with the header of a proxy.
+    let proxies: [AddressRange]?
+    /// Who may ask for `https` without it.
+    let gateways: [AddressRange]
     /// Whether its connections begin with something else than a request.
-    var wantsOpening: Bool { tls != nil }
+    var wantsOpening: Bool { tls != nil || proxies != nil }
     /// What its connections speak; nil: HTTP in clear text.
     let tls: TLSContextHolder?
 
     init(
         number: Int, name: String, isReserved: Bool, tls: TLSContextHolder?,
-        isUrgent: @escaping @Sendable (Request) -> Bool, handler: @escaping RequestHandler
+        isUrgent: @escaping @Sendable (Request) -> Bool, proxies: [AddressRange]?, gateways: [AddressRange],
+        handler: @escaping RequestHandler
     ) {
         self.number = number
         self.name = name
@@ -30,6 +35,8 @@ final class Service: Sendable {
         self.isReserved = isReserved
         self.isUrgent = isUrgent
         self.tls = tls
+        self.proxies = proxies
+        self.gateways = gateways
     }
 }
 
@@ -69,6 +76,7 @@ final class ServerState: Sendable {
     /// Of the loops; kept when those have gone.
     private let counters = Locked<[Counters]>([])
     let ports = Locked<[UInt32: Port]>([:])
+    private let waitingPorts = Locked<[UInt32]>([])
     private let portCount = Atomic<UInt32>(0)
     private let serviceCount = Atomic<Int>(0)
 
@@ -96,9 +104,27 @@ final class ServerState: Sendable {
     }
 
     /// Watches a listener on every loop: the kernel wakes one that waits.
-    func open(_ port: Port) throws(SocketError) -> SocketAddress {
+    func open(_ port: Port, waits: Bool) throws(SocketError) -> SocketAddress {
         let id = portCount.add(1, ordering: .relaxed).newValue
         ports.withLock { $0[id] = port }
+        if waits {
+            waitingPorts.withLock { $0.append(id) }
+        } else {
+            try beginAccepting(port, id)
+        }
+        return port.listener.address
+    }
+
+    /// Watches the listeners that wait.
+    func beginAccepting() throws(SocketError) {
+        let waiting = waitingPorts.withLock { ids in
+            defer { ids = [] }
+            return ids
+        }
+        for id in waiting { if let port = port(id) { try beginAccepting(port, id) } }
+    }
+
+    private func beginAccepting(_ port: Port, _ id: UInt32) throws(SocketError) {
         port.listener.beginToShare()
         do {
             for loop in loops.withLock({ $0 }) { try loop.watch(port, id) }
@@ -106,7 +132,6 @@ final class ServerState: Sendable {
             _ = ports.withLock { $0.removeValue(forKey: id) }
             throw .system(operation: error.operation, code: error.code)
         }
-        return port.listener.address
     }
 
     func nextServiceNumber() -> Int { serviceCount.add(1, ordering: .relaxed).oldValue }
@@ -125,14 +150,14 @@ final class ServerState: Sendable {
 
     // MARK: Limits
 
-    /// Counts a connection; the limit that forbids it, if there are too many.
-    func admit(_ address: SocketAddress, isReserved: Bool) -> HTTPServer.Limit? {
+    /// Counts a connection; the limit that forbids it, if there are too many. Without an address it is not known yet whose.
+    func admit(_ address: SocketAddress?, isReserved: Bool) -> HTTPServer.Limit? {
         let maximum = maximumConnections + (isReserved ? configuration.reservedConnections : 0)
         guard connections.add(1, ordering: .relaxed).newValue <= maximum else {
             connections.subtract(1, ordering: .relaxed)
             return .connections
         }
-        guard let block = block(of: address) else { return nil }
+        guard let block = address.flatMap(block(of:)) else { return nil }
         let isAdmitted = connectionsByBlock.withLock { counts in
             guard counts[block, default: 0] < configuration.maximumConnectionsPerAddress else { return false }
             counts[block, default: 0] += 1
@@ -144,9 +169,9 @@ final class ServerState: Sendable {
     }
 
     /// Takes back what `admit` counted.
-    func release(_ address: SocketAddress) {
+    func release(_ address: SocketAddress?) {
         connections.subtract(1, ordering: .relaxed)
-        guard let block = block(of: address) else { return }
+        guard let block = address.flatMap(block(of:)) else { return }
         // Only who has a connection has an entry, so that the table is never larger than that of the connections.
         connectionsByBlock.withLock { counts in
             let left = (counts[block] ?? 0) - 1

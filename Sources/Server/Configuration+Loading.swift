@@ -45,11 +45,26 @@ extension Configuration {
             guard let key = ConfigurationKey.at(path) else { continue }
             apply(text, to: key, from: flag, &problems)
         }
+        problems += impossibleCombinations
+        if !problems.isEmpty { throw Problems(lines: problems) }
+    }
+
+    /// What each value alone allows, and all together do not.
+    private var impossibleCombinations: [String] {
+        var problems: [String] = []
         if server.publicListen == server.adminListen, server.publicListen.port != 0 {
             problems.append(
                 "server.public_listen and server.admin_listen are both \(server.publicListen): give each its own port")
         }
-        if !problems.isEmpty { throw Problems(lines: problems) }
+        if server.publicListen.port == nil, server.issuer == nil {
+            problems.append(
+                "server.public_listen is a Unix socket, which has no URL: set server.issuer to the one that apps call")
+        }
+        if server.proxyProtocol == .required, server.trustedProxies.isEmpty {
+            problems.append(
+                "server.proxy_protocol is required, and nobody may connect: name the proxies in server.trusted_proxies")
+        }
+        return problems
     }
 
     private mutating func apply(file name: String, _ text: [UInt8], _ problems: inout [String]) {

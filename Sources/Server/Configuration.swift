@@ -1,4 +1,5 @@
 public import Cryptography
+public import HTTP
 public import Sockets
 public import Telemetry
 
@@ -14,10 +15,28 @@ public struct Configuration: Hashable, Sendable {
         public var publicListen = SocketAddress.ipv4(bytes: [127, 0, 0, 1], port: 8080)
         /// Where admins come in: another port, so that a proxy cannot publish it by accident.
         public var adminListen = SocketAddress.ipv4(bytes: [127, 0, 0, 1], port: 8081)
+        /// The mode of the public listener's file, when it is a Unix socket.
+        public var unixSocketMode: UInt32 = 0o660
+        /// Whether a second process may take the ports while this one serves, to go on when it stops.
+        public var reusesPort = false
+        /// Whose word about clients is believed.
+        public var trustedProxies: [AddressRange] = []
+        /// Where they say it.
+        public var forwardedField = ForwardingField.xForwardedFor
+        /// Whether connections to the public listener begin with the header of a proxy.
+        public var proxyProtocol = ProxyProtocol.off
         /// The `iss` of every token: the URL at which apps reach the server. Nil: the public address.
         public var issuer: String?
         /// The `aud` of every token: the APIs that accept it. Nil: the issuer.
         public var audience: String?
+    }
+
+    /// Whether a proxy that passes bytes on, not requests, says first for whom it connects.
+    public enum ProxyProtocol: String, CaseIterable, Hashable, Sendable {
+        /// Connections begin with TLS or a request.
+        case off
+        /// Connections begin with a header of the PROXY protocol, version 1 or 2, and come from trusted proxies only.
+        case required
     }
 
     /// Where everything is kept.
@@ -105,6 +124,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var writeMinimumRate = 500
     /// How long an answer may take. Beyond: 503.
     public var requestTimeout = Duration.seconds(15)
+    /// How long, when the server stops, an idle connection may still ask.
+    public var stopGrace = Duration.seconds(1)
     /// How long a stop waits for the requests that run.
     public var stopTimeout = Duration.seconds(20)
     /// Connections of all listeners together. Beyond: 503.

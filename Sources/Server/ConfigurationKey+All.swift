@@ -4,8 +4,17 @@ internal import Sockets
 // request could meet, a lifetime of centuries.
 extension ConfigurationKey {
     static let server = [
-        listener("server.public_listen", \.server.publicListen),
+        listener("server.public_listen", \.server.publicListen, mayBeUnix: true),
         listener("server.admin_listen", \.server.adminListen),
+        text(
+            "server.unix_socket_mode", "a mode like \"0660\"", \.server.unixSocketMode, parse: { mode($0) },
+            print: { "0" + String($0, radix: 8) }),
+        flag("server.reuse_port", \.server.reusesPort),
+        list(
+            "server.trusted_proxies", "a list of addresses, ranges like 10.0.0.0/8, or unix", \.server.trustedProxies,
+            parse: { AddressRange($0) }, print: { "\($0)" }),
+        word("server.forwarded_field", \.server.forwardedField),
+        word("server.proxy_protocol", \.server.proxyProtocol),
         optionalText("server.issuer", "an http or https URL without query and final slash", \.server.issuer) {
             isBaseURL($0)
         },
@@ -44,6 +53,7 @@ extension ConfigurationKey {
             "limits.write_minimum_bytes_per_second", 0...1_000_000_000, "bytes per second", \.limits.writeMinimumRate),
         // A refresh that the store could not decide within its 10 s is answered by the endpoint, not by the engine.
         seconds("limits.request_timeout_seconds", 11...3600, \.limits.requestTimeout),
+        seconds("limits.stop_grace_seconds", 0...60, \.limits.stopGrace),
         seconds("limits.stop_timeout_seconds", 1...3600, \.limits.stopTimeout),
         count("limits.connections", 16...1_000_000, "connections", \.limits.connections),
         count(
@@ -64,15 +74,24 @@ extension ConfigurationKey {
     ]
 
     private static func listener(
-        _ path: String, _ member: any WritableKeyPath<Configuration, SocketAddress> & Sendable
+        _ path: String, _ member: any WritableKeyPath<Configuration, SocketAddress> & Sendable, mayBeUnix: Bool = false
     ) -> ConfigurationKey {
-        text(
-            path, "an address like 127.0.0.1:8080, [::1]:8080 or *:8080 (port 0 takes a free one)", member,
+        let expectation = "an address like 127.0.0.1:8080, [::1]:8080 or *:8080 (port 0 takes a free one)"
+        return text(
+            path, expectation + (mayBeUnix ? ", or unix:PATH" : ""), member,
             parse: { text in
-                guard let address = try? SocketAddress(text), address.port != nil else { return nil }
+                guard let address = try? SocketAddress(text), mayBeUnix || address.port != nil else { return nil }
                 return address
             },
             print: { "\($0)" })
+    }
+
+    /// Octal digits with a 0 before them, as chmod(1) takes them; the owner may always connect.
+    private static func mode(_ text: String) -> UInt32? {
+        guard text.utf8.count == 4, text.hasPrefix("0"), let mode = UInt32(text, radix: 8), mode & 0o600 == 0o600,
+            mode & 0o111 == 0
+        else { return nil }
+        return mode
     }
 
     /// The path of `sqlite:PATH`; nil for anything else, and for databases in memory, which would keep nothing.

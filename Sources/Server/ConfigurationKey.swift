@@ -57,6 +57,54 @@ extension ConfigurationKey {
             path, range, "seconds", member, wrap: { .seconds($0) }, unwrap: { Int($0.components.seconds) })
     }
 
+    static func flag(
+        _ path: String, _ member: any WritableKeyPath<Configuration, Bool> & Sendable
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            path: path, expectation: "true or false",
+            set: { configuration, value in
+                switch value {
+                case .boolean(let isOn): configuration[keyPath: member] = isOn
+                // The environment knows only text.
+                case .string("true"): configuration[keyPath: member] = true
+                case .string("false"): configuration[keyPath: member] = false
+                default: return false
+                }
+                return true
+            },
+            get: { .boolean($0[keyPath: member]) })
+    }
+
+    /// A list; as one text, the form of the environment, its members are parted by commas.
+    static func list<Member>(
+        _ path: String, _ expectation: String, _ member: any WritableKeyPath<Configuration, [Member]> & Sendable,
+        parse: @escaping @Sendable (String) -> Member?, print: @escaping @Sendable (Member) -> String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            path: path, expectation: expectation,
+            set: { configuration, value in
+                var texts: [String]
+                switch value {
+                case .null: texts = []
+                case .list(let members): texts = members
+                case .string(let text):
+                    texts = text.split(separator: ",", omittingEmptySubsequences: false).map(Self.trimmed)
+                default: return false
+                }
+                let parsed = texts.compactMap(parse)
+                guard parsed.count == texts.count else { return false }
+                configuration[keyPath: member] = parsed
+                return true
+            },
+            get: { .list($0[keyPath: member].map(print)) })
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+
     static func word<Value: RawRepresentable & CaseIterable & SendableMetatype>(
         _ path: String, _ member: any WritableKeyPath<Configuration, Value> & Sendable
     ) -> ConfigurationKey where Value.RawValue == String {

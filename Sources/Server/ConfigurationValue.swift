@@ -10,6 +10,8 @@ public enum ConfigurationValue: Hashable, Sendable {
     case integer(Int)
     /// Text.
     case string(String)
+    /// A list of texts.
+    case list([String])
     /// Something that no key takes; the word says what it is.
     case other(String)
 }
@@ -22,6 +24,7 @@ extension ConfigurationValue: CustomStringConvertible {
         case .boolean(let value): "\(value)"
         case .integer(let value): "\(value)"
         case .string(let value): "\"\(value)\""
+        case .list(let values): "[" + values.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
         case .other(let word): word
         }
     }
@@ -60,6 +63,7 @@ struct ConfigurationDocument: Decodable {
         if let value = try? container.decode(Int.self, forKey: key) { return .integer(value) }
         if let value = try? container.decode(String.self, forKey: key) { return .string(value) }
         if (try? container.decode(Double.self, forKey: key)) != nil { return .other("a fraction") }
+        if let value = try? container.decode([String].self, forKey: key) { return .list(value) }
         if (try? container.nestedUnkeyedContainer(forKey: key)) != nil { return .other("a list") }
         return .other("an object")
     }

@@ -46,6 +46,7 @@ extension SocketAddress {
         switch self {
         case .ipv4(let bytes, let port) where bytes == [0, 0, 0, 0]: "http://127.0.0.1:\(port)"
         case .ipv6(let bytes, let port) where bytes.allSatisfy { $0 == 0 }: "http://[::1]:\(port)"
+        case .unix: "\(self)"
         default: "http://\(self)"
         }
     }
@@ -71,6 +72,7 @@ extension ServerLimits {
         engine.writeTimeout = writeTimeout
         engine.writeMinimumRate = writeMinimumRate
         engine.requestTimeout = requestTimeout
+        engine.drainGrace = stopGrace
         engine.maximumConnections = connections
         engine.maximumConnectionsPerAddress = connectionsPerAddress
         engine.ipv6PrefixBits = ipv6PrefixBits

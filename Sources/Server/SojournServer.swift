@@ -4,7 +4,7 @@
 //
 // Reading order: SojournServer (start and stop) · Application (everything but the sockets) · FirstStart · Upkeep;
 // Configuration with ConfigurationKey+All (the table of keys) and Configuration+Loading (where values come from);
-// RootKeyFile; ReadyFile; Doctor.
+// RootKeyFile; ReadyFile; SojournServer+Listening (which sockets lead where, and who the caller is).
 
 internal import Endpoints
 internal import EventLoops
@@ -12,15 +12,19 @@ internal import HTTP
 internal import HTTPServer
 internal import SQLiteStore
 internal import Sessions
-internal import Sockets
+public import Sockets
 internal import Telemetry
 
 /// A server, from its start to its stop. Each is started once.
 public actor SojournServer {
-    private let configuration: Configuration
+    /// How long a successor waits beyond the time that the other process has for its stop.
+    private static let succession = Duration.seconds(10)
+
+    let configuration: Configuration
+    let inherited: [InheritedListeners.Descriptor]
     private let surroundings: Surroundings
     private let readyFile: ReadyFile?
-    private let entrance = Entrance()
+    let entrance = Entrance()
     private var running: Running?
 
     private struct Running {
@@ -32,9 +36,16 @@ public actor SojournServer {
 
     /// A server that does not run yet.
     ///
-    /// - Parameter readyFilePath: where the ready file goes, if one is wanted.
-    public init(_ configuration: Configuration, _ surroundings: Surroundings, readyFilePath: String? = nil) {
+    /// - Parameters:
+    ///   - inherited: sockets that listen already, handed over by whoever started the process; they take the place of the
+    ///     configured addresses.
+    ///   - readyFilePath: where the ready file goes, if one is wanted.
+    public init(
+        _ configuration: Configuration, _ surroundings: Surroundings,
+        inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil
+    ) {
         self.configuration = configuration
+        self.inherited = inherited
         self.surroundings = surroundings
         readyFile = readyFilePath.map(ReadyFile.init)
     }
@@ -47,18 +58,19 @@ public actor SojournServer {
         public let firstAdminKey: String?
     }
 
-    /// Opens the database and the listeners. Requests are answered when this returns.
+    /// Opens the database and the listeners. Requests are answered when this returns. Who connects before waits for it.
     public func start() async throws(StartError) -> Start {
         DescriptorLimit.raise(to: configuration.limits.connections + 128)
         let (engine, loops) = try makeEngine()
         do throws(StartError) {
             let addresses = try listen(engine)
-            let application = try await Application.open(configuration, surroundings, issuer: addresses.public)
+            let application = try await openApplication(issuer: addresses.public)
             application.show(engine, waitingChanges: { [store = application.store] in store.waitingChanges })
             do throws(StartError) {
                 // Not before the database is ours: the socket of the server that has it must stay where it is.
-                try listen(engine, on: .unix(path: addresses.adminSocket), "database.url", .adminSocket)
+                try listenToAdministrators(engine, addresses.adminSocket)
                 entrance.open(application.endpoints(isStopping: { [closing = entrance.closing] in closing.isStopping }))
+                do { try engine.beginAccepting() } catch { throw StartError.system(error.description) }
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()
@@ -106,32 +118,24 @@ extension SojournServer {
         } catch { throw .system(error.description) }
     }
 
-    private func listen(_ engine: HTTPServer) throws(StartError) -> Addresses {
-        let server = configuration.server
-        let socketPath = configuration.database.socketPath
-        guard socketPath.utf8.count <= 107 else {
-            throw .system(
-                "the path of the admin socket, \(socketPath), is longer than the 107 bytes that the system allows; move "
-                    + "the database to a shorter path, or name it by a relative one")
-        }
-        let publicAddress = try listen(engine, on: server.publicListen, "server.public_listen", .public)
-        let adminAddress = try listen(engine, on: server.adminListen, "server.admin_listen", .admin)
-        return Addresses(
-            public: publicAddress.baseURL, admin: adminAddress.baseURL, adminSocket: socketPath)
-    }
-
-    @discardableResult
-    private func listen(
-        _ engine: HTTPServer, on address: SocketAddress, _ key: String, _ listener: Caller.Listener
-    ) throws(StartError) -> SocketAddress {
-        do throws(SocketError) {
-            return try engine.listen(
-                on: address, name: key, isReserved: listener != .public, isUrgent: \.isHealthCheck
-            ) { [entrance] request, context in
-                let host = context.isLocalSocket ? nil : context.remoteAddress.host
-                return await entrance.respond(to: request, from: Caller(remoteAddress: host, listener: listener))
+    /// With a shared port the process that has the database may be about to stop: it is waited for, while who connects to
+    /// this one waits in the queue.
+    private func openApplication(issuer: String) async throws(StartError) -> Application {
+        let patience = configuration.server.reusesPort ? configuration.limits.stopTimeout + Self.succession : .zero
+        let start = ContinuousClock.now
+        var isTold = false
+        while true {
+            do throws(StartError) {
+                return try await Application.open(configuration, surroundings, issuer: issuer)
+            } catch {
+                guard case .database(.alreadyOpen) = error, patience > .zero else { throw error }
+                if Task.isCancelled { throw .cancelled }
+                guard ContinuousClock.now - start < patience else { throw error }
+                if !isTold { surroundings.logger.notice("waiting for the process that has the database to stop") }
+                isTold = true
+                try? await Task.sleep(for: .milliseconds(20))
             }
-        } catch { throw .listen(key: key, error) }
+        }
     }
 
     private func writeReadyFile(_ addresses: Addresses) throws(StartError) {

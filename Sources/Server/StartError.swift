@@ -18,6 +18,12 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     case adminKey(String)
     /// An address cannot be listened on.
     case listen(key: String, SocketError)
+    /// The public listener is a Unix socket, and nothing says under which URL apps reach it.
+    case issuerMissing
+    /// Sockets were handed over under names that say nothing.
+    case inheritedNames([String])
+    /// It was told to stop before it had started.
+    case cancelled
     /// The event loops cannot be made.
     case system(String)
     /// The ready file cannot be written.
@@ -37,6 +43,12 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
                 + "configuration, or start once with the old value and run 'sojourn settings set'"
         case .adminKey(let problem): "SOJOURN_ADMIN_KEY: \(problem)"
         case .listen(let key, let error): "\(key): \(error)"
+        case .issuerMissing:
+            "the public listener is a Unix socket, which has no URL: set server.issuer to the one that apps call"
+        case .inheritedNames(let names):
+            "LISTEN_FDS hands over sockets named \(names.map { "'\($0)'" }.joined(separator: ", ")): name each 'public' or "
+                + "'admin' (FileDescriptorName=)"
+        case .cancelled: "stopped before it had started"
         case .system(let reason): reason
         case .readyFile(let path, let reason): "the ready file \(path) cannot be written: \(reason)"
         }

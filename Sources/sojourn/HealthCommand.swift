@@ -28,7 +28,9 @@ enum HealthCommand {
 
     private static func address(_ arguments: Arguments) async throws(Failure) -> SocketAddress {
         guard let url = arguments.value("--url") else {
-            return try Setup.configuration(arguments).server.publicListen.reachable
+            let server = try Setup.configuration(arguments).server
+            // Where a proxy must speak first, this program has nothing to say; the admin listener is as healthy.
+            return (server.proxyProtocol == .off ? server.publicListen : server.adminListen).reachable
         }
         let prefix = "http://"
         var authority = url.hasPrefix(prefix) ? String(url.dropFirst(prefix.count)) : url

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Server
+import Sockets
 import Telemetry
 
 /// `sojourn serve` and `sojourn migrate`
@@ -30,19 +31,50 @@ enum ServeCommand {
     ) { (arguments) async throws(Failure) in
         let configuration = try Setup.configuration(arguments)
         let surroundings = Surroundings.system(configuration.log, environment: Setup.environment)
+        let supervisor = ServiceNotification(environment: Setup.environment)
         let stops = Signals.stops()
-        let server = SojournServer(
-            configuration, surroundings, readyFilePath: arguments.value("--ready-file"))
-        let start: SojournServer.Start
-        do throws(StartError) { start = try await server.start() } catch {
-            throw Failure(.failed, error.description)
+        let firstStop = Task {
+            for await _ in stops { break }
+            // The next one ends the process at once.
+            Signals.restoreDefaults()
         }
+        let server = SojournServer(
+            configuration, surroundings, inherited: try inherited(), readyFilePath: arguments.value("--ready-file"))
+        guard let start = try await start(server, unless: firstStop) else { return }
         announce(start, configuration, surroundings.logger)
-        for await _ in stops { break }
-        Signals.restoreDefaults()
+        supervisor?.send("READY=1")
+        await firstStop.value
         surroundings.logger.notice("stopping")
+        supervisor?.send("STOPPING=1")
         await server.stop(deadline: configuration.limits.stopTimeout)
         surroundings.logger.notice("stopped")
+    }
+
+    /// Starts the server; nil when it was told to stop while it waited for another process.
+    private static func start(
+        _ server: SojournServer, unless stop: Task<Void, Never>
+    ) async throws(Failure) -> SojournServer.Start? {
+        let starting = Task { () async -> Result<SojournServer.Start, StartError> in
+            do throws(StartError) { return .success(try await server.start()) } catch { return .failure(error) }
+        }
+        Task {
+            await stop.value
+            starting.cancel()
+        }
+        switch await starting.value {
+        case .success(let start): return start
+        case .failure(.cancelled): return nil
+        case .failure(let error): throw Failure(.failed, error.description)
+        }
+    }
+
+    /// The sockets that whoever started this process hands over.
+    private static func inherited() throws(Failure) -> [InheritedListeners.Descriptor] {
+        guard let descriptors = InheritedListeners.descriptors(in: Setup.environment, pid: getpid()) else {
+            throw Failure(.failed, "LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES contradict each other")
+        }
+        InheritedListeners.forgetEnvironment()
+        return descriptors
     }
 
     static let migrate = Command(
