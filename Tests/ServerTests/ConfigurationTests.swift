@@ -62,15 +62,27 @@ struct ConfigurationTests {
             "server.issuer": "https://login.example/sojourn", "server.audience": "https://api.example",
             "database.url": "sqlite:/var/lib/sojourn/db", "keys.root_key_file": "/run/secrets/1",
             "keys.algorithm": "EdDSA", "log.level": "debug", "log.format": "text",
+            "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
+            "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
+        ]
+        // Values that text alone does not spell.
+        let spelt: [String: ConfigurationValue] = [
+            "server.reuse_port": .boolean(true),
+            "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
         ]
         for key in ConfigurationKey.all {
             var text = others[key.path] ?? ""
             if case .integer(let number) = key.get(Configuration()) { text = "\(number + 1)" }
             var sources = Configuration.Sources()
             sources.environment = [key.variable: text]
+            // It makes no sense alone.
+            if key.path == "server.proxy_protocol" {
+                sources.environment["SOJOURN_SERVER_TRUSTED_PROXIES"] = "unix"
+            }
             let configuration = try Configuration(from: sources)
             #expect(configuration != Configuration(), "\(key.path) changes nothing")
-            let expected: ConfigurationValue = Int(text).map { .integer($0) } ?? .string(text)
+            let number = text.hasPrefix("0") ? nil : Int(text)
+            let expected = spelt[key.path] ?? number.map { .integer($0) } ?? .string(text)
             #expect(key.get(configuration) == expected, "\(key.path)")
         }
     }
@@ -99,7 +111,25 @@ struct ConfigurationTests {
             ("{logs: 3}", "unknown key logs"),
             ("{log: null}", "unknown key log"),
             ("{server: {public_listen: '127.0.0.1'}}", "server.public_listen must be an address like 127.0.0.1:8080"),
-            ("{server: {public_listen: 'unix:/x'}}", "server.public_listen must be an address"),
+            ("{server: {public_listen: 'unix:'}}", "server.public_listen must be an address"),
+            ("{server: {public_listen: 'unix:/x'}}", "set server.issuer to the one that apps call"),
+            ("{server: {admin_listen: 'unix:/x'}}", "server.admin_listen must be an address"),
+            ("{server: {unix_socket_mode: '660'}}", "server.unix_socket_mode must be a mode like"),
+            ("{server: {unix_socket_mode: '0777'}}", "server.unix_socket_mode must be a mode like"),
+            ("{server: {unix_socket_mode: '0066'}}", "server.unix_socket_mode must be a mode like"),
+            ("{server: {unix_socket_mode: '0668'}}", "server.unix_socket_mode must be a mode like"),
+            ("{server: {unix_socket_mode: 660}}", "server.unix_socket_mode must be a mode like"),
+            ("{server: {reuse_port: 1}}", "server.reuse_port must be true or false, not 1"),
+            (
+                "{server: {trusted_proxies: ['10.0.0.1/8']}}",
+                "must be a list of addresses, ranges like 10.0.0.0/8, or unix"
+            ),
+            ("{server: {trusted_proxies: ['10.0.0.0/8', 'nginx']}}", "not [\"10.0.0.0/8\", \"nginx\"]"),
+            ("{server: {trusted_proxies: '*'}}", "server.trusted_proxies must be a list"),
+            ("{server: {trusted_proxies: [10]}}", "server.trusted_proxies must be a list"),
+            ("{server: {forwarded_field: 'X-Real-IP'}}", "one of \"x-forwarded-for\", \"forwarded\", \"none\""),
+            ("{server: {proxy_protocol: 'v2'}}", "server.proxy_protocol must be one of \"off\", \"required\""),
+            ("{server: {proxy_protocol: 'required'}}", "name the proxies in server.trusted_proxies"),
             ("{server: {admin_listen: 8081}}", "server.admin_listen must be an address"),
             ("{server: {issuer: 'ftp://x'}}", "server.issuer must be an http or https URL"),
             ("{server: {issuer: 'https://x/'}}", "server.issuer must be"),
@@ -126,7 +156,7 @@ struct ConfigurationTests {
         ])
     func refusals(file: String, expected: String) {
         let lines = Self.problems(file: file)
-        #expect(lines.contains { $0.hasPrefix("sojourn.json5: ") || $0.contains("each its own port") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("sojourn.json5: ") || $0.hasPrefix("server.") }, "\(lines)")
         #expect(lines.contains { $0.contains(expected) }, "\(lines)")
         #expect(lines.allSatisfy { !$0.contains("\n") }, "\(lines)")
     }
@@ -144,7 +174,7 @@ struct ConfigurationTests {
                 "environment: SOJOURN_DATABASE_URL must be sqlite:PATH, not 'mysql:x'",
                 "environment: unknown variable SOJOURN_LOG_LEVL; did you mean SOJOURN_LOG_LEVEL?",
                 "--public must be an address like 127.0.0.1:8080, [::1]:8080 or *:8080 (port 0 takes a free one), "
-                    + "not 'nowhere'",
+                    + "or unix:PATH, not 'nowhere'",
             ])
     }
 
