@@ -41,6 +41,9 @@ extension Request {
     /// Whether the sender lets the connection live after the response (RFC 9112 §9.3).
     public var wantsKeepAlive: Bool {
         if fields.listContains("connection", "close") { return false }
+        // Some take what follows the head of a request to upgrade for the other protocol (RFC 9110 §7.8 has it come after the
+        // content). So nothing is read behind such a request but its content.
+        if !body.isEmpty || fields.contains("transfer-encoding"), fields.contains("upgrade") { return false }
         return version == .http11 || fields.listContains("connection", "keep-alive")
     }
 

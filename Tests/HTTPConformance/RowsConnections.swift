@@ -269,14 +269,14 @@ extension Row {
                 + [
                     (
                         "Upgrade with content", post("Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 1", "x"),
-                        .reads("POST / x")
+                        .closes("POST / x")
                     ),
                     ("Upgrade in HTTP/1.0", old("GET /", "Connection: Upgrade\r\nUpgrade: h2c"), .closes("GET / @")),
                     (
                         "Upgrade with an expectation",
                         post(
                             "Connection: Upgrade\r\nUpgrade: h2c\r\nExpect: 100-continue\r\nContent-Length: 1",
-                            "\(pause)x"), .reads("POST / x")
+                            "\(pause)x"), .closes("POST / x")
                     ),
                     ("Upgrade and close", fields("Connection: Upgrade, close\r\nUpgrade: h2c"), .closes("GET /")),
                     (
