@@ -53,11 +53,6 @@ extension EndpointRow {
                 ),
                 ("If-None-Match that is none", ask("GET \(keys)", "If-None-Match: x"), [.answer(200)]),
                 ("If-None-Match that is empty", ask("GET \(keys)", "If-None-Match:"), [.answer(200)]),
-                (
-                    "If-None-Match beats If-Modified-Since",
-                    ask("GET \(keys)", "If-None-Match: \"x\"\r\nIf-Modified-Since: Fri, 31 Dec 2999 23:59:59 GMT"),
-                    [.answer(200)]
-                ),
             ])
         + rows(
             "9110 13.1.1", .must,
@@ -75,11 +70,45 @@ extension EndpointRow {
                 ("If-Match over two lines", ask("GET \(keys)", "If-Match: \"x\"\r\nIf-Match: \"y\""), [.answer(412)]),
                 ("If-Match that is empty", ask("GET \(keys)", "If-Match:"), [.answer(412)]),
                 ("If-Match without an entity tag", ask("GET /healthz", "If-Match: \"x\""), [.answer(412)]),
+            ])
+        + rows(
+            "9110 13.2.2", .must,
+            [
+                (
+                    "If-None-Match beats If-Modified-Since",
+                    ask("GET \(keys)", "If-None-Match: \"x\"\r\nIf-Modified-Since: Fri, 31 Dec 2999 23:59:59 GMT"),
+                    [.answer(200)]
+                ),
                 (
                     "If-Match beats If-Unmodified-Since",
                     ask("GET \(keys)", "If-Match: *\r\nIf-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT"),
                     [.answer(200)]
                 ),
+                (
+                    "If-Match comes before If-None-Match",
+                    ask("GET \(keys)", "If-None-Match: *\r\nIf-Match: \"x\""), [.answer(412)]
+                ),
+                (
+                    "If-None-Match follows If-Match", ask("GET \(keys)", "If-None-Match: *\r\nIf-Match: *"),
+                    [.answer(304)]
+                ),
+            ])
+        + rows(
+            "9110 15.4.5", .must,
+            [
+                (
+                    "304 has what a cache needs",
+                    ask("GET \(keys)", "If-None-Match: *"),
+                    [.answer(304, "ETag:", "Cache-Control: public, max-age=300", "Date:")]
+                )
+            ])
+        + rows(
+            "9110 15.4.5", .should,
+            [
+                (
+                    "304 has no more", ask("GET \(keys)", "If-None-Match: *"),
+                    [.answer(304, "!Content-Type", "!Content-Encoding", "!Content-Language", "!Content-Range")]
+                )
             ])
         + rows(
             "9110 13.2.1", .must,

@@ -95,6 +95,47 @@ extension EndpointRow {
                 ),
             ])
         + rows(
+            "9110 15.5.2", .must,
+            [
+                (
+                    "a challenge that applies", ask("GET /v1/me"),
+                    [.answer(401, "WWW-Authenticate: Bearer realm=\"sojourn\"")]
+                ),
+                (
+                    "a challenge that applies to clients", ask("POST /oauth/introspect", form, "grant_type=x"),
+                    [.answer(401, "WWW-Authenticate: Basic realm=\"sojourn\", charset=\"UTF-8\"")]
+                ),
+            ])
+        + rows(
+            "9110 11.5", .must,
+            [
+                (
+                    "a realm is quoted", ask("GET /v1/me/devices"),
+                    [.answer(401, "WWW-Authenticate: Bearer realm=\"sojourn\"")]
+                )
+            ])
+        + rows(
+            "9110 12.5.3", .should,
+            [
+                (
+                    "nothing is coded, whatever is acceptable",
+                    ask("GET /oauth/jwks", "Accept-Encoding: br, gzip;q=0.5, identity;q=0"),
+                    [.answer(200, "!Content-Encoding")]
+                )
+            ])
+        + rows(
+            "9110 10.1.2", .should,
+            [("From proves nothing", ask("GET /v1/me", "From: admin@a.example"), [.answer(401)])])
+        + rows(
+            "9110 3.3", .must,
+            [
+                (
+                    "one request proves nothing for the next",
+                    ask("GET /v1/me", "Authorization: Bearer x") + ask("GET /v1/me"),
+                    [.answer(401, "WWW-Authenticate:"), .answer(401, "WWW-Authenticate: Bearer realm=\"sojourn\"")]
+                )
+            ])
+        + rows(
             "9110 11.4", .should,
             [
                 (

@@ -123,5 +123,5 @@ extension Row {
     public static let all: [Row] =
         lines + requestLines + versions + methods + targets + targetForms + hosts + fieldLines + fieldValues + folding
         + lists + lengths + codings + bothLengths + chunks + chunkExtensions + trailers + incomplete + persistence
-        + pipelining + expectations + upgrades + sizes + ignoredFields
+        + pipelining + expectations + interimAnswers + upgrades + sizes + ignoredFields
 }

@@ -142,7 +142,7 @@ extension Row {
             "9112 7.1.1", .harden,
             [
                 "3;", "3;;a", "3;a;", "3;=b", "3;a=", "3;a=b=c", "3;a=;b", "3;a=\"b", "3;a=\"b\\", "3;a=\"b\\\"",
-                "3;a=\"b\"c", "3;a=\"b\" c", "3;a b", "3 a", "3 ", "3;a ", "3;a=b ", "3,a", "3;a,b", "3;(a)", "3;a=(b)",
+                "3;a=\"b\"c", "3;a=\"b\" c", "3;a b", "3 a", "3;a ", "3;a=b ", "3,a", "3;a,b", "3;(a)", "3;a=(b)",
                 "3;a=b/c", "3;\"a\"", "3;a=[b]", "3;a@b", "3;\u{E9}", "3;a=\u{E9}", "3;a={b}",
             ].map { ("an extension that is none: \($0)", chunked("\($0)\r\nabc\r\n0\r\n\r\n"), .refused(400)) }
                 + each([0, 11, 27, 127], "a control in an extension", .refused(400)) {

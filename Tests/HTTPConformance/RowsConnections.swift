@@ -247,6 +247,27 @@ extension Row {
                 ),
             ])
 
+    static let interimAnswers =
+        rows(
+            "9110 15.2", .must,
+            [
+                (
+                    "none for HTTP/1.0", old("POST /", "Expect: 100-continue\r\nContent-Length: 3", "abc"),
+                    .closes("POST / @ abc")
+                ),
+                (
+                    "none for HTTP/1.0 that stays open",
+                    old("POST /", "Connection: keep-alive\r\nExpect: 100-continue\r\nContent-Length: 3", "abc"),
+                    .reads("POST / @ abc")
+                ),
+                (
+                    "none for HTTP/1.0 before its content", old("POST /", "Expect: 100-continue\r\nContent-Length: 3"),
+                    .incomplete()
+                ),
+                ("none for who does not ask", post("Content-Length: 3", "abc"), .reads("POST / abc")),
+                ("none for who does not ask, before the content", post("Content-Length: 3"), .incomplete()),
+            ])
+
     static let upgrades =
         rows(
             "9110 7.8", .must,

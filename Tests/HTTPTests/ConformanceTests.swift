@@ -45,6 +45,26 @@ import Testing
         return reading
     }
 
+    @Test func everySectionIsCovered() {
+        #expect(Section.all.reduce(0) { $0 + $1.statements } == 524)
+        let clauses = Set(Row.all.map(\.clause) + EndpointRow.all.map(\.clause))
+        for section in Section.all {
+            #expect(section.ours.isEmpty || section.checkedIn != nil || clauses.contains(section.clause), "\(section)")
+            #expect(
+                Set(section.ours).count == section.ours.count && section.ours.allSatisfy { $0 <= section.statements })
+            #expect(section.ours.count == section.statements || !section.others.isEmpty, "\(section)")
+        }
+        // The grammar of codings has a section without a statement.
+        #expect(clauses.subtracting(Section.all.map(\.clause)) == ["9112 7"])
+    }
+
+    @Test func noRowStandsTwice() {
+        let inputs = Row.all.map(\.input).filter { $0.utf8.count < 200 }
+        #expect(Set(Row.all.map(\.description)).count == Row.all.count)
+        // An input may stand under several clauses.
+        #expect(inputs.count - Set(inputs).count < 10)
+    }
+
     @Test func everyRowIsReadAsItsClauseSays() {
         for row in Row.all {
             let reading = read(row.pieces.map { $0[...] })

@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import HTTPConformance
 import Server
 import Sockets
@@ -29,6 +30,17 @@ import Testing
     private func complaints(_ judge: @escaping @Sendable () -> [String]) async -> [String] {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "judge").async { continuation.resume(returning: judge()) }
+        }
+    }
+
+    @Test("what is checked elsewhere is checked in a file that is there")
+    func elsewhere() throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path
+        let files = try FileManager.default.subpathsOfDirectory(atPath: tests).compactMap {
+            $0.split(separator: "/").last
+        }
+        for section in Section.all {
+            if let place = section.checkedIn { #expect(files.contains { $0 == "\(place).swift" }, "\(place)") }
         }
     }
 
