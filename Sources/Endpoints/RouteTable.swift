@@ -58,7 +58,7 @@ struct RouteTable: Sendable {
 
     /// What `request` meets.
     func find(_ request: Request) -> Finding {
-        guard Method.known.contains(request.method) else {
+        guard request.method.isKnown else {
             return .fixed(
                 Problem(.notImplemented, code: "method_not_implemented", detail: "The method is unknown.").response)
         }

@@ -24,17 +24,33 @@ public struct Fields: Sendable {
 
     var bytes: [UInt8]
     var entries: [Entry]
+    /// Whether `bytes` are these field lines and nothing else, as they go out: then a serializer copies them in one piece.
+    private(set) var areLines: Bool
 
     /// No fields.
     public init() {
         bytes = []
         entries = []
+        areLines = true
     }
 
     /// Adopts parsed bytes. The parser has checked them.
     init(bytes: [UInt8], entries: [Entry]) {
         self.bytes = bytes
         self.entries = entries
+        areLines = false
+    }
+
+    /// Reads field lines, each with its line end, by the rules of a request's head.
+    public init(parsing lines: [UInt8]) throws(ProtocolError) {
+        self.init(bytes: lines, entries: [])
+        var start = 0
+        while start < lines.count {
+            let found = try LineScanner.scan(lines.span, from: start, limit: lines.count, tooLong: .fieldsTooLarge)
+            guard case .line(let end) = found, end > start else { throw .malformedFieldName }
+            entries.append(try FieldLine.parse(lines.span, start..<end, base: 0))
+            start = end + 2
+        }
     }
 
     var heldBytes: Int { bytes.capacity + entries.capacity * MemoryLayout<Entry>.stride }
@@ -113,34 +129,56 @@ extension Fields {
     /// Adds a field line after the others. Controls in `value` become spaces, so that it stays one line.
     ///
     /// - Precondition: `name` is a token. Names are constants of a program, not data.
-    public mutating func append(_ name: String, _ value: String) {
-        precondition(Grammar.isToken(name.utf8.span), "a field name is a token")
+    public mutating func append(_ name: StaticString, _ value: String) {
+        var value = value
+        value.withUTF8 { unsafe append(name, $0) }
+        let range = entries[entries.count - 1].value
+        guard Grammar.containsForbiddenControl(bytes.span.extracting(range)) else { return }
+        for index in range where Grammar.isForbiddenControl(bytes[index]) { bytes[index] = Grammar.space }
+    }
+
+    /// Adds a field line whose value is a constant of a program, too.
+    ///
+    /// - Precondition: `name` is a token, and `value` has no controls.
+    public mutating func append(_ name: StaticString, constant value: StaticString) {
+        let value = unsafe UnsafeBufferPointer(value)
+        assert(unsafe !Grammar.containsForbiddenControl(value.span), "a field value has no controls")
+        unsafe append(name, value)
+    }
+
+    private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {
+        let name = unsafe UnsafeBufferPointer(name)
+        assert(unsafe Grammar.isToken(name.span), "a field name is a token")
         if entries.isEmpty {
             // What most responses need, so that building them allocates twice, not at every field.
-            bytes.reserveCapacity(128)
-            entries.reserveCapacity(4)
+            bytes.reserveCapacity(224)
+            entries.reserveCapacity(6)
         }
         let nameStart = bytes.count
-        bytes.append(contentsOf: name.utf8)
-        let valueStart = bytes.count
-        bytes.append(contentsOf: value.utf8)
-        for index in valueStart..<bytes.count where Grammar.isForbiddenControl(bytes[index]) {
-            bytes[index] = Grammar.space
-        }
-        entries.append(Entry(name: nameStart..<valueStart, value: valueStart..<bytes.count))
+        unsafe bytes.append(contentsOf: name)
+        let nameEnd = bytes.count
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(Grammar.space)
+        unsafe bytes.append(contentsOf: value)
+        entries.append(Entry(name: nameStart..<nameEnd, value: nameEnd + 2..<bytes.count))
+        bytes.append(Grammar.carriageReturn)
+        bytes.append(Grammar.lineFeed)
     }
 
     /// Replaces all fields of this name by one, which comes last.
     ///
     /// - Precondition: `name` is a token.
-    public mutating func set(_ name: String, _ value: String) {
-        remove(name)
+    public mutating func set(_ name: StaticString, _ value: String) {
+        remove(name.description)
         append(name, value)
     }
 
     /// Removes all fields of this name.
     public mutating func remove(_ name: String) {
-        while let index = firstIndex(of: name) { entries.remove(at: index) }
+        while let index = firstIndex(of: name) {
+            entries.remove(at: index)
+            areLines = false
+        }
     }
 }
 
@@ -168,7 +206,7 @@ extension Fields: Sequence {
 
 extension Fields: ExpressibleByDictionaryLiteral {
     /// Appends each pair in its order; names may repeat.
-    public init(dictionaryLiteral pairs: (String, String)...) {
+    public init(dictionaryLiteral pairs: (StaticString, String)...) {
         self.init()
         for (name, value) in pairs { append(name, value) }
     }

@@ -70,6 +70,30 @@ enum Grammar {
         return true
     }
 
+    /// Whether a control that may stand in no value is among `bytes`.
+    static func containsForbiddenControl(_ bytes: Span<UInt8>) -> Bool {
+        var index = 0
+        while index + 8 <= bytes.count, controls(bytes, at: index) == 0 { index += 8 }
+        while index < bytes.count, !isForbiddenControl(bytes[index]) { index += 1 }
+        return index < bytes.count
+    }
+
+    /// Looks at eight bytes at once. The lowest bit of the answer lies in the first byte that is below 0x20 or is 0x7F;
+    /// bits above it mean nothing. 0 if there is no such byte.
+    ///
+    /// A byte of `word &- n` borrows into its top bit when it is less than n; `& ~word` leaves out bytes that had the top
+    /// bit before, so that obs-text is no hit. A borrow reaches the next byte only behind a true hit.
+    @inline(__always)
+    static func controls(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+        // The load checks the bounds, and any eight bytes are a valid UInt64.
+        let loaded = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+        let word = UInt64(littleEndian: loaded)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let delete = word ^ (ones &* 0x7F)
+        let below = (word &- ones &* 0x20) & ~word
+        return (below | (delete &- ones) & ~delete) & (ones &* 0x80)
+    }
+
     /// Compares ASCII without regard to case (RFC 9110 §5.1).
     @inline(__always)
     static func equalsIgnoringCase(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

@@ -20,7 +20,7 @@ enum LineScanner {
         let bound = min(bytes.count, limit)
         var index = scanned
         while index + 8 <= bound {
-            let controls = controls(bytes, at: index)
+            let controls = Grammar.controls(bytes, at: index)
             guard controls != 0 else {
                 index += 8
                 continue
@@ -40,21 +40,5 @@ enum LineScanner {
         case Grammar.lineFeed: throw .bareLineFeed
         default: throw Grammar.isForbiddenControl(byte) ? .controlCharacter : tooLong
         }
-    }
-
-    /// Looks at eight bytes at once. The lowest bit of the answer lies in the first byte that is below 0x20 or is 0x7F;
-    /// bits above it mean nothing. 0 if there is no such byte.
-    ///
-    /// A byte of `word &- n` borrows into its top bit when it is less than n; `& ~word` leaves out bytes that had the top
-    /// bit before, so that obs-text is no hit. A borrow reaches the next byte only behind a true hit.
-    @inline(__always)
-    private static func controls(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
-        // The load checks the bounds, and any eight bytes are a valid UInt64.
-        let loaded = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-        let word = UInt64(littleEndian: loaded)
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let delete = word ^ (ones &* 0x7F)
-        let below = (word &- ones &* 0x20) & ~word
-        return (below | (delete &- ones) & ~delete) & (ones &* 0x80)
     }
 }

@@ -1,33 +1,82 @@
 /// A request method (RFC 9110 §9). Case-sensitive; any token can be one.
-public struct Method: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The method as it stands in the request line.
-    public let rawValue: String
+public struct Method: Hashable, Sendable, CustomStringConvertible {
+    /// The methods that have a meaning here, and room for every other: comparing two is comparing a byte.
+    private enum Kind: Hashable, Sendable {
+        case get, head, post, put, patch, delete, options, connect, trace
+        case other(String)
+    }
+
+    private let kind: Kind
+
+    private init(_ kind: Kind) { self.kind = kind }
 
     /// Wraps a method name. The parser makes sure that it is a token.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(rawValue: String) {
+        self = Self.known(rawValue.utf8.span) ?? Method(.other(rawValue))
+    }
+
+    /// Reads a method name that was found to be a token.
+    init(token bytes: Span<UInt8>) { self = Self.known(bytes) ?? Method(.other(String(ascii: bytes))) }
+
+    /// The method as it stands in the request line.
+    public var rawValue: String {
+        switch kind {
+        case .get: "GET"
+        case .head: "HEAD"
+        case .post: "POST"
+        case .put: "PUT"
+        case .patch: "PATCH"
+        case .delete: "DELETE"
+        case .options: "OPTIONS"
+        case .connect: "CONNECT"
+        case .trace: "TRACE"
+        case .other(let name): name
+        }
+    }
 
     /// The method as it stands in the request line.
     public var description: String { rawValue }
 
-    /// `GET`
-    public static let get = Method(rawValue: "GET")
-    /// `HEAD`
-    public static let head = Method(rawValue: "HEAD")
-    /// `POST`
-    public static let post = Method(rawValue: "POST")
-    /// `PUT`
-    public static let put = Method(rawValue: "PUT")
-    /// `PATCH` (RFC 5789)
-    public static let patch = Method(rawValue: "PATCH")
-    /// `DELETE`
-    public static let delete = Method(rawValue: "DELETE")
-    /// `OPTIONS`
-    public static let options = Method(rawValue: "OPTIONS")
-    /// `CONNECT`: never reaches a handler, the parser refuses it.
-    public static let connect = Method(rawValue: "CONNECT")
-    /// `TRACE`
-    public static let trace = Method(rawValue: "TRACE")
+    /// Whether it is a method of RFC 9110 or RFC 5789: a router answers these with 405, any other with 501.
+    public var isKnown: Bool {
+        if case .other = kind { return false }
+        return true
+    }
 
-    /// The methods of RFC 9110 and RFC 5789: a router answers these with 405, any other with 501.
-    public static let known: Set<Method> = [.get, .head, .post, .put, .patch, .delete, .options, .connect, .trace]
+    /// `GET`
+    public static let get = Method(.get)
+    /// `HEAD`
+    public static let head = Method(.head)
+    /// `POST`
+    public static let post = Method(.post)
+    /// `PUT`
+    public static let put = Method(.put)
+    /// `PATCH` (RFC 5789)
+    public static let patch = Method(.patch)
+    /// `DELETE`
+    public static let delete = Method(.delete)
+    /// `OPTIONS`
+    public static let options = Method(.options)
+    /// `CONNECT`: never reaches a handler, the parser refuses it.
+    public static let connect = Method(.connect)
+    /// `TRACE`
+    public static let trace = Method(.trace)
+
+    /// By length first, so that at most two names are compared with.
+    private static func known(_ bytes: Span<UInt8>) -> Method? {
+        switch bytes.count {
+        case 3: named("GET", .get, bytes) ?? named("PUT", .put, bytes)
+        case 4: named("POST", .post, bytes) ?? named("HEAD", .head, bytes)
+        case 5: named("PATCH", .patch, bytes) ?? named("TRACE", .trace, bytes)
+        case 6: named("DELETE", .delete, bytes)
+        case 7: named("OPTIONS", .options, bytes) ?? named("CONNECT", .connect, bytes)
+        default: nil
+        }
+    }
+
+    @inline(__always)
+    private static func named(_ name: StaticString, _ method: Method, _ bytes: Span<UInt8>) -> Method? {
+        for index in bytes.indices where unsafe name.utf8Start[index] != bytes[index] { return nil }
+        return method
+    }
 }

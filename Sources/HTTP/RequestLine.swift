@@ -10,6 +10,40 @@ struct RequestLine {
     ///   - line: without its line end, at most `limits.requestLine` long, free of controls but HTAB.
     ///   - isSecure: whether an `https` target may be asked for here.
     init(parsing line: Span<UInt8>, limits: Limits, isSecure: Bool) throws(ProtocolError) {
+        if let plain = Self(plain: line) {
+            self = plain
+        } else {
+            try self.init(exactly: line, limits: limits, isSecure: isSecure)
+        }
+    }
+
+    /// What nearly every client sends: a known method, a path without escapes, HTTP/1.1. One look at each byte; nil for
+    /// everything else, which is then read by the letter.
+    private init?(plain line: Span<UInt8>) {
+        let versionStart = line.count - 8
+        guard versionStart > 4, let spaceBefore = Self.firstSpace(line, from: 0, to: 8),
+            line[spaceBefore + 1] == UInt8(ascii: "/"), line[versionStart - 1] == Grammar.space,
+            Self.has(line, at: versionStart, "HTTP/1.1")
+        else { return nil }
+        let method = Method(token: line.extracting(0..<spaceBefore))
+        guard method.isKnown, method != .connect else { return nil }
+        let target = spaceBefore + 1..<versionStart - 1
+        var pathEnd = target.upperBound
+        for index in target {
+            let byte = line[index]
+            guard Grammar.isQueryCharacter(byte), byte != UInt8(ascii: "%") else { return nil }
+            if byte == UInt8(ascii: "?"), pathEnd == target.upperBound { pathEnd = index }
+        }
+        self.method = method
+        self.target = RequestTarget(
+            path: String(ascii: line.extracting(target.lowerBound..<pathEnd)),
+            query: pathEnd < target.upperBound
+                ? String(ascii: line.extracting(pathEnd + 1..<target.upperBound)) : nil)
+        authority = nil
+        version = .http11
+    }
+
+    private init(exactly line: Span<UInt8>, limits: Limits, isSecure: Bool) throws(ProtocolError) {
         guard let methodEnd = Self.firstSpace(line, from: 0),
             let targetEnd = Self.firstSpace(line, from: methodEnd + 1),
             methodEnd > 0, targetEnd > methodEnd + 1,
@@ -18,7 +52,7 @@ struct RequestLine {
         let method = line.extracting(0..<methodEnd)
         guard Grammar.isToken(method) else { throw .malformedMethod }
         guard methodEnd <= limits.method else { throw .methodTooLong }
-        self.method = Method(rawValue: String(ascii: method))
+        self.method = Method(token: method)
         version = try Self.version(line.extracting(targetEnd + 1..<line.count))
         let parsed = try TargetParser.parse(
             line.extracting(methodEnd + 1..<targetEnd), method: self.method, isSecure: isSecure)
@@ -45,9 +79,18 @@ struct RequestLine {
         return bytes[7] == UInt8(ascii: "0") ? .http10 : .http11
     }
 
-    private static func firstSpace(_ bytes: Span<UInt8>, from start: Int) -> Int? {
+    /// Whether `text` stands at an index.
+    @inline(__always)
+    private static func has(_ bytes: Span<UInt8>, at start: Int, _ text: StaticString) -> Bool {
+        for index in 0..<text.utf8CodeUnitCount where unsafe bytes[start + index] != text.utf8Start[index] {
+            return false
+        }
+        return true
+    }
+
+    private static func firstSpace(_ bytes: Span<UInt8>, from start: Int, to end: Int = .max) -> Int? {
         var index = start
-        while index < bytes.count {
+        while index < min(bytes.count, end) {
             if bytes[index] == Grammar.space { return index }
             index += 1
         }

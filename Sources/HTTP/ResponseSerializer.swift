@@ -30,35 +30,44 @@ public enum ResponseSerializer {
     ) {
         let status = response.status
         let fields = response.fields
-        output.reserveCapacity(
-            output.count + 160 + status.reason.utf8.count + fields.bytes.count + 4 * fields.count + response.body.count)
-        output.append(contentsOf: "HTTP/1.1 ".utf8)
-        appendNumber(status.code, to: &output)
-        output.append(Grammar.space)
-        output.append(contentsOf: status.reason.utf8)
-        output.append(contentsOf: "\r\nDate: ".utf8)
-        output.append(contentsOf: date)
-        appendLineEnd(to: &output)
+        let body = status.forbidsContent || method == .head ? [] : response.body
+        let capacity = 160 + status.reason.utf8.count + fields.bytes.count + 4 * fields.count + body.count
+        ByteWriter.append(to: &output, capacity: capacity) { writer in
+            writer.write("HTTP/1.1 ")
+            writer.write(decimal: status.code)
+            writer.write(" ")
+            writer.write(status.reason)
+            writer.write("\r\nDate: ")
+            writer.write(date)
+            writer.write("\r\n")
+            write(fields, to: &writer)
+            switch persistence {
+            case .keepAlive: break
+            case .keepAliveSaid: writer.write("Connection: keep-alive\r\n")
+            case .close: writer.write("Connection: close\r\n")
+            }
+            // RFC 9110 §8.6: no Content-Length with 1xx and 204; with 304 it would have to be the length that a 200 has,
+            // which is not known here.
+            if !status.forbidsContent {
+                writer.write("Content-Length: ")
+                writer.write(decimal: response.body.count)
+                writer.write("\r\n")
+            }
+            writer.write("\r\n")
+            writer.write(body)
+        }
+    }
+
+    /// In one piece where the fields allow it: nearly always.
+    private static func write(_ fields: Fields, to writer: inout ByteWriter) {
+        let areFree = fields.entries.allSatisfy { !isReserved(fields.bytes.span.extracting($0.name)) }
+        if areFree, fields.areLines { return writer.write(fields.bytes) }
         for entry in fields.entries where !isReserved(fields.bytes.span.extracting(entry.name)) {
-            output.append(contentsOf: fields.bytes[entry.name])
-            output.append(contentsOf: ": ".utf8)
-            output.append(contentsOf: fields.bytes[entry.value])
-            appendLineEnd(to: &output)
+            writer.write(fields.bytes[entry.name])
+            writer.write(": ")
+            writer.write(fields.bytes[entry.value])
+            writer.write("\r\n")
         }
-        switch persistence {
-        case .keepAlive: break
-        case .keepAliveSaid: output.append(contentsOf: "Connection: keep-alive\r\n".utf8)
-        case .close: output.append(contentsOf: "Connection: close\r\n".utf8)
-        }
-        // RFC 9110 §8.6: no Content-Length with 1xx and 204; with 304 it would have to be the length that a 200 has,
-        // which is not known here.
-        if !status.forbidsContent {
-            output.append(contentsOf: "Content-Length: ".utf8)
-            appendNumber(response.body.count, to: &output)
-            appendLineEnd(to: &output)
-        }
-        appendLineEnd(to: &output)
-        if !status.forbidsContent, method != .head { output.append(contentsOf: response.body) }
     }
 
     /// The fields that this file writes itself. By length first: most names end there.
@@ -70,21 +79,5 @@ public enum ResponseSerializer {
         case 17: Grammar.equalsIgnoringCase(name, "transfer-encoding".utf8.span)
         default: false
         }
-    }
-
-    private static func appendLineEnd(to output: inout [UInt8]) {
-        output.append(Grammar.carriageReturn)
-        output.append(Grammar.lineFeed)
-    }
-
-    /// Decimal digits of a number that is not negative.
-    private static func appendNumber(_ number: Int, to output: inout [UInt8]) {
-        let start = output.count
-        var rest = number
-        repeat {
-            output.append(0x30 + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        output[start...].reverse()
     }
 }

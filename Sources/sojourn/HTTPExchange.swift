@@ -30,16 +30,12 @@ enum HTTPExchange {
     private static func response(from bytes: [UInt8]) -> Response? {
         let lineEnd = Array("\r\n".utf8)
         guard let end = bytes.firstRange(of: lineEnd + lineEnd) else { return nil }
-        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
-        let words = lines.first?.split(separator: " ") ?? []
-        guard words.count >= 2, words[0] == "HTTP/1.1", let code = Int(words[1]), (100...599).contains(code) else {
-            return nil
-        }
-        var response = Response(status: Status(code: code, reason: ""))
-        for line in lines.dropFirst() {
-            let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
-            if parts.count == 2 { response.fields.append(parts[0], String(parts[1].drop { $0 == " " })) }
-        }
+        guard let lineStart = bytes.firstRange(of: lineEnd) else { return nil }
+        let words = String(decoding: bytes[..<lineStart.lowerBound], as: UTF8.self).split(separator: " ")
+        guard words.count >= 2, words[0] == "HTTP/1.1", let code = Int(words[1]), (100...599).contains(code),
+            let fields = try? Fields(parsing: Array(bytes[lineStart.upperBound..<end.lowerBound + 2]))
+        else { return nil }
+        var response = Response(status: Status(code: code, reason: ""), fields: fields)
         response.body = Array(bytes[end.upperBound...])
         if let length = response.fields.first("Content-Length").flatMap(Int.init), length != response.body.count {
             return nil

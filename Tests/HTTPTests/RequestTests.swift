@@ -48,8 +48,15 @@ import Testing
     }
 
     @Test func knowsTheMethods() {
-        #expect(Method.known.contains(.patch))
-        #expect(!Method.known.contains(Method(rawValue: "get")))
-        #expect(Method.known.count == 9)
+        #expect(Method.patch.isKnown)
+        #expect(!Method(rawValue: "get").isKnown)
+        for name in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"] {
+            #expect(Method(rawValue: name).isKnown)
+            #expect(Method(rawValue: name).rawValue == name)
+        }
+        for name in ["", "GEX", "XET", "POSTS", "PATCH ", "DELETF", "OPTIONZ", "CONNECX", "BREW"] {
+            #expect(!Method(rawValue: name).isKnown)
+            #expect(Method(rawValue: name).rawValue == name)
+        }
     }
 }
