@@ -4,10 +4,16 @@ internal import Telemetry
 
 /// What this module counts. All label values are fixed here: no request can make a new one.
 struct EndpointMetrics: Sendable {
-    private let requests: [String: [Counter]]
-    private let unrouted: [Counter]
-    private let durations: [String: Histogram]
-    private let otherDurations: Histogram
+    /// What is counted of one route.
+    private struct RouteMetrics: Sendable {
+        /// By class of status.
+        let requests: [Counter]
+        let duration: Histogram
+    }
+
+    private let routes: [ObjectIdentifier: RouteMetrics]
+    /// Of requests that met no route.
+    private let unrouted: RouteMetrics
     private let refreshes: [String: Counter]
     private let failedRefreshes: Counter
     private let logins: [String: Counter]
@@ -23,15 +29,17 @@ struct EndpointMetrics: Sendable {
         let requests = registry.counters(
             "sojourn_http_requests_total", help: "Requests, by route and class of status.",
             labels: [MetricLabel("route", values: names), MetricLabel("status", values: Self.statusClasses)])
-        let counters = { (route: String) in Self.statusClasses.map { requests[route, $0] } }
-        self.requests = Dictionary(names.map { ($0, counters($0)) }, uniquingKeysWith: { first, _ in first })
-        unrouted = counters("other")
 
         let durations = registry.histograms(
             "sojourn_http_request_duration_seconds", help: "Time from a request's arrival to its answer.",
             labels: [MetricLabel("route", values: Self.timed + ["other"])])
-        self.durations = Dictionary(Self.timed.map { ($0, durations[$0]) }, uniquingKeysWith: { first, _ in first })
-        otherDurations = durations["other"]
+        let metrics = { (name: String) in
+            RouteMetrics(
+                requests: Self.statusClasses.map { requests[name, $0] },
+                duration: durations[Self.timed.contains(name) ? name : "other"])
+        }
+        self.routes = Dictionary(uniqueKeysWithValues: routes.map { (ObjectIdentifier($0), metrics($0.name)) })
+        unrouted = metrics("other")
 
         let outcomes = Self.issued + RefusalReason.allCases.map(\.rawValue)
         let refreshes = registry.counters(
@@ -49,9 +57,10 @@ struct EndpointMetrics: Sendable {
     }
 
     /// Counts an answer.
-    func count(route: String?, status: Status, duration: Duration) {
-        (route.flatMap { requests[$0] } ?? unrouted)[status.code / 100 - 1].increment()
-        (route.flatMap { durations[$0] } ?? otherDurations).observe(duration)
+    func count(_ route: Route?, status: Status, duration: Duration) {
+        let metrics = route.flatMap { routes[ObjectIdentifier($0)] } ?? unrouted
+        metrics.requests[status.code / 100 - 1].increment()
+        metrics.duration.observe(duration)
     }
 
     /// Counts a refresh that gave tokens.

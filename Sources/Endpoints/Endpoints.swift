@@ -62,35 +62,50 @@ public struct Endpoints: Sendable {
         return { ContinuousClock.now - start }
     }
 
-    /// Answers one request. Whatever it is, there is an answer.
-    public func respond(to request: Request, from caller: Caller) async -> Response {
+    /// Answers one request. Whatever it is, there is an answer; at once, if nothing has to be awaited for it.
+    public func reply(to request: Request, from caller: Caller) -> Reply {
         let start = stopwatch()
         let id = RequestID.kept(request.fields) ?? requestIDs.next()
         let table = caller.listener == .public ? publicTable : adminTable
-        let found = table.find(request)
-        var response: Response
-        switch found {
-        case .fixed(let answer): response = answer
+        switch table.find(request) {
+        case .fixed(let answer):
+            return .now(finished(answer, request, caller, id, nil, start))
         case .route(let route, let parameter):
-            response = await answer(
-                Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter))
-            if route.isRepresentation { Preconditions.apply(request, to: &response) }
+            let call = Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter)
+            if case .immediate(let handle) = route.handler {
+                return .now(finished(immediateAnswer(call, handle), request, caller, id, route, start))
+            }
+            return .later { finished(await answer(call), request, caller, id, route, start) }
         }
+    }
+
+    /// Adds what every answer has, and counts it.
+    private func finished(
+        _ answer: Response, _ request: Request, _ caller: Caller, _ id: String, _ route: Route?, _ start: Duration
+    ) -> Response {
+        var response = answer
+        if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
         response.fields.append("X-Request-Id", id)
-        response.fields.append("X-Content-Type-Options", "nosniff")
-        if !response.fields.contains("Cache-Control") { response.fields.append("Cache-Control", "no-store") }
+        response.fields.append("X-Content-Type-Options", constant: "nosniff")
+        if !response.fields.contains("Cache-Control") { response.fields.append("Cache-Control", constant: "no-store") }
         if caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
         let duration = stopwatch() - start
-        metrics.count(route: found.routeName, status: response.status, duration: duration)
+        metrics.count(route, status: response.status, duration: duration)
         logger.debug(
             "request",
             [
                 "request_id": .string(id), "method": .string(request.method.rawValue),
-                "route": .string(found.routeName ?? "none"),
+                "route": .string(route?.name ?? "none"),
                 "status": .int(response.status.code), "seconds": .double(duration / .seconds(1)),
                 "remote_address": .string(caller.remoteAddress ?? "local"),
             ])
         return response
+    }
+
+    private func immediateAnswer(
+        _ call: Call, _ handle: (Endpoints, Call) throws -> Response
+    ) -> Response {
+        do { return try handle(self, call) } catch { return errorResponse(error, to: call) }
     }
 
     /// Lets the route's handler answer, after whoever asks has proved what the route demands.
@@ -101,6 +116,7 @@ public struct Endpoints: Sendable {
                 throw RequestProblem.invalid("Content-Range", "is not supported: send the whole")
             }
             switch call.route.handler {
+            case .immediate(let handle): return try handle(self, call)
             case .open(let handle): return try await handle(self, call)
             case .user(let handle):
                 let session = try await authenticatedSession(call)

@@ -4,7 +4,13 @@ internal import Telemetry
 
 extension Endpoints {
     /// `GET /healthz`: the process answers.
-    func health(_ call: Call) async throws -> Response { Response(.ok, text: "ok\n") }
+    func health(_ call: Call) throws -> Response {
+        var response = Response(status: .ok, body: Self.healthy)
+        response.fields.append("Content-Type", constant: "text/plain; charset=utf-8")
+        return response
+    }
+
+    private static let healthy = Array("ok\n".utf8)
 
     /// `GET /readyz`: requests can be served, because the store can commit and the server is not about to stop.
     func readiness(_ call: Call) async throws -> Response {
@@ -24,7 +30,7 @@ extension Endpoints {
 
     /// `GET /metrics`. No key: Prometheus scrapes without one, the admin listener is not for the public, and the numbers
     /// name no user, no token and no address.
-    func metrics(_ call: Call) async throws -> Response {
+    func metrics(_ call: Call) throws -> Response {
         Response(.ok, MetricsRegistry.contentType, Array(registry.render().utf8))
     }
 }

@@ -14,9 +14,8 @@ enum Preconditions {
             names(request.fields.values("If-None-Match"), tag, weakly: true)
         {
             var fields = Fields()
-            for name in ["ETag", "Cache-Control"] {
-                if let value = response.fields.first(name) { fields.append(name, value) }
-            }
+            if let tag { fields.append("ETag", tag) }
+            if let lifetime = response.fields.first("Cache-Control") { fields.append("Cache-Control", lifetime) }
             response = Response(status: .notModified, fields: fields)
         }
     }

@@ -22,15 +22,23 @@ enum RequestID {
 
 /// Makes request ids: unique, not secret, so that a counter behind a random start will do.
 public final class RequestIDMaker: Sendable {
-    private let prefix: String
+    /// Eight random bytes in hexadecimal.
+    private let prefix: [UInt8]
     private let count = Atomic<UInt64>(0)
 
     /// A maker whose ids no other has.
-    public init(_ random: RandomSource) { prefix = Hex.encode(random.bytes(8)) }
+    public init(_ random: RandomSource) { prefix = Array(Hex.encode(random.bytes(8)).utf8) }
 
     /// The next id.
     public func next() -> String {
-        let digits = String(count.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
-        return prefix + String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
+        return String(unsafeUninitializedCapacity: 32) { buffer in
+            _ = buffer.update(fromContentsOf: prefix)
+            for index in 16..<32 {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * (31 - index)) & 0xF)
+                buffer[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+            }
+            return 32
+        }
     }
 }

@@ -1,10 +1,12 @@
 internal import HTTP
 internal import Sessions
 
-/// One row of the table of routes.
-struct Route: Sendable {
+/// One row of the table of routes. A class, so that finding one copies nothing.
+final class Route: Sendable {
     /// What a caller has to prove before the handler runs; a handler cannot forget it.
     enum Handler: Sendable {
+        /// Nothing, and nothing has to be awaited: no task is started for the answer.
+        case immediate(@Sendable (Endpoints, Call) throws -> Response)
         /// Nothing, or what the handler itself asks for.
         case open(@Sendable (Endpoints, Call) async throws -> Response)
         /// A rolling token whose session lives.
@@ -45,6 +47,8 @@ struct Route: Sendable {
     /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
     /// the conditions there those of somebody else's request.
     let isRepresentation: Bool
+    /// The name in metrics and log: `POST /oauth/token`.
+    let name: String
 
     init(
         _ method: Method, _ pattern: String, on place: Place = .public, face: Face = .problem,
@@ -57,8 +61,6 @@ struct Route: Sendable {
         self.challenge = challenge
         self.handler = handler
         isRepresentation = method == .get && !pattern.hasPrefix("/v1/verify")
+        name = "\(method.rawValue) \(pattern)"
     }
-
-    /// The name in metrics and log: `POST /oauth/token`.
-    var name: String { "\(method.rawValue) \(pattern)" }
 }

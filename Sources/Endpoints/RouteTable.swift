@@ -12,20 +12,25 @@ struct RouteTable: Sendable {
         /// No handler is needed for the answer.
         case fixed(Response)
 
-        /// The route's name in metrics and log.
-        var routeName: String? {
+        /// The route, if there is one.
+        var route: Route? {
             guard case .route(let route, _) = self else { return nil }
-            return route.name
+            return route
         }
     }
 
     /// All routes of one pattern.
     private struct Resource: Sendable {
-        var routes: [Method: Route] = [:]
+        /// A few: looking at each is faster than hashing.
+        private(set) var routes: [Route] = []
+
+        mutating func add(_ route: Route) { routes.append(route) }
+
+        func route(_ method: Method) -> Route? { routes.first { $0.method == method } }
 
         /// The methods, as `Allow` lists them (RFC 9110 section 10.2.1).
         var allow: String {
-            var methods = Set(routes.keys.map(\.rawValue)).union(["OPTIONS"])
+            var methods = Set(routes.map(\.method.rawValue)).union(["OPTIONS"])
             if methods.contains("GET") { methods.insert("HEAD") }
             return methods.sorted().joined(separator: ", ")
         }
@@ -43,14 +48,14 @@ struct RouteTable: Sendable {
     init(_ routes: [Route], on place: Route.Place) {
         var everything = Resource()
         for route in routes where route.place == place || route.place == .both {
-            everything.routes[route.method] = route
+            everything.add(route)
             if route.pattern.hasSuffix("/*") {
                 prefixes.append((String(route.pattern.dropLast()), route))
             } else if let parameter = route.pattern.split(separator: "/").first(where: { $0.hasPrefix("{") }) {
                 parameterized[route.pattern.replacing(parameter, with: Self.wildcard), default: Resource()]
-                    .routes[route.method] = route
+                    .add(route)
             } else {
-                exact[route.pattern, default: Resource()].routes[route.method] = route
+                exact[route.pattern, default: Resource()].add(route)
             }
         }
         allMethods = everything.allow
@@ -78,7 +83,7 @@ struct RouteTable: Sendable {
     private func find(_ request: Request, in resource: Resource, parameter: String) -> Finding {
         // The answer to HEAD is that to GET; the serializer leaves its content out.
         let method: Method = request.method == .head ? .get : request.method
-        if let route = resource.routes[method] { return .route(route, parameter: parameter) }
+        if let route = resource.route(method) { return .route(route, parameter: parameter) }
         let allow = resource.allow
         if method == .options { return .fixed(Response(status: .noContent, fields: ["Allow": allow])) }
         var response = Problem(

@@ -28,6 +28,8 @@ final class Connection {
     var remoteAddress: SocketAddress
     /// A proxy has not said yet for whom it connects.
     var awaitsProxyHeader: Bool
+    /// What its requests are told about it.
+    var context: RequestContext
     /// Whether it takes one of the places that are limited; an overflow that is just being turned away does not.
     let isAdmitted: Bool
 
@@ -35,8 +37,6 @@ final class Connection {
     var state: State
     /// While `state` is `opening`.
     var opening = Opening()
-    /// What the client proved to be, if it was asked.
-    var clientCertificate: ClientCertificate?
     /// What the deadline is for while reading; a new connection has to send its first head soon.
     var awaited = RequestParser.Phase.head
     var deadline: MonotonicInstant
@@ -46,6 +46,8 @@ final class Connection {
     var endsSoon = false
     var requestCount = 0
     var handler: Task<Void, Never>?
+    /// A handler is just being started, which may end before its start has returned.
+    var isStarting = false
     /// Memory of the request that a handler has.
     var requestBytes = 0
     /// Memory counted for this connection, beyond what each has of its own.
@@ -68,17 +70,18 @@ final class Connection {
         self.generation = generation
         self.service = service
         self.remoteAddress = remoteAddress
+        context = RequestContext(remoteAddress: remoteAddress, listenerName: service.options.name)
         self.isAdmitted = isAdmitted
         self.deadline = deadline
         parser = RequestParser(limits: limits)
-        awaitsProxyHeader = service.proxies != nil
+        awaitsProxyHeader = service.options.proxies != nil
         state = service.wantsOpening ? .opening : .reading
         mayUseHTTPS()
     }
 
     /// Lets it ask for `https`: over TLS, or as a proxy that may have ended TLS.
     func mayUseHTTPS() {
-        if transport.isSecure || service.gateways.contains(where: { $0.contains(remoteAddress) }) {
+        if transport.isSecure || service.options.gateways.contains(where: { $0.contains(remoteAddress) }) {
             parser.isSecure = true
         }
     }

@@ -44,7 +44,8 @@ extension ConnectionLoop {
         counters.accepted.increment()
         let limit =
             number < server.descriptorCeiling
-            ? server.admit(service.proxies == nil ? address : nil, isReserved: service.isReserved) : .descriptors
+            ? server.admit(service.options.proxies == nil ? address : nil, isReserved: service.options.isReserved)
+            : .descriptors
         if let limit {
             counters.rejected.increment()
             counters.count(limit)
@@ -67,10 +68,10 @@ extension ConnectionLoop {
         if address.port != nil { socket.sendWithoutDelay() }
         guard
             let connection = insert(
-                Transport(socket, service.tls?.current), from: address, service, isAdmitted: true)
+                Transport(socket, service.options.tls?.current), from: address, service, isAdmitted: true)
         else {
             counters.open.decrement()
-            server.release(service.proxies == nil ? address : nil)
+            server.release(service.options.proxies == nil ? address : nil)
             return
         }
         if isDraining { setDeadline(connection, after: configuration.drainGrace) }
@@ -81,7 +82,7 @@ extension ConnectionLoop {
     private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
         // With TLS the polite word would cost a handshake, which is what we are short of.
-        guard service.tls == nil, rejectedCount < Self.politeRejections, number < server.politeCeiling,
+        guard service.options.tls == nil, rejectedCount < Self.politeRejections, number < server.politeCeiling,
             let connection = insert(Transport(socket), from: address, service, isAdmitted: false)
         else { return }
         rejectedCount += 1

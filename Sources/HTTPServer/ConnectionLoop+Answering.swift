@@ -4,53 +4,74 @@ import Sockets
 import Synchronization
 
 extension ConnectionLoop {
-    /// Hands a request to its handler. The task prefers this loop, which is this actor's executor too: from here to the
-    /// answer there is no other thread and no hop, unless the handler awaits one.
+    /// Lets the responder answer a request. What it knows at once goes out at once.
     func start(_ request: Request, _ connection: Connection) {
-        if let limit = beginHandling(request, connection) { return shed(request, limit, connection) }
-        counters.requests.increment()
-        connection.state = .answering
         connection.requestCount += 1
-        setDeadline(connection, after: configuration.requestTimeout)
-        let (slot, generation, service) = (connection.slot, connection.generation, connection.service)
-        let context = RequestContext(
-            remoteAddress: connection.remoteAddress, listenerName: service.name,
-            isSecure: connection.transport.isSecure, clientCertificate: connection.clientCertificate)
-        connection.handler = Task(executorPreference: loop) {
-            let response = await service.handler(request, context)
-            await self.handlerEnded(slot, generation, service, request, response, context.remoteAddress)
+        let wish = ResponseSerializer.Persistence(answering: request)
+        switch connection.service.responder(request, connection.context) {
+        case .now(let response):
+            counters.requests.increment()
+            finish(connection, response, answering: request.method, wish)
+        case .later(let respond):
+            if let limit = beginHandling(request, connection) { return shed(request, limit, connection) }
+            counters.requests.increment()
+            handle(request, connection, wish, respond)
         }
     }
 
-    private func handlerEnded(
-        _ slot: Int, _ generation: UInt32, _ service: Service, _ request: Request, _ response: Response,
-        _ address: SocketAddress
+    /// Runs a handler in a task on this loop, which is this actor's executor, too: until the answer there is no other
+    /// thread and no hop, unless the handler awaits one. It begins at once, and may end before this returns.
+    private func handle(
+        _ request: Request, _ connection: Connection, _ wish: ResponseSerializer.Persistence,
+        _ respond: @escaping @Sendable () async -> Response
     ) {
-        endHandling(service)
-        guard let connection = connection(slot, generation) else {
-            orphanEnded(address, request)
-            return
+        connection.state = .answering
+        setDeadline(connection, after: configuration.requestTimeout)
+        let (slot, generation, service) = (connection.slot, connection.generation, connection.service)
+        let (method, heldBytes, address) = (request.method, connection.requestBytes, connection.remoteAddress)
+        connection.isStarting = true
+        let task = Task.immediate(executorPreference: loop) {
+            let response = await respond()
+            self.endHandling(service)
+            guard let connection = self.handlerEnded(slot, generation) else {
+                self.orphanEnded(address, heldBytes)
+                return
+            }
+            // Else the 503 is on its way: this answer is too late.
+            guard connection.state == .answering else { return }
+            self.finish(connection, response, answering: method, wish)
+            // Whoever starts handlers goes on by himself.
+            if !connection.isStarting { self.advance(connection) }
         }
+        connection.isStarting = false
+        if connection.state == .answering { connection.handler = task }
+    }
+
+    /// The connection whose handler has ended: the place is its own again. Nil if it has ended before.
+    private func handlerEnded(_ slot: Int, _ generation: UInt32) -> Connection? {
+        guard let connection = connection(slot, generation) else { return nil }
         connection.handler = nil
         connection.requestBytes = 0
         if connection.excessBytes > 0 { _ = account(connection) }
-        // The 503 is on its way: this answer is too late. The place is the connection's again.
-        guard connection.state == .answering else { return }
+        return connection
+    }
+
+    private func finish(
+        _ connection: Connection, _ response: Response, answering method: Method,
+        _ wish: ResponseSerializer.Persistence
+    ) {
         let isLast =
             configuration.maximumRequestsPerConnection > 0
             && connection.requestCount >= configuration.maximumRequestsPerConnection
         if isLast { counters.count(.requestsPerConnection) }
-        let mustClose = isDraining || isLast
-        let wish = ResponseSerializer.Persistence(answering: request)
         connection.clientCloses = wish == .close
-        send(response, answering: request.method, mustClose ? .close : wish, connection)
-        if connection.state == .reading { advance(connection) }
+        send(response, answering: method, isDraining || isLast ? .close : wish, connection)
     }
 
     /// The connection had ended before its handler; now its place is free.
-    private func orphanEnded(_ address: SocketAddress, _ request: Request) {
+    private func orphanEnded(_ address: SocketAddress, _ heldBytes: Int) {
         orphanedHandlers -= 1
-        if request.heldBytes > Self.ownBytes { _ = server.reserve(Self.ownBytes - request.heldBytes) }
+        if heldBytes > Self.ownBytes { _ = server.reserve(Self.ownBytes - heldBytes) }
         server.release(address)
         endDrainIfDone()
     }
@@ -78,7 +99,6 @@ extension ConnectionLoop {
     private func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
         // `account` has counted its limit already.
         if limit == .pendingRequests { counters.count(limit) }
-        connection.requestCount += 1
         var response = EngineAnswer.overloaded(limit, retryAfter: configuration.retryAfterSeconds).response
         server.finishOwnAnswer(&response)
         let mustClose = isDraining || connection.parser.unreadCount > 0
@@ -120,7 +140,7 @@ extension ConnectionLoop {
                 connection.output = []
                 _ = account(connection)
                 outputIsSent(connection)
-                if connection.state == .reading { advance(connection) }
+                advance(connection)
                 return
             case .wouldBlock: return
             case .failed:

@@ -43,7 +43,9 @@ extension ConnectionLoop {
     /// Takes a place among the requests in handlers, if there is one; the limit that says no otherwise.
     func beginHandling(_ request: Request, _ connection: Connection) -> HTTPServer.Limit? {
         let number = connection.service.number
-        guard pending[number] < pendingLimit || connection.service.isUrgent(request) else { return .pendingRequests }
+        guard pending[number] < pendingLimit || connection.service.options.isUrgent(request) else {
+            return .pendingRequests
+        }
         connection.requestBytes = request.heldBytes
         if connection.requestBytes > Self.ownBytes || connection.parser.unreadCount > 0 || connection.excessBytes > 0 {
             guard account(connection) else {

@@ -30,7 +30,7 @@ extension ConnectionLoop {
         if connection.awaitsProxyHeader {
             guard readProxyHeader(connection) else { return }
         }
-        if connection.service.tls == nil { return beginRequests(connection) }
+        if connection.service.options.tls == nil { return beginRequests(connection) }
         connection.opening.hasNews = true
         if connection.opening.isAway { return }
         if connection.opening.hasGreeting { handOver(connection) } else { awaitGreeting(connection) }
@@ -38,9 +38,11 @@ extension ConnectionLoop {
 
     /// The opening is over: requests may come.
     private func finishOpening(_ connection: Connection, _ handshake: TLSSession.Handshake) {
-        connection.clientCertificate = handshake.clientCertificate.map {
-            ClientCertificate(subject: $0.subject, sha256: $0.sha256)
-        }
+        connection.context = RequestContext(
+            remoteAddress: connection.remoteAddress, listenerName: connection.service.options.name, isSecure: true,
+            clientCertificate: handshake.clientCertificate.map {
+                ClientCertificate(subject: $0.subject, sha256: $0.sha256)
+            })
         counters.handshakes.increment()
         if handshake.isResumed { counters.resumedHandshakes.increment() }
         // Requests may have come with the last message of the handshake.

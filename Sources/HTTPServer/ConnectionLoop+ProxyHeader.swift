@@ -7,7 +7,7 @@ extension ConnectionLoop {
     /// connection is closed without a word, because nobody who speaks HTTP is at its other end. Whoever is not one of the
     /// proxies is not even listened to.
     func readProxyHeader(_ connection: Connection) -> Bool {
-        guard let proxies = connection.service.proxies,
+        guard let proxies = connection.service.options.proxies,
             proxies.contains(where: { $0.contains(connection.remoteAddress) })
         else {
             return refuseOpening(connection)
@@ -40,7 +40,7 @@ extension ConnectionLoop {
 
     /// The connection counts as its client's from now on; false, and it is closed, when this one has too many.
     private func name(_ connection: Connection, _ client: SocketAddress) -> Bool {
-        if let limit = server.admit(client, isReserved: connection.service.isReserved) {
+        if let limit = server.admit(client, isReserved: connection.service.options.isReserved) {
             counters.rejected.increment()
             counters.count(limit)
             close(connection)
@@ -49,6 +49,8 @@ extension ConnectionLoop {
         server.release(nil)
         connection.awaitsProxyHeader = false
         connection.remoteAddress = client
+        connection.context = RequestContext(
+            remoteAddress: client, listenerName: connection.service.options.name)
         connection.mayUseHTTPS()
         return true
     }

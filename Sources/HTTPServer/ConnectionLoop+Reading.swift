@@ -3,26 +3,42 @@ import HTTP
 import Sockets
 
 extension ConnectionLoop {
-    /// Reads and parses until a request is complete or nothing is left to read.
+    /// Requests of one connection that are answered at once before others get their turn.
+    private static let requestsPerTurn = 32
+
+    /// Reads, parses and answers until an answer has to be awaited or nothing is left to read.
     func advance(_ connection: Connection) {
+        let last = connection.requestCount + Self.requestsPerTurn
         while connection.state == .reading {
-            if connection.parser.unreadCount > 0, parse(connection) { continue }
-            guard connection.mayRead else { break }
-            switch connection.transport.receive(into: &readBuffer) {
-            case .bytes(0), .failed:
-                close(connection)
-                return
-            case .bytes(let count):
-                // Less than asked for: the socket is empty, and the kernel will tell when it no longer is. Unless what
-                // follows is the end of the stream, about which it has told already.
-                connection.mayRead =
-                    count == readBuffer.count || connection.endsSoon || connection.transport.holdsMore
-                connection.parser.append(readBuffer.span.extracting(first: count))
-                if parse(connection) { continue }
-            case .wouldBlock: connection.mayRead = false
+            if connection.parser.unreadCount > 0, parse(connection) {
+                if connection.requestCount >= last { return advanceLater(connection) }
+                continue
             }
+            guard connection.mayRead else { return awaitMore(connection) }
+            receive(connection)
         }
-        if connection.state == .reading { awaitMore(connection) }
+    }
+
+    private func receive(_ connection: Connection) {
+        switch connection.transport.receive(into: &readBuffer) {
+        case .bytes(0), .failed: close(connection)
+        case .bytes(let count):
+            // Less than asked for: the socket is empty, and the kernel will tell when it no longer is. Unless what
+            // follows is the end of the stream, about which it has told already.
+            connection.mayRead = count == readBuffer.count || connection.endsSoon || connection.transport.holdsMore
+            connection.parser.append(readBuffer.span.extracting(first: count))
+        case .wouldBlock: connection.mayRead = false
+        }
+    }
+
+    /// Whoever sends many requests ahead waits while other connections of the loop have their turn.
+    private func advanceLater(_ connection: Connection) {
+        let (slot, generation) = (connection.slot, connection.generation)
+        Task(executorPreference: loop) { await self.advance(slot, generation) }
+    }
+
+    private func advance(_ slot: Int, _ generation: UInt32) {
+        if let connection = connection(slot, generation) { advance(connection) }
     }
 
     /// Whether the bytes at hand led to something: a request for the handler, an answer, or an end.

@@ -13,7 +13,6 @@ import Glibc
 public import EventLoops
 public import HTTP
 public import Sockets
-public import TLS
 
 /// An HTTP server: any number of listeners on one set of event loops.
 public final class HTTPServer: Sendable {
@@ -42,40 +41,42 @@ public final class HTTPServer: Sendable {
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
-        on address: SocketAddress, name: String = "public", tls: TLSContextHolder? = nil, isReserved: Bool = false,
-        isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping RequestHandler
+        on address: SocketAddress, _ options: ServiceOptions = ServiceOptions(), responder: @escaping Responder
     ) throws(SocketError) -> SocketAddress {
-        try listen(
-            through: Listener(address), name: name, tls: tls, isReserved: isReserved, isUrgent: isUrgent,
-            handler: handler)
+        try listen(through: Listener(address), options, responder: responder)
     }
 
     /// Accepts what comes in through one more listener. What has come since the listener was made has waited in its queue.
     ///
     /// - Parameters:
     ///   - listener: made by this process, or inherited.
-    ///   - name: for `RequestContext.listenerName`.
-    ///   - tls: has connections speak TLS, with the context that it holds at the time; nil: clear text.
-    ///   - isReserved: whether connections are taken here when others are refused (`Configuration.reservedConnections`), so
-    ///     that those who look after the server get in when it is overrun.
-    ///   - isUrgent: which requests are answered however many are pending: health checks.
-    ///   - proxies: when given, connections are taken from these addresses alone, and each must begin with the header of the
-    ///     PROXY protocol, before TLS. `RequestContext.remoteAddress` is then what the header says.
-    ///   - gateways: proxies that may have ended TLS for their clients: from them, targets with `https` are taken.
-    ///   - waits: whether connections wait until `beginAccepting()`.
-    ///   - handler: answers what comes in there.
+    ///   - responder: answers what comes in there.
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
-        through listener: consuming Listener, name: String = "public", tls: TLSContextHolder? = nil,
-        isReserved: Bool = false, isUrgent: @escaping @Sendable (Request) -> Bool = { _ in false },
-        proxies: [AddressRange]? = nil, gateways: [AddressRange] = [], waits: Bool = false,
+        through listener: consuming Listener, _ options: ServiceOptions = ServiceOptions(),
+        responder: @escaping Responder
+    ) throws(SocketError) -> SocketAddress {
+        let service = Service(number: state.nextServiceNumber(), options, responder)
+        return try state.open(Port(listener, service), waits: options.waits)
+    }
+
+    /// The same, with a task for every request.
+    @discardableResult
+    public func listen(
+        on address: SocketAddress, _ options: ServiceOptions = ServiceOptions(), handler: @escaping RequestHandler
+    ) throws(SocketError) -> SocketAddress {
+        try listen(through: Listener(address), options, handler: handler)
+    }
+
+    /// The same, with a task for every request.
+    @discardableResult
+    public func listen(
+        through listener: consuming Listener, _ options: ServiceOptions = ServiceOptions(),
         handler: @escaping RequestHandler
     ) throws(SocketError) -> SocketAddress {
-        let service = Service(
-            number: state.nextServiceNumber(), name: name, isReserved: isReserved, tls: tls, isUrgent: isUrgent,
-            proxies: proxies, gateways: gateways, handler: handler)
-        return try state.open(Port(listener, service), waits: waits)
+        let responder: Responder = { request, context in .later { await handler(request, context) } }
+        return try listen(through: listener, options, responder: responder)
     }
 
     /// Takes connections from the listeners that wait, with those that have come meanwhile.

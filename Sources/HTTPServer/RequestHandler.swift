@@ -1,6 +1,9 @@
 public import HTTP
 public import Sockets
 
+/// Answers one request, on the event loop of its connection: at once, or by a task, if something has to be awaited.
+public typealias Responder = @Sendable (Request, RequestContext) -> Reply
+
 /// Answers one request.
 ///
 /// It runs on the event loop of its connection, so it must not compute or block for long: it awaits others who do, on queues of their own.
@@ -20,6 +23,9 @@ public struct RequestContext: Sendable {
     /// Who the client proved to be; nil unless the listener asks for certificates.
     public let clientCertificate: ClientCertificate?
 
+    /// The address of the other end without its port, as text; empty for a Unix socket. Made once for a connection.
+    public let remoteHost: String
+
     /// Whether the request came over a Unix socket: from a process of this machine that may open the socket's file.
     public var isLocalSocket: Bool { remoteAddress.port == nil }
 
@@ -30,6 +36,7 @@ public struct RequestContext: Sendable {
     ) {
         self.remoteAddress = remoteAddress
         self.listenerName = listenerName
+        remoteHost = remoteAddress.host
         self.isSecure = isSecure
         self.clientCertificate = clientCertificate
     }

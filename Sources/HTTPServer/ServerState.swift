@@ -5,41 +5,6 @@ import Locks
 import Synchronization
 import TLS
 
-/// Who answers what comes in on a listener.
-final class Service: Sendable {
-    /// Counts the services of a server: 0, 1, 2 …
-    let number: Int
-    let name: String
-    let handler: RequestHandler
-    /// Whether it takes connections when others may not any more.
-    let isReserved: Bool
-    /// Which requests are answered however many are pending.
-    let isUrgent: @Sendable (Request) -> Bool
-    /// Who may connect, when each connection must begin with the header of a proxy.
-    let proxies: [AddressRange]?
-    /// Who may ask for `https` without it.
-    let gateways: [AddressRange]
-    /// Whether its connections begin with something else than a request.
-    var wantsOpening: Bool { tls != nil || proxies != nil }
-    /// What its connections speak; nil: HTTP in clear text.
-    let tls: TLSContextHolder?
-
-    init(
-        number: Int, name: String, isReserved: Bool, tls: TLSContextHolder?,
-        isUrgent: @escaping @Sendable (Request) -> Bool, proxies: [AddressRange]?, gateways: [AddressRange],
-        handler: @escaping RequestHandler
-    ) {
-        self.number = number
-        self.name = name
-        self.handler = handler
-        self.isReserved = isReserved
-        self.isUrgent = isUrgent
-        self.tls = tls
-        self.proxies = proxies
-        self.gateways = gateways
-    }
-}
-
 /// A listener and its service.
 final class Port: Sendable {
     let listener: Listener

@@ -32,11 +32,11 @@ final class Entrance: Sendable {
     /// Says that the server is about to stop; requests are still answered.
     func close() { closing.set() }
 
-    func respond(to request: Request, from caller: Caller) async -> Response {
+    func reply(to request: Request, from caller: Caller) -> Reply {
         guard let box = box.load() else {
-            return Response(status: .serviceUnavailable, fields: ["Retry-After": "1"])
+            return .now(Response(status: .serviceUnavailable, fields: ["Retry-After": "1"]))
         }
-        return await box.endpoints.respond(to: request, from: caller)
+        return box.endpoints.reply(to: request, from: caller)
     }
 }
 

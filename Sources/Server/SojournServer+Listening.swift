@@ -53,36 +53,44 @@ extension SojournServer {
         _ engine: HTTPServer, through socket: consuming Listener, _ key: String, _ listener: Caller.Listener
     ) throws(SocketError) -> SocketAddress {
         let server = configuration.server
-        let isProxied = listener == .public && server.proxyProtocol == .required
-        return try engine.listen(
-            through: socket, name: key, isReserved: listener != .public, isUrgent: \.isHealthCheck,
-            proxies: isProxied ? server.trustedProxies : nil, gateways: server.trustedProxies, waits: true,
-            handler: handler(listener, TrustedProxies(server.trustedProxies, field: server.forwardedField)))
+        var options = Self.options(key, listener)
+        if listener == .public, server.proxyProtocol == .required { options.proxies = server.trustedProxies }
+        options.gateways = server.trustedProxies
+        let proxies = TrustedProxies(server.trustedProxies, field: server.forwardedField)
+        return try engine.listen(through: socket, options, responder: responder(listener, proxies))
     }
 
     /// Listens on the Unix socket beside the database. Its peers are this machine's, so no proxy is asked about them.
     func listenToAdministrators(_ engine: HTTPServer, _ path: String) throws(StartError) {
+        let options = Self.options("database.url", .adminSocket)
         do throws(SocketError) {
             try engine.listen(
-                through: Listener(.unix(path: path)), name: "database.url", isReserved: true, isUrgent: \.isHealthCheck,
-                waits: true, handler: handler(.adminSocket, TrustedProxies([])))
+                through: Listener(.unix(path: path)), options, responder: responder(.adminSocket, TrustedProxies([])))
         } catch { throw .listen(key: "database.url", error) }
     }
 
+    private static func options(_ key: String, _ listener: Caller.Listener) -> HTTPServer.ServiceOptions {
+        var options = HTTPServer.ServiceOptions(name: key)
+        options.isReserved = listener != .public
+        options.isUrgent = \.isHealthCheck
+        options.waits = true
+        return options
+    }
+
     /// What answers the requests of one listener. Without trusted proxies, nothing is looked for in them.
-    private func handler(_ listener: Caller.Listener, _ proxies: TrustedProxies) -> RequestHandler {
+    private func responder(_ listener: Caller.Listener, _ proxies: TrustedProxies) -> Responder {
         if proxies.ranges.isEmpty {
             return { [entrance] request, context in
-                let host = context.isLocalSocket ? nil : context.remoteAddress.host
-                return await entrance.respond(
-                    to: request, from: Caller(remoteAddress: host, listener: listener, isSecure: context.isSecure))
+                let host = context.isLocalSocket ? nil : context.remoteHost
+                let caller = Caller(remoteAddress: host, listener: listener, isSecure: context.isSecure)
+                return entrance.reply(to: request, from: caller)
             }
         }
         return { [entrance] request, context in
             let origin = proxies.origin(of: request.fields, from: context.remoteAddress, isSecure: context.isSecure)
             let host = origin.client.port == nil ? nil : origin.client.host
             let caller = Caller(remoteAddress: host, listener: listener, isSecure: origin.isSecure)
-            return await entrance.respond(to: request, from: caller)
+            return entrance.reply(to: request, from: caller)
         }
     }
 }

@@ -78,8 +78,8 @@ struct AdminConnection {
         let response: Response
         switch place {
         case .here(_, let endpoints):
-            response = await endpoints.respond(
-                to: request, from: Caller(remoteAddress: nil, listener: .adminSocket))
+            let caller = Caller(remoteAddress: nil, listener: .adminSocket)
+            response = await endpoints.reply(to: request, from: caller).response
         case .server(let address):
             do throws(SocketError) {
                 response = try HTTPExchange.send(request, to: address)

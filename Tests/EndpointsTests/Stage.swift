@@ -105,7 +105,7 @@ extension Stage {
     /// Sends a request as it is.
     func send(_ request: Request, on listener: Caller.Listener = .public) async -> Answer {
         let caller = Caller(remoteAddress: "192.0.2.1", listener: listener)
-        let answer = Answer(await endpoints.respond(to: request, from: caller))
+        let answer = Answer(await endpoints.reply(to: request, from: caller).response)
         #expect(answer.field("X-Request-Id") != nil)
         #expect(answer.field("X-Content-Type-Options") == "nosniff")
         #expect(answer.response.fields.values("Cache-Control").count == 1)

@@ -104,8 +104,10 @@ import Testing
         configuration.maximumConnections = 3
         configuration.reservedConnections = 2
         try await withServer(configuration) { server in
+            var options = HTTPServer.ServiceOptions(name: "admin")
+            options.isReserved = true
             let address = try server.server.listen(
-                on: .ipv4(bytes: [127, 0, 0, 1], port: 0), name: "admin", isReserved: true, handler: echo)
+                on: .ipv4(bytes: [127, 0, 0, 1], port: 0), options, handler: echo)
             var clients: [Client] = []
             for expected in [200, 200, 200, 503] {
                 clients.append(try await server.client())

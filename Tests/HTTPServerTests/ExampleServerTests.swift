@@ -9,7 +9,7 @@ import Testing
     var configuration = HTTPServer.Configuration()
     (configuration.headerTimeout, configuration.idleTimeout) = (.seconds(3600), .seconds(3600))
     let server = HTTPServer(configuration: configuration, loops: loops)
-    let address = try server.listen(on: SocketAddress("[::1]:0"), name: "public") { request, context in
+    let address = try server.listen(on: SocketAddress("[::1]:0"), .init(name: "public")) { request, context in
         guard request.method == .get, request.target.path == "/hello" else {
             return Response(.notFound, text: "nothing here")
         }

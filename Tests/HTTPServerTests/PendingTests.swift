@@ -88,9 +88,10 @@ import Testing
     @Test func whatIsUrgentAndWhatComesInElsewhereIsAnswered() async throws {
         let work = Work()
         try await withServer(Self.configuration(1), loops: 1, handler: work.handler) { server in
+            var options = HTTPServer.ServiceOptions(name: "second")
+            options.isUrgent = { $0.target.path == "/healthz" }
             let address = try server.server.listen(
-                on: .ipv4(bytes: [127, 0, 0, 1], port: 0), name: "second",
-                isUrgent: { $0.target.path == "/healthz" }, handler: work.handler)
+                on: .ipv4(bytes: [127, 0, 0, 1], port: 0), options, handler: work.handler)
             let first = try await server.client()
             try await first.send(get("/slow"))
             await work.begun(1)

@@ -13,8 +13,9 @@ import Testing
         _ body: (ServerUnderTest, SocketAddress) async throws -> Void
     ) async throws {
         try await withServer(configuration) { server in
-            let ranges = try proxies.map { try #require(AddressRange($0)) }
-            let address = try server.server.listen(through: Listener(SocketAddress("127.0.0.1:0")), proxies: ranges) {
+            var options = HTTPServer.ServiceOptions()
+            options.proxies = try proxies.map { try #require(AddressRange($0)) }
+            let address = try server.server.listen(through: Listener(SocketAddress("127.0.0.1:0")), options) {
                 request, context in
                 Response(.ok, text: "\(context.remoteAddress) \(request.target.path)")
             }

@@ -86,7 +86,7 @@ import Testing
 
     @Test func severalListenersShareTheLoops() async throws {
         try await withServer { server in
-            let admin = try server.server.listen(on: SocketAddress("[::1]:0"), name: "admin") { _, context in
+            let admin = try server.server.listen(on: SocketAddress("[::1]:0"), .init(name: "admin")) { _, context in
                 Response(.ok, text: context.listenerName)
             }
             #expect(try await Client(admin).ask(get("/")).body == "admin")

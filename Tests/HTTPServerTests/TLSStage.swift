@@ -130,8 +130,9 @@ func withSecureServer<Result>(
 ) async throws -> Result {
     let holder = TLSContextHolder(try context ?? TLSCertificates.shared.context())
     return try await withServer(configuration, loops: loops, handshakes: handshakes, handler: handler) { plain in
-        let address = try plain.server.listen(
-            on: SocketAddress("127.0.0.1:0"), name: "secure", tls: holder, handler: handler)
+        var options = HTTPServer.ServiceOptions(name: "secure")
+        options.tls = holder
+        let address = try plain.server.listen(on: SocketAddress("127.0.0.1:0"), options, handler: handler)
         return try await body(SecureServer(plain: plain, address: address, holder: holder))
     }
 }

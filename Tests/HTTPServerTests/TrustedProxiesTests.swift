@@ -10,11 +10,7 @@ struct TrustedProxiesTests {
         field: ForwardingField = .xForwardedFor, isSecure: Bool = false
     ) throws -> String {
         let proxies = TrustedProxies(try trusted.map { try #require(AddressRange($0)) }, field: field)
-        var fields = Fields()
-        for line in lines {
-            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            fields.append(String(parts[0]), String(parts[1].drop { $0 == " " }))
-        }
+        let fields = try Fields(parsing: Array(lines.map { $0 + "\r\n" }.joined().utf8))
         let address = peer == "unix" ? SocketAddress.unix(path: "") : try #require(SocketAddress(host: peer, port: 9))
         let origin = proxies.origin(of: fields, from: address, isSecure: isSecure)
         let host = origin.client.port == nil ? "unix" : origin.client.host

@@ -55,11 +55,22 @@ import Testing
         #expect(set.first("a") == " ")
     }
 
-    @Test(arguments: ["", "a b", "a:", "a\r\nb", "é"])
-    func trapsOnANameThatIsNone(_ name: String) async {
-        await #expect(processExitsWith: .failure) { [name] in
-            var fields = Fields()
-            fields.append(name, "")
+    /// Names are constants of a program, so that a debug build is where a wrong one shows.
+    @Test func trapsOnANameThatIsNone() async {
+        await #expect(processExitsWith: .failure) { _ = ["": ""] as Fields }
+        await #expect(processExitsWith: .failure) { _ = ["a b": ""] as Fields }
+        await #expect(processExitsWith: .failure) { _ = ["a:": ""] as Fields }
+        await #expect(processExitsWith: .failure) { _ = ["a\r\nb": ""] as Fields }
+        await #expect(processExitsWith: .failure) { _ = ["é": ""] as Fields }
+        await #expect(processExitsWith: .success) { _ = ["A": "b"] as Fields }
+    }
+
+    @Test func readsLines() throws {
+        let fields = try Fields(parsing: Array("A: 1\r\nB:2 \r\n".utf8))
+        #expect(fields == ["A": "1", "B": "2"])
+        #expect(try Fields(parsing: []).isEmpty)
+        for lines in ["A: 1", "A: 1\r\n\r\n", "A 1\r\n", "A: \u{1}\r\n", ": 1\r\n", "A: 1\n"] {
+            #expect(throws: ProtocolError.self) { try Fields(parsing: Array(lines.utf8)) }
         }
     }
 }

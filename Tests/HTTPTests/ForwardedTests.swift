@@ -4,10 +4,8 @@ import Testing
 /// What proxies say about those for whom they ask.
 struct ForwardedTests {
     private static func hops(_ lines: [String], _ field: ForwardingField) -> [String] {
-        var fields = Fields()
-        for line in lines {
-            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            fields.append(String(parts[0]), String(parts[1].drop { $0 == " " }))
+        guard let fields = try? Fields(parsing: Array(lines.map { $0 + "\r\n" }.joined().utf8)) else {
+            return ["no fields"]
         }
         return ForwardedHops(fields, in: field).map { hop in
             let scheme = hop.isSecure.map { $0 ? " https" : " http" } ?? ""

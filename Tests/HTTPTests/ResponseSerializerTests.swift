@@ -58,6 +58,25 @@ import Testing
                 + "Location: /  Set-Cookie: a=b    HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
     }
 
+    /// Fields that were made here, that lost a line, and that were read from elsewhere.
+    @Test func writesFieldsHoweverTheyCameAbout() throws {
+        let expected = "HTTP/1.1 200 OK\r\n\(date)A: 1\r\nD: 3\r\nContent-Length: 0\r\n\r\n"
+        var fields: Fields = ["A": "1", "b-c": "2"]
+        fields.append("D", constant: "3")
+        #expect(
+            written(Response(status: .ok, fields: fields)) == expected.replacing("D: 3", with: "b-c: 2\r\nD: 3"))
+        fields.remove("B-C")
+        #expect(written(Response(status: .ok, fields: fields)) == expected)
+        let read = try Fields(parsing: Array("A:1 \r\nD: \t3\r\nconnection: x\r\n".utf8))
+        #expect(written(Response(status: .ok, fields: read)) == expected)
+    }
+
+    @Test(arguments: [0, 9, 10, 99, 100, 12_345, 1_000_000])
+    func writesLengths(_ count: Int) {
+        let text = written(Response(status: .ok, body: [UInt8](repeating: 0x61, count: count)))
+        #expect(text.contains("\r\nContent-Length: \(count)\r\n\r\n"))
+    }
+
     @Test func appendsToWhatIsThere() {
         var output = ResponseSerializer.continue100
         ResponseSerializer.append(
