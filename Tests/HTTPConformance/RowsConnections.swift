@@ -210,7 +210,7 @@ extension Row {
                 ),
             ])
         + rows(
-            "9110 10.1.1", .should,
+            "9110 10.1.1", .harden,
             [
                 "x", "200-ok", "100-continue, x", "x, 100-continue", "100-continue;q=1", "100-continue=1", "100",
                 "\"100-continue\"", "100-continue x", "100continue", "a=b",
@@ -247,8 +247,20 @@ extension Row {
                 ),
             ])
 
+    private static let begun = "Expect: 100-continue\r\nContent-Length: 3"
+
     static let interimAnswers =
         rows(
+            "9110 10.1.1", .harden,
+            [
+                // It may be left out then.
+                ("none for who has begun to send", post(begun, "a"), .incomplete()),
+                (
+                    "none for who has begun to send chunks",
+                    post("Expect: 100-continue\r\nTransfer-Encoding: chunked", "3"), .incomplete()
+                ),
+            ])
+        + rows(
             "9110 15.2", .must,
             [
                 (

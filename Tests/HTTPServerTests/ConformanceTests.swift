@@ -26,6 +26,21 @@ import Testing
         }
     }
 
+    /// RFC 9110 §7.4; over a plain connection of somebody else the rows have it refused.
+    @Test func anHTTPSTargetIsAnsweredOverTLSAndToTrustedGateways() async throws {
+        let request = "GET https://a/b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        try await withSecureServer(handler: summarize) { server in
+            let result = try await server.sClient(input: request)
+            #expect(result.contains("HTTP/1.1 200 OK\r\n") && result.contains("GET /b"))
+
+            var options = HTTPServer.ServiceOptions(name: "behind a gateway")
+            options.gateways = [try #require(AddressRange("127.0.0.1"))]
+            let address = try server.plain.server.listen(on: SocketAddress("127.0.0.1:0"), options, handler: summarize)
+            let client = try await Client(address)
+            #expect(try await client.ask(request).body == "GET /b")
+        }
+    }
+
     @Test func everyRowIsAnsweredByteByByte() async throws {
         let path = "/tmp/sojourn-conformance-\(UInt64.random(in: 0 ... .max)).sock"
         try await withServer(on: "unix:" + path, handler: summarize) { server in
