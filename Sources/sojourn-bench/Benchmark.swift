@@ -40,7 +40,7 @@ struct Benchmark: Sendable {
                 of a head per second on a second thread and come again when the server ends them. The
                 memory of an idle connection is what the server's grew by in the first round, over their number.
                 """,
-            defaults: Options(connections: [32]), run: { try IdleBenchmark(options: $0).run() }),
+            defaults: Options(connections: [32], seconds: 15), run: { try IdleBenchmark(options: $0).run() }),
         Benchmark(
             name: "churn", summary: "what connections leave behind: descriptors and memory after a million",
             discussion: """

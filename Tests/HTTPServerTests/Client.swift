@@ -70,7 +70,11 @@ actor Client {
     }
 
     /// Waits for some bytes and forgets them; how many came.
-    func receiveSome(_ limit: Int = 1024) throws -> Int { try socket?.receive(upTo: limit).count ?? 0 }
+    func receiveSome(_ limit: Int = 1024) throws -> Int {
+        let count = try socket?.receive(upTo: limit).count ?? 0
+        if count == 0 { throw EndOfStream() }
+        return count
+    }
 
     /// Reads until the server has closed, in whatever way; how many bytes came.
     func countUntilEnd() -> Int {
