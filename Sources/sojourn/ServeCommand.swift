@@ -115,28 +115,3 @@ enum ServeCommand {
         Terminal.write("admin key, shown this once: \(key)")
     }
 }
-
-/// The signals that stop a server.
-enum Signals {
-    private static let numbers = [SIGTERM, SIGINT]
-
-    /// Says each time one of them comes. From the call on they no longer end the process by themselves.
-    static func stops() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        let sources = numbers.map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { @Sendable in continuation.yield() }
-            source.resume()
-            return source as? DispatchSource
-        }
-        // Keeps the sources alive as long as somebody waits for them.
-        continuation.onTermination = { _ in withExtendedLifetime(sources) {} }
-        return stream
-    }
-
-    /// From here on a signal ends the process at once.
-    static func restoreDefaults() {
-        for number in numbers { signal(number, SIG_DFL) }
-    }
-}

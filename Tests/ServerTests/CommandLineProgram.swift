@@ -32,9 +32,9 @@ struct CommandLineProgram {
         try await start(words, input: input).result()
     }
 
-    /// Starts the program.
-    func start(_ words: [String], input: String = "") throws -> CommandLineProcess {
-        try CommandLineProcess(words, in: folder, environment: environment, input: input)
+    /// Starts the program. A `socket` is handed over as descriptor 3, as a supervisor does (sd_listen_fds(3)).
+    func start(_ words: [String], input: String = "", socket: Int32? = nil) throws -> CommandLineProcess {
+        try CommandLineProcess(words, in: folder, environment: environment, input: input, socket: socket)
     }
 }
 
@@ -54,7 +54,7 @@ final class CommandLineProcess: Sendable {
     }
 
     fileprivate init(
-        _ words: [String], in folder: StartingFolder, environment: [String: String], input: String
+        _ words: [String], in folder: StartingFolder, environment: [String: String], input: String, socket: Int32?
     ) throws {
         self.folder = folder
         name = "run-\(UInt64.random(in: 0 ... .max))"
@@ -68,7 +68,10 @@ final class CommandLineProcess: Sendable {
             posix_spawn_file_actions_addopen(&actions, descriptor, folder.file(name + ending), flags, 0o600)
         }
         // The shell goes to the folder and becomes the program: same process, same pid.
-        let shell = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder.path, CommandLineProgram.path]
+        // Only it knows its pid before the program starts.
+        let identity = socket == nil ? "" : "LISTEN_PID=$$ LISTEN_FDS=1 "
+        if let socket { posix_spawn_file_actions_adddup2(&actions, socket, 3) }
+        let shell = ["/bin/sh", "-c", "cd \"$0\" && \(identity)exec \"$@\"", folder.path, CommandLineProgram.path]
         var arguments = (shell + words).map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { (arguments + variables).forEach { free($0) } }
@@ -91,6 +94,9 @@ final class CommandLineProcess: Sendable {
     deinit { if end.status.withLock({ $0 }) == nil { kill(pid, SIGKILL) } }
 
     func signal(_ number: Int32) { kill(pid, number) }
+
+    /// What it has said on standard error so far.
+    func errors() -> String? { folder.text(name + ".err") }
 
     /// Waits for the end; kills the process after a minute.
     func result() async -> CommandLineProgram.Result {
