@@ -80,8 +80,10 @@ import Testing
 
     @Test func whoConnectsBeforeTheServerAcceptsWaits() async throws {
         try await withServer { server in
+            var options = HTTPServer.ServiceOptions()
+            options.waits = true
             let address = try server.server.listen(
-                through: Listener(SocketAddress("127.0.0.1:0")), waits: true, handler: echo)
+                through: Listener(SocketAddress("127.0.0.1:0")), options, handler: echo)
             let client = try await Client(address)
             try await client.send(get("/early"))
             #expect(try await server.client().ask(get("/")).status == 200)

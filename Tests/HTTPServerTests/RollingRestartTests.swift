@@ -76,7 +76,7 @@ import Testing
         let load = Load()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<8 { group.addTask { await load.run(address, keepsAlive: index % 2 == 0) } }
-            for number in 1...4 {
+            for number in 1...3 {
                 do {
                     let next = try Generation(number, on: address, sharing)
                     await current.stop()

@@ -15,6 +15,8 @@ struct RestartTests {
         program.environment = environment.merging([
             "SOJOURN_ADMIN_KEY": CrashServer.adminKey, "SOJOURN_SERVER_ISSUER": "https://login.example",
             "SOJOURN_LOG_LEVEL": "error", "SOJOURN_DATABASE_URL": "sqlite:db",
+            // Longer than a busy machine keeps a client waiting between two requests.
+            "SOJOURN_LIMITS_STOP_GRACE_SECONDS": "10",
         ]) { given, _ in given }
         return program
     }
@@ -51,7 +53,7 @@ struct RestartTests {
 
     @Test("with a shared port a second process takes over, and no request fails")
     func sharedPort() async throws {
-        let environment = ["SOJOURN_SERVER_REUSE_PORT": "true", "SOJOURN_LIMITS_STOP_GRACE_SECONDS": "1"]
+        let environment = ["SOJOURN_SERVER_REUSE_PORT": "true", "SOJOURN_LIMITS_STOP_GRACE_SECONDS": "3"]
         // The process itself takes a free port; its successors get the same.
         var server = try program(environment).start(
             ["serve", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file", "ready.json"])
