@@ -31,10 +31,12 @@ extension HTTPServer {
         /// is not lost in a reset (RFC 9112 §9.6).
         public var lingerTimeout: Duration = .seconds(2)
         /// How long, when the server stops, a connection stays open on which nothing is under way. Its client may just be
-        /// sending a request: within the grace it gets an answer, which says `Connection: close`. For as long, a listener that
-        /// shares its port takes connections that were on their way. Proxies under load use a connection several times a
-        /// second; who connects meanwhile waits for the successor.
+        /// sending a request: within the grace it gets an answer, which says `Connection: close`. Proxies under load use a
+        /// connection several times a second.
         public var drainGrace: Duration = .seconds(1)
+        /// How long a listener that shares its port with another process still takes connections, when new ones go to
+        /// the other one already: as long as a handshake of TCP takes that was under way.
+        public var handOverTime: Duration = .seconds(1)
         /// How many bytes at most are dropped so.
         public var lingerBytes = 1 << 20
 

@@ -24,17 +24,17 @@ extension ConnectionLoop {
     /// Returns after the turn that is under way.
     func pass() {}
 
-    /// Returns when the grace is over, or the deadline of draining has come.
-    func passGrace() async {
-        let end = now + configuration.drainGrace
-        graceEndsAt = min(end, drainEndsAt ?? end)
-        await withCheckedContinuation { gracePassed = $0 }
+    /// Returns when those who were on their way to a shared port have come, or the deadline of draining has.
+    func awaitLatecomers() async {
+        let end = now + configuration.handOverTime
+        handOverEndsAt = min(end, drainEndsAt ?? end)
+        await withCheckedContinuation { handOverEnded = $0 }
     }
 
-    func endGrace() {
-        graceEndsAt = nil
-        gracePassed?.resume()
-        gracePassed = nil
+    func endHandOver() {
+        handOverEndsAt = nil
+        handOverEnded?.resume()
+        handOverEnded = nil
     }
 
     /// Returns when the last connection has gone, at the deadline at the latest. No new ones may come any more.

@@ -41,8 +41,8 @@ actor ConnectionLoop: EventHandler {
 
     var isDraining = false
     var drainEndsAt: MonotonicInstant?
-    var graceEndsAt: MonotonicInstant?
-    var gracePassed: CheckedContinuation<Void, Never>?
+    var handOverEndsAt: MonotonicInstant?
+    var handOverEnded: CheckedContinuation<Void, Never>?
     var drained: CheckedContinuation<Void, Never>?
     private var isDetached = false
 
@@ -73,7 +73,7 @@ actor ConnectionLoop: EventHandler {
 
     nonisolated func nextDeadline() -> MonotonicInstant? {
         assumeIsolated { loop in
-            let others = [loop.deadlines.next, loop.acceptResumesAt, loop.graceEndsAt, loop.drainEndsAt]
+            let others = [loop.deadlines.next, loop.acceptResumesAt, loop.handOverEndsAt, loop.drainEndsAt]
             return others.compactMap { $0 }.min()
         }
     }
@@ -97,7 +97,7 @@ actor ConnectionLoop: EventHandler {
         }
         if let resumes = acceptResumesAt, resumes <= now { resumeAccepting() }
         if isDraining {
-            if let end = graceEndsAt, end <= now { endGrace() }
+            if let end = handOverEndsAt, end <= now { endHandOver() }
             if let end = drainEndsAt, end <= now { cutRemaining() }
         }
     }

@@ -14,7 +14,7 @@ extension ServerState {
         for (id, port) in all where shared[id] == nil { await close(port, id, loops) }
         if shared.isEmpty { return }
         for (id, port) in shared { await handOver(port, id, loops) }
-        await loops.first?.passGrace()
+        await loops.first?.awaitLatecomers()
         for (id, port) in shared { await close(port, id, loops) }
     }
 

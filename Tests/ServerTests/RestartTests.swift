@@ -53,7 +53,7 @@ struct RestartTests {
 
     @Test("with a shared port a second process takes over, and no request fails")
     func sharedPort() async throws {
-        let environment = ["SOJOURN_SERVER_REUSE_PORT": "true", "SOJOURN_LIMITS_STOP_GRACE_SECONDS": "3"]
+        let environment = ["SOJOURN_SERVER_REUSE_PORT": "true"]
         // The process itself takes a free port; its successors get the same.
         var server = try program(environment).start(
             ["serve", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file", "ready.json"])
