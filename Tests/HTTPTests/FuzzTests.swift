@@ -52,7 +52,9 @@ import Testing
 
     @Test func valuesThatTheFuzzerFoundKeepTheProperties() {
         for bytes in FuzzCorpus.values.map(\.bytes) {
-            let violation = FormProperties.violation(bytes) ?? ForwardingProperties.violation(bytes)
+            let violation =
+                FormProperties.violation(bytes) ?? ForwardingProperties.violation(bytes)
+                ?? ProxyHeaderProperties.violation(bytes)
             if let violation { Issue.record("\(bytes): \(violation)") }
         }
     }

@@ -14,21 +14,36 @@ struct Reading: CustomStringConvertible {
     private var continues = 0
 
     /// Takes all events after each piece, as a connection does.
-    init(of pieces: [ArraySlice<UInt8>], limits: Limits) {
+    ///
+    /// - Parameters:
+    ///   - range: which bytes; the others might not be there.
+    ///   - cuts: where pieces end, before the last one.
+    init(
+        of bytes: [UInt8], _ range: Range<Int>? = nil, cutAt cuts: some Sequence<Int> = EmptyCollection(),
+        limits: Limits
+    ) {
         var parser = RequestParser(limits: limits)
         let bound = max(
             limits.requestLine, limits.fieldBytes, limits.body, limits.trailerBytes,
             limits.chunkExtensionBytes + 16)
-        for piece in pieces {
-            parser.append(Array(piece))
-            appended += piece.count
-            take(&parser)
-            // What is kept between two reads: lines or a body within their limit, and two line ends at most.
-            if violation == nil, failure == nil, parser.unreadCount > bound + 4 {
-                violation = "\(parser.unreadCount) bytes unread after \(appended)"
-            }
+        let range = range ?? bytes.indices
+        var start = range.lowerBound
+        for cut in cuts {
+            feed(&parser, bytes, start..<cut, bound)
+            start = cut
         }
+        feed(&parser, bytes, start..<range.upperBound, bound)
         unread = parser.unreadCount
+    }
+
+    private mutating func feed(_ parser: inout RequestParser, _ bytes: [UInt8], _ piece: Range<Int>, _ bound: Int) {
+        parser.append(bytes.span.extracting(piece))
+        appended += piece.count
+        take(&parser)
+        // What is kept between two reads: lines or a body within their limit, and two line ends at most.
+        if violation == nil, failure == nil, parser.unreadCount > bound + 4 {
+            violation = "\(parser.unreadCount) bytes unread after \(appended)"
+        }
     }
 
     private mutating func take(_ parser: inout RequestParser) {

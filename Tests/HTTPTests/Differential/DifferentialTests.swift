@@ -111,7 +111,7 @@ extension View {
     /// What the parser says of the input, which is more exact about the end than answers are; the engine must have
     /// delivered the same requests.
     fileprivate init(ofParserFor bytes: [UInt8], engine: View) {
-        let reading = Reading(of: [bytes[...]], limits: Limits())
+        let reading = Reading(of: bytes, limits: Limits())
         var view = View(
             requests: reading.requests.map { request, _ in
                 Seen(
