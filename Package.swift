@@ -59,7 +59,7 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "Cryptography", "Telemetry", "HTTP", "EventLoops", "Sockets", "HTTPServer", "Sessions", "Endpoints",
-                "SQLiteStore",
+                "SQLiteStore", "Locks",
             ], swiftSettings: strict),
         // Row 6: programs
         .executableTarget(

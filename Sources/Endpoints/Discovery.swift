@@ -15,10 +15,10 @@ extension Endpoints {
     private static let cacheControl = "public, max-age=300"
 
     /// `GET /oauth/jwks` (RFC 7517).
-    func jwks(_ call: Call) throws -> Response { try cacheable(context.signingKeys.publicKeys) }
+    func jwks() throws -> Response { try cacheable(context.signingKeys.publicKeys) }
 
     /// `GET /.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`.
-    func serverMetadata(_ call: Call) throws -> Response {
+    func serverMetadata() throws -> Response {
         let confidential = [Client.AuthenticationMethod.clientSecretBasic, .clientSecretPost]
         return try cacheable(
             ServerMetadata(

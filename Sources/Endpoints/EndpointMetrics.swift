@@ -5,10 +5,15 @@ internal import Telemetry
 /// What this module counts. All label values are fixed here: no request can make a new one.
 struct EndpointMetrics: Sendable {
     /// What is counted of one route.
-    private struct RouteMetrics: Sendable {
+    private final class RouteMetrics: Sendable {
         /// By class of status.
         let requests: [Counter]
         let duration: Histogram
+
+        init(_ requests: [Counter], _ duration: Histogram) {
+            self.requests = requests
+            self.duration = duration
+        }
     }
 
     private let routes: [ObjectIdentifier: RouteMetrics]
@@ -35,8 +40,8 @@ struct EndpointMetrics: Sendable {
             labels: [MetricLabel("route", values: Self.timed + ["other"])])
         let metrics = { (name: String) in
             RouteMetrics(
-                requests: Self.statusClasses.map { requests[name, $0] },
-                duration: durations[Self.timed.contains(name) ? name : "other"])
+                Self.statusClasses.map { requests[name, $0] },
+                durations[Self.timed.contains(name) ? name : "other"])
         }
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { (ObjectIdentifier($0), metrics($0.name)) })
         unrouted = metrics("other")
@@ -57,10 +62,10 @@ struct EndpointMetrics: Sendable {
     }
 
     /// Counts an answer.
-    func count(_ route: Route?, status: Status, duration: Duration) {
+    func count(_ route: Route?, status: Status, nanoseconds: Int64) {
         let metrics = route.flatMap { routes[ObjectIdentifier($0)] } ?? unrouted
         metrics.requests[status.code / 100 - 1].increment()
-        metrics.duration.observe(duration)
+        metrics.duration.observe(Double(nanoseconds) * 1e-9)
     }
 
     /// Counts a refresh that gave tokens.

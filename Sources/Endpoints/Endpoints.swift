@@ -8,6 +8,7 @@
 // route, Call is one request, Authentication says who asks, Members reads bodies, ErrorMapping answers what went wrong.
 // One file for each endpoint or small family; what admins do is in Admin….
 
+internal import Glibc
 public import HTTP
 public import Sessions
 public import Telemetry
@@ -22,7 +23,7 @@ public struct Endpoints: Sendable {
     let registry: MetricsRegistry
     let logger: Logger
     let isStopping: @Sendable () -> Bool
-    private let stopwatch: @Sendable () -> Duration
+    private let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
     private let publicTable: RouteTable
     private let adminTable: RouteTable
@@ -32,11 +33,11 @@ public struct Endpoints: Sendable {
     /// - Parameters:
     ///   - metrics: gets the metrics of this module, and is what `GET /metrics` shows.
     ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
-    ///   - stopwatch: time that has passed since some moment, for the duration of requests.
+    ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         isStopping: @escaping @Sendable () -> Bool = { false },
-        stopwatch: @escaping @Sendable () -> Duration = Endpoints.monotonicTime()
+        stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
         self.context = context
         tokens = TokenService(context)
@@ -56,56 +57,73 @@ public struct Endpoints: Sendable {
     /// (section 7.2).
     private static let transportSecurity = "max-age=31536000"
 
-    /// The time since this call, from the monotonic clock.
-    public static func monotonicTime() -> @Sendable () -> Duration {
-        let start = ContinuousClock.now
-        return { ContinuousClock.now - start }
+    /// Nanoseconds since some moment, from the monotonic clock.
+    @Sendable public static func monotonicTime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// What is known of a request before it is looked at.
+    private struct Arrival: Sendable {
+        let request: Request
+        let caller: Caller
+        let requestID: String
+        let start: Int64
     }
 
     /// Answers one request. Whatever it is, there is an answer; at once, if nothing has to be awaited for it.
     public func reply(to request: Request, from caller: Caller) -> Reply {
-        let start = stopwatch()
         let id = RequestID.kept(request.fields) ?? requestIDs.next()
+        let arrival = Arrival(request: request, caller: caller, requestID: id, start: stopwatch())
         let table = caller.listener == .public ? publicTable : adminTable
         switch table.find(request) {
-        case .fixed(let answer):
-            return .now(finished(answer, request, caller, id, nil, start))
+        case .fixed(let answer): return .now(finish(answer, arrival, nil))
         case .route(let route, let parameter):
-            let call = Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter)
             if case .immediate(let handle) = route.handler {
-                return .now(finished(immediateAnswer(call, handle), request, caller, id, route, start))
+                return .now(finish(immediateAnswer(arrival, route, handle), arrival, route))
             }
-            return .later { finished(await answer(call), request, caller, id, route, start) }
+            let call = Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter)
+            return .later { finish(await answer(call), arrival, route) }
         }
     }
 
     /// Adds what every answer has, and counts it.
-    private func finished(
-        _ answer: Response, _ request: Request, _ caller: Caller, _ id: String, _ route: Route?, _ start: Duration
-    ) -> Response {
+    private func finish(_ answer: consuming Response, _ arrival: Arrival, _ route: Route?) -> Response {
         var response = answer
-        if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
-        response.fields.append("X-Request-Id", id)
-        response.fields.append("X-Content-Type-Options", constant: "nosniff")
-        if !response.fields.contains("Cache-Control") { response.fields.append("Cache-Control", constant: "no-store") }
-        if caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
-        let duration = stopwatch() - start
-        metrics.count(route, status: response.status, duration: duration)
-        logger.debug(
-            "request",
-            [
-                "request_id": .string(id), "method": .string(request.method.rawValue),
-                "route": .string(route?.name ?? "none"),
-                "status": .int(response.status.code), "seconds": .double(duration / .seconds(1)),
-                "remote_address": .string(caller.remoteAddress ?? "local"),
-            ])
+        if let route, route.isRepresentation { Preconditions.apply(arrival.request, to: &response) }
+        response.fields.append("X-Request-Id", arrival.requestID)
+        response.fields.append(response.fields.contains("Cache-Control") ? Self.protection : Self.secrecy)
+        if arrival.caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
+        let nanoseconds = stopwatch() - arrival.start
+        metrics.count(route, status: response.status, nanoseconds: nanoseconds)
+        if logger.enabled(.debug) { log(arrival, route, response.status, nanoseconds) }
         return response
     }
 
+    private static let protection: Fields = ["X-Content-Type-Options": "nosniff"]
+    private static let secrecy: Fields = ["X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"]
+
+    private func log(_ arrival: Arrival, _ route: Route?, _ status: Status, _ nanoseconds: Int64) {
+        logger.debug(
+            "request",
+            [
+                "request_id": .string(arrival.requestID), "method": .string(arrival.request.method.rawValue),
+                "route": .string(route?.name ?? "none"),
+                "status": .int(status.code), "seconds": .double(Double(nanoseconds) * 1e-9),
+                "remote_address": .string(arrival.caller.remoteAddress ?? "local"),
+            ])
+    }
+
     private func immediateAnswer(
-        _ call: Call, _ handle: (Endpoints, Call) throws -> Response
+        _ arrival: Arrival, _ route: Route, _ handle: (Endpoints) throws -> Response
     ) -> Response {
-        do { return try handle(self, call) } catch { return errorResponse(error, to: call) }
+        do { return try handle(self) } catch {
+            let call = Call(
+                request: arrival.request, caller: arrival.caller, requestID: arrival.requestID, route: route,
+                parameter: "")
+            return errorResponse(error, to: call)
+        }
     }
 
     /// Lets the route's handler answer, after whoever asks has proved what the route demands.
@@ -116,7 +134,7 @@ public struct Endpoints: Sendable {
                 throw RequestProblem.invalid("Content-Range", "is not supported: send the whole")
             }
             switch call.route.handler {
-            case .immediate(let handle): return try handle(self, call)
+            case .immediate(let handle): return try handle(self)
             case .open(let handle): return try await handle(self, call)
             case .user(let handle):
                 let session = try await authenticatedSession(call)

@@ -4,7 +4,7 @@ internal import Telemetry
 
 extension Endpoints {
     /// `GET /healthz`: the process answers.
-    func health(_ call: Call) throws -> Response {
+    func health() throws -> Response {
         var response = Response(status: .ok, body: Self.healthy)
         response.fields.append("Content-Type", constant: "text/plain; charset=utf-8")
         return response
@@ -30,7 +30,7 @@ extension Endpoints {
 
     /// `GET /metrics`. No key: Prometheus scrapes without one, the admin listener is not for the public, and the numbers
     /// name no user, no token and no address.
-    func metrics(_ call: Call) throws -> Response {
+    func metricsText() throws -> Response {
         Response(.ok, MetricsRegistry.contentType, Array(registry.render().utf8))
     }
 }

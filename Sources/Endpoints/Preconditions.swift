@@ -6,7 +6,10 @@ enum Preconditions {
     /// Turns the answer 200 to a GET or HEAD into what the conditions make of it, in the order of section 13.2.2. Answers
     /// that are none are left alone (section 13.2.1).
     static func apply(_ request: Request, to response: inout Response) {
-        guard response.status == .ok, request.method == .get || request.method == .head else { return }
+        // Nearly no request has conditions, and their names all begin with an i.
+        guard request.fields.mayContain(startingWith: "i"), response.status == .ok,
+            request.method == .get || request.method == .head
+        else { return }
         let tag = response.fields.first("ETag")
         if request.fields.contains("If-Match"), !names(request.fields.values("If-Match"), tag, weakly: false) {
             response = Endpoints.problem(RequestProblem.preconditionFailed).response

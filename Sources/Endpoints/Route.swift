@@ -5,8 +5,8 @@ internal import Sessions
 final class Route: Sendable {
     /// What a caller has to prove before the handler runs; a handler cannot forget it.
     enum Handler: Sendable {
-        /// Nothing, and nothing has to be awaited: no task is started for the answer.
-        case immediate(@Sendable (Endpoints, Call) throws -> Response)
+        /// Nothing, and the answer depends on no request and waits for nothing: no task is started for it.
+        case immediate(@Sendable (Endpoints) throws -> Response)
         /// Nothing, or what the handler itself asks for.
         case open(@Sendable (Endpoints, Call) async throws -> Response)
         /// A rolling token whose session lives.

@@ -10,9 +10,9 @@ extension Route {
         Route(.post, Endpoints.revocationPath, face: .oauth, challenge: .basic, .open { try await $0.revoke($1) }),
         Route(
             .post, Endpoints.introspectionPath, face: .oauth, challenge: .basic, .open { try await $0.introspect($1) }),
-        Route(.get, Endpoints.jwksPath, .immediate { try $0.jwks($1) }),
-        Route(.get, "/.well-known/oauth-authorization-server", .immediate { try $0.serverMetadata($1) }),
-        Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata($1) }),
+        Route(.get, Endpoints.jwksPath, .immediate { try $0.jwks() }),
+        Route(.get, "/.well-known/oauth-authorization-server", .immediate { try $0.serverMetadata() }),
+        Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),
     ]
 
     /// What apps and proxies call.
@@ -35,9 +35,9 @@ extension Route {
     ]
 
     private static let health = [
-        Route(.get, "/healthz", on: .both, .immediate { try $0.health($1) }),
+        Route(.get, "/healthz", on: .both, .immediate { try $0.health() }),
         Route(.get, "/readyz", on: .both, .open { try await $0.readiness($1) }),
-        Route(.get, "/metrics", on: .admin, .immediate { try $0.metrics($1) }),
+        Route(.get, "/metrics", on: .admin, .immediate { try $0.metricsText() }),
     ]
 
     private static let adminUsers = [

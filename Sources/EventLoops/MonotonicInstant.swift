@@ -32,6 +32,12 @@ public struct MonotonicInstant: Comparable, Sendable {
         return MonotonicInstant(nanoseconds: tooFar ? (whole < 0 ? .min : .max) : sum)
     }
 
+    /// Moves an instant; beyond 292 years it stays at the end.
+    public func advanced(byNanoseconds count: Int64) -> MonotonicInstant {
+        let (sum, tooFar) = nanoseconds.addingReportingOverflow(count)
+        return MonotonicInstant(nanoseconds: tooFar ? (count < 0 ? .min : .max) : sum)
+    }
+
     /// Milliseconds from `now` to this instant, rounded up, at least 0 and at most a minute.
     ///
     /// Whoever waits looks at the clock again afterwards; the bound keeps a clock that was moved from mattering for long.

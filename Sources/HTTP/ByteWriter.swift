@@ -27,7 +27,7 @@
     }
 
     @inline(__always)
-    mutating func write(_ text: StaticString) { unsafe write(UnsafeBufferPointer(text)) }
+    mutating func write(constant text: StaticString) { unsafe write(UnsafeBufferPointer(text)) }
 
     @inline(__always)
     mutating func write(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBufferPointer { unsafe write($0) } }

@@ -20,6 +20,12 @@ public struct Fields: Sendable {
             valueStart = UInt32(value.lowerBound)
             valueCount = UInt32(value.count)
         }
+
+        func moved(by count: Int) -> Entry {
+            Entry(
+                name: name.lowerBound + count..<name.upperBound + count,
+                value: value.lowerBound + count..<value.upperBound + count)
+        }
     }
 
     var bytes: [UInt8]
@@ -68,6 +74,13 @@ extension Fields {
     public struct Repeated: Error, Hashable, Sendable {
         /// The name as it was asked for.
         public let name: String
+    }
+
+    /// Whether there is a field whose name begins with an ASCII letter, of either case: a quick no for rare ones.
+    public func mayContain(startingWith letter: Character) -> Bool {
+        guard let wanted = letter.asciiValue else { return false }
+        for entry in entries where bytes[Int(entry.nameStart)] | 0x20 == wanted | 0x20 { return true }
+        return false
     }
 
     /// Whether a field of this name is there.
@@ -146,14 +159,19 @@ extension Fields {
         unsafe append(name, value)
     }
 
+    /// Adds all lines of `others` after these, in one piece where both allow it.
+    public mutating func append(_ others: Fields) {
+        reserveForFew()
+        areLines = areLines && others.areLines
+        let shift = bytes.count
+        bytes.append(contentsOf: others.bytes)
+        for entry in others.entries { entries.append(entry.moved(by: shift)) }
+    }
+
     private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {
         let name = unsafe UnsafeBufferPointer(name)
         assert(unsafe Grammar.isToken(name.span), "a field name is a token")
-        if entries.isEmpty {
-            // What most responses need, so that building them allocates twice, not at every field.
-            bytes.reserveCapacity(224)
-            entries.reserveCapacity(6)
-        }
+        reserveForFew()
         let nameStart = bytes.count
         unsafe bytes.append(contentsOf: name)
         let nameEnd = bytes.count
@@ -163,6 +181,13 @@ extension Fields {
         entries.append(Entry(name: nameStart..<nameEnd, value: nameEnd + 2..<bytes.count))
         bytes.append(Grammar.carriageReturn)
         bytes.append(Grammar.lineFeed)
+    }
+
+    /// What most responses need, so that building them allocates twice, not at every field.
+    private mutating func reserveForFew() {
+        guard entries.isEmpty else { return }
+        bytes.reserveCapacity(224)
+        entries.reserveCapacity(6)
     }
 
     /// Replaces all fields of this name by one, which comes last.

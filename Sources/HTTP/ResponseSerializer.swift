@@ -33,27 +33,27 @@ public enum ResponseSerializer {
         let body = status.forbidsContent || method == .head ? [] : response.body
         let capacity = 160 + status.reason.utf8.count + fields.bytes.count + 4 * fields.count + body.count
         ByteWriter.append(to: &output, capacity: capacity) { writer in
-            writer.write("HTTP/1.1 ")
+            writer.write(constant: "HTTP/1.1 ")
             writer.write(decimal: status.code)
-            writer.write(" ")
+            writer.write(constant: " ")
             writer.write(status.reason)
-            writer.write("\r\nDate: ")
+            writer.write(constant: "\r\nDate: ")
             writer.write(date)
-            writer.write("\r\n")
+            writer.write(constant: "\r\n")
             write(fields, to: &writer)
             switch persistence {
             case .keepAlive: break
-            case .keepAliveSaid: writer.write("Connection: keep-alive\r\n")
-            case .close: writer.write("Connection: close\r\n")
+            case .keepAliveSaid: writer.write(constant: "Connection: keep-alive\r\n")
+            case .close: writer.write(constant: "Connection: close\r\n")
             }
             // RFC 9110 §8.6: no Content-Length with 1xx and 204; with 304 it would have to be the length that a 200 has,
             // which is not known here.
             if !status.forbidsContent {
-                writer.write("Content-Length: ")
+                writer.write(constant: "Content-Length: ")
                 writer.write(decimal: response.body.count)
-                writer.write("\r\n")
+                writer.write(constant: "\r\n")
             }
-            writer.write("\r\n")
+            writer.write(constant: "\r\n")
             writer.write(body)
         }
     }
@@ -64,9 +64,9 @@ public enum ResponseSerializer {
         if areFree, fields.areLines { return writer.write(fields.bytes) }
         for entry in fields.entries where !isReserved(fields.bytes.span.extracting(entry.name)) {
             writer.write(fields.bytes[entry.name])
-            writer.write(": ")
+            writer.write(constant: ": ")
             writer.write(fields.bytes[entry.value])
-            writer.write("\r\n")
+            writer.write(constant: "\r\n")
         }
     }
 

@@ -156,7 +156,7 @@ extension ConnectionLoop {
             connection.state = .reading
             // Whatever is awaited next gets a deadline of its own.
             connection.awaited = .idle
-            setDeadline(connection, after: idleAllowance)
+            if isDraining { setDeadline(connection, after: idleAllowance) } else { awaitNext(connection) }
             return
         }
         // Closing while bytes are unread, or come later, resets the connection, and the client might lose the answer. Only a

@@ -17,6 +17,7 @@ actor ConnectionLoop: EventHandler {
 
     private let wallClock: @Sendable () -> Int
     nonisolated let source: EventSource
+    private let idleNanoseconds: Int64
     private var dates = DateCache()
     private var deadlines = DeadlineQueue()
     private(set) var now = MonotonicInstant(nanoseconds: 0)
@@ -55,6 +56,8 @@ actor ConnectionLoop: EventHandler {
         pendingLimit = max(1, (server.configuration.maximumPendingRequests + loopCount - 1) / loopCount)
         source = loop.makeSource()
         now = loop.now
+        let origin = MonotonicInstant(nanoseconds: 0)
+        idleNanoseconds = (origin + server.configuration.idleTimeout).nanoseconds
     }
 
     nonisolated func attach() { source.attach(self) }
@@ -170,6 +173,12 @@ actor ConnectionLoop: EventHandler {
 
     func setDeadline(_ connection: Connection, after duration: Duration) {
         connection.deadline = now + duration
+        deadlines.watch(connection.slot, until: connection.deadline)
+    }
+
+    /// The deadline of a connection that idles, at the cost of an addition.
+    func awaitNext(_ connection: Connection) {
+        connection.deadline = now.advanced(byNanoseconds: idleNanoseconds)
         deadlines.watch(connection.slot, until: connection.deadline)
     }
 

@@ -13,7 +13,7 @@ public typealias Responder = @Sendable (Request, RequestContext) -> Reply
 public typealias RequestHandler = @Sendable (Request, RequestContext) async -> Response
 
 /// What the connection knows about a request.
-public struct RequestContext: Sendable {
+public final class RequestContext: Sendable {
     /// The other end; of a Unix socket: a path that is empty.
     public let remoteAddress: SocketAddress
     /// The name that was given to the listener.

@@ -1,6 +1,7 @@
 internal import Endpoints
 internal import HTTP
 internal import HTTPServer
+internal import Locks
 internal import Sockets
 internal import Synchronization
 
@@ -22,18 +23,18 @@ final class Entrance: Sendable {
         fileprivate func set() { isSet.store(true, ordering: .relaxed) }
     }
 
-    private let box = AtomicLazyReference<Box>()
+    private let box = Locked<Box?>(nil)
     /// Whether the server is about to stop.
     let closing = Closing()
 
     /// Lets requests in.
-    func open(_ endpoints: Endpoints) { _ = box.storeIfNil(Box(endpoints)) }
+    func open(_ endpoints: Endpoints) { box.withLock { $0 = Box(endpoints) } }
 
     /// Says that the server is about to stop; requests are still answered.
     func close() { closing.set() }
 
     func reply(to request: Request, from caller: Caller) -> Reply {
-        guard let box = box.load() else {
+        guard let box = box.withLock({ $0 }) else {
             return .now(Response(status: .serviceUnavailable, fields: ["Retry-After": "1"]))
         }
         return box.endpoints.reply(to: request, from: caller)
