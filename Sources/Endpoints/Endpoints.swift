@@ -64,65 +64,55 @@ public struct Endpoints: Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// What is known of a request before it is looked at.
-    private struct Arrival: Sendable {
-        let request: Request
-        let caller: Caller
-        let requestID: String
-        let start: Int64
-    }
-
     /// Answers one request. Whatever it is, there is an answer; at once, if nothing has to be awaited for it.
     public func reply(to request: Request, from caller: Caller) -> Reply {
+        let start = stopwatch()
         let id = RequestID.kept(request.fields) ?? requestIDs.next()
-        let arrival = Arrival(request: request, caller: caller, requestID: id, start: stopwatch())
         let table = caller.listener == .public ? publicTable : adminTable
         switch table.find(request) {
-        case .fixed(let answer): return .now(finish(answer, arrival, nil))
+        case .fixed(let answer): return .now(finish(answer, request, caller, id, nil, start))
         case .route(let route, let parameter):
             if case .immediate(let handle) = route.handler {
-                return .now(finish(immediateAnswer(arrival, route, handle), arrival, route))
+                return .now(
+                    finish(immediateAnswer(request, caller, id, route, handle), request, caller, id, route, start))
             }
             let call = Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter)
-            return .later { finish(await answer(call), arrival, route) }
+            return .later { finish(await answer(call), call.request, call.caller, id, route, start) }
         }
     }
 
     /// Adds what every answer has, and counts it.
-    private func finish(_ answer: consuming Response, _ arrival: Arrival, _ route: Route?) -> Response {
+    private func finish(
+        _ answer: consuming Response, _ request: Request, _ caller: Caller, _ id: String, _ route: Route?,
+        _ start: Int64
+    ) -> Response {
         var response = answer
-        if let route, route.isRepresentation { Preconditions.apply(arrival.request, to: &response) }
-        response.fields.append("X-Request-Id", arrival.requestID)
+        if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
+        response.fields.append("X-Request-Id", id)
         response.fields.append(response.fields.contains("Cache-Control") ? Self.protection : Self.secrecy)
-        if arrival.caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
-        let nanoseconds = stopwatch() - arrival.start
+        if caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
+        let nanoseconds = stopwatch() - start
         metrics.count(route, status: response.status, nanoseconds: nanoseconds)
-        if logger.enabled(.debug) { log(arrival, route, response.status, nanoseconds) }
+        logger.debug(
+            "request",
+            [
+                "request_id": .string(id), "method": .string(request.method.rawValue),
+                "route": .string(route?.name ?? "none"),
+                "status": .int(response.status.code), "seconds": .double(Double(nanoseconds) * 1e-9),
+                "remote_address": .string(caller.remoteAddress ?? "local"),
+            ])
         return response
     }
 
     private static let protection: Fields = ["X-Content-Type-Options": "nosniff"]
     private static let secrecy: Fields = ["X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"]
 
-    private func log(_ arrival: Arrival, _ route: Route?, _ status: Status, _ nanoseconds: Int64) {
-        logger.debug(
-            "request",
-            [
-                "request_id": .string(arrival.requestID), "method": .string(arrival.request.method.rawValue),
-                "route": .string(route?.name ?? "none"),
-                "status": .int(status.code), "seconds": .double(Double(nanoseconds) * 1e-9),
-                "remote_address": .string(arrival.caller.remoteAddress ?? "local"),
-            ])
-    }
-
     private func immediateAnswer(
-        _ arrival: Arrival, _ route: Route, _ handle: (Endpoints) throws -> Response
+        _ request: Request, _ caller: Caller, _ id: String, _ route: Route, _ handle: (Endpoints) throws -> Response
     ) -> Response {
         do { return try handle(self) } catch {
-            let call = Call(
-                request: arrival.request, caller: arrival.caller, requestID: arrival.requestID, route: route,
-                parameter: "")
-            return errorResponse(error, to: call)
+            return errorResponse(
+                error, to: Call(request: request, caller: caller, requestID: id, route: route, parameter: ""))
         }
     }
 
