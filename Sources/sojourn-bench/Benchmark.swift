@@ -21,8 +21,11 @@ struct Benchmark: Sendable {
                 """,
             defaults: Options(), run: { try await RefreshBenchmark(options: $0).run() }),
         Benchmark(
-            name: "http", summary: "GET /healthz per second, and the CPU time that one takes",
-            discussion: "Starts 'sojourn serve' and asks for GET /healthz in a closed loop on one thread.",
+            name: "http", summary: "GET /healthz per second and the CPU time that one takes, beside nginx",
+            discussion: """
+                Starts 'sojourn serve' and asks for GET /healthz in a closed loop on one thread; in turn with nginx of one
+                worker that answers 'return 200', if nginx is installed (apt-get install nginx-light).
+                """,
             defaults: Options(connections: [64], seconds: 5), run: { try HTTPBenchmark(options: $0).run() }),
         Benchmark(
             name: "store", summary: "bytes per session, updates per second and time to open, without a server",

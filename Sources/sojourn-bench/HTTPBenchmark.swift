@@ -2,35 +2,69 @@
 struct HTTPBenchmark {
     let options: Options
 
-    func run() throws -> Report {
-        let folder = try TemporaryFolder(in: options.folder)
-        let server = try ServerProcess(ServerProcess.Launch(program: options.sojournPath(), folder: folder.path))
-        var report = Report("http")
-        for count in options.connections {
-            let load = try LoadGenerator(port: server.publicPort, (0..<count).map { _ in HealthCheck() })
-            _ = try load.run(seconds: 0.5)
-            var (perSecond, microseconds, own): ([Double], [Double], [Double]) = ([], [], [])
-            var (p50, p99): ([Double], [Double]) = ([], [])
-            for _ in 0..<options.rounds {
-                let before = server.cpuSeconds
-                let result = try load.run(seconds: options.seconds)
-                if let error = result.firstError { throw Failure(error) }
-                perSecond.append(result.perSecond)
-                microseconds.append((server.cpuSeconds - before) * 1e6 / Double(max(1, result.answered)))
-                own.append(result.ownMicroseconds)
-                p50.append(result.latency(0.5))
-                p99.append(result.latency(0.99))
-            }
-            report.figures += [
-                Figure("GET /healthz", "per second", connections: count, perSecond),
-                Figure("latency p50", "ms", connections: count, p50),
-                Figure("latency p99", "ms", connections: count, p99),
-                Figure("server CPU for a request", "µs", connections: count, microseconds),
-                Figure("CPU of the load for a request", "µs", connections: count, own),
+    /// What the rounds of one server came to.
+    private struct Series {
+        var perSecond: [Double] = []
+        var microseconds: [Double] = []
+        var own: [Double] = []
+        var p50: [Double] = []
+        var p99: [Double] = []
+
+        mutating func add(_ result: LoadResult, cpuSeconds: Double) {
+            perSecond.append(result.perSecond)
+            microseconds.append(cpuSeconds * 1e6 / Double(max(1, result.answered)))
+            own.append(result.ownMicroseconds)
+            p50.append(result.latency(0.5))
+            p99.append(result.latency(0.99))
+        }
+
+        func figures(_ server: String, _ connections: Int) -> [Figure] {
+            [
+                Figure("\(server): GET /healthz", "per second", connections: connections, perSecond),
+                Figure("\(server): latency p50", "ms", connections: connections, p50),
+                Figure("\(server): latency p99", "ms", connections: connections, p99),
+                Figure("\(server): CPU for a request", "µs", connections: connections, microseconds),
+                Figure("\(server): CPU of the load for a request", "µs", connections: connections, own),
             ]
         }
-        report.figures.append(Figure("server memory, peak", "MiB", [server.mebibytes("VmHWM")]))
-        try server.stop()
+    }
+
+    func run() throws -> Report {
+        let folder = try TemporaryFolder(in: options.folder)
+        let sojourn = try ServerProcess(ServerProcess.Launch(program: options.sojournPath(), folder: folder.path))
+        let nginx = try NginxProcess.path.map { try NginxProcess($0, folder: folder.path) }
+        var report = Report("http")
+        for count in options.connections {
+            var (own, other) = (Series(), Series())
+            let load = try LoadGenerator(port: sojourn.publicPort, (0..<count).map { _ in HealthCheck() })
+            let otherLoad = try nginx.map { try LoadGenerator(port: $0.port, (0..<count).map { _ in HealthCheck() }) }
+            _ = try load.run(seconds: 0.5)
+            _ = try otherLoad?.run(seconds: 0.5)
+            for _ in 0..<options.rounds {
+                if let nginx, let otherLoad { try measure(nginx, otherLoad, &other) }
+                try measure(sojourn, load, &own)
+            }
+            report.figures += own.figures("sojourn", count)
+            guard nginx != nil else { continue }
+            report.figures += other.figures("nginx", count)
+            let rates = zip(own.perSecond, other.perSecond).map { $0 / $1 }
+            let costs = zip(own.microseconds, other.microseconds).map { $0 / $1 }
+            report.figures += [
+                Figure("requests, sojourn / nginx", "", connections: count, rates),
+                Figure("CPU for a request, sojourn / nginx", "", connections: count, costs),
+            ]
+        }
+        report.figures.append(Figure("server memory, peak", "MiB", [sojourn.mebibytes("VmHWM")]))
+        try sojourn.stop()
         return report
+    }
+
+    private func measure(
+        _ server: some MeasuredServer, _ load: LoadGenerator<HealthCheck>, _ series: inout Series
+    ) throws {
+        let before = server.cpuSeconds
+        let result = try load.run(seconds: options.seconds)
+        if let error = result.firstError { throw Failure(error) }
+        series.add(result, cpuSeconds: server.cpuSeconds - before)
     }
 }

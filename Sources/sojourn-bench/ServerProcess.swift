@@ -4,7 +4,7 @@ import Glibc
 import Sessions
 
 /// A server that runs beside this program, on ports of its own. It is ended when the last reference goes.
-final class ServerProcess {
+final class ServerProcess: MeasuredServer {
     /// What a server is started with.
     struct Launch {
         let program: String
@@ -75,13 +75,6 @@ final class ServerProcess {
         var status: Int32 = 0
         waitpid(pid, &status, 0)
         guard status == 0 else { throw Failure("the server ended with status \(status): \(Self.lastLines(launch))") }
-    }
-
-    /// CPU time that the server has spent so far, in seconds.
-    var cpuSeconds: Double {
-        var clock = clockid_t()
-        guard clock_getcpuclockid(pid, &clock) == 0, let spent = nanoseconds(of: clock) else { return .nan }
-        return Double(spent) / 1e9
     }
 
     /// A line of /proc/PID/status in MiB: VmRSS (resident now), VmHWM (the most so far).
