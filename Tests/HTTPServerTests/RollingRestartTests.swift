@@ -113,11 +113,35 @@ import Testing
         let load = Load()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<6 { group.addTask { await load.run(address, keepsAlive: index % 3 == 0) } }
-            for index in [2, 0, 3] { await all[index].stop() }
+            // The second place of the group twice, then the first.
+            for index in [1, 3, 0] { await all[index].stop() }
             load.isOver.store(true, ordering: .relaxed)
         }
-        await all[1].stop()
+        await all[2].stop()
         #expect(load.failed.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func whileOneStopsNewConnectionsGoToOthers() async throws {
+        var all = [try Generation(0, on: SocketAddress("127.0.0.1:0"), .balanced)]
+        let address = all[0].address
+        for number in 1...3 { all.append(try Generation(number, on: address, .balanced)) }
+        // The second place of the group twice, then the first.
+        for index in [1, 3, 0] {
+            let hasStopped = Atomic<Bool>(false)
+            async let stopped: Void = {
+                await all[index].stop()
+                hasStopped.store(true, ordering: .releasing)
+            }()
+            var (own, total) = (0, 0)
+            while !hasStopped.load(ordering: .acquiring) {
+                total += 1
+                if try await Client(address).ask(get("/", "Connection: close\r\n")).body == "\(index)" { own += 1 }
+            }
+            await stopped
+            // Only those that came before it had begun to hand over.
+            #expect(own * 4 < total, "\(own) of \(total) came to \(index)")
+        }
+        await all[2].stop()
     }
 
     @Test func aPortIsNotSharedUnlessBothWantIt() async throws {

@@ -78,8 +78,8 @@ import Testing
             async let stopped: Void = server.server.stop(deadline: .seconds(60))
             isBlocked.store(false, ordering: .releasing)
             for client in clients {
-                let response = try await client.response()
-                #expect(response.body == "GET /queued ")
+                let response = try? await client.response()
+                #expect(response?.body == "GET /queued ")
                 await client.close()
             }
             await blocker.close()
