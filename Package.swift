@@ -58,14 +58,14 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Cryptography", "Telemetry", "HTTP", "EventLoops", "Sockets", "HTTPServer", "Sessions", "Endpoints",
-                "SQLiteStore", "Locks",
+                "Cryptography", "Telemetry", "HTTP", "EventLoops", "Sockets", "TLS", "HTTPServer", "Sessions",
+                "Endpoints", "SQLiteStore", "Locks",
             ], swiftSettings: strict),
         // Row 6: programs
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "Server", "Endpoints", "Sessions", "SQLiteStore", "HTTP", "Sockets", "Cryptography", "JOSE",
+                "Server", "Endpoints", "Sessions", "SQLiteStore", "HTTP", "Sockets", "TLS", "Cryptography", "JOSE",
                 "Telemetry", "Locks",
             ], swiftSettings: strict),
         .executableTarget(
@@ -83,10 +83,13 @@ let package = Package(
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Locks"], swiftSettings: strict),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "HTTP"], swiftSettings: strict),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Cryptography"], swiftSettings: strict),
+        .target(name: "TLSStage", dependencies: ["TLS"], path: "Tests/TLSStage", swiftSettings: strict),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "HTTP", "HTTPConformance", "EventLoops", "Sockets", "TLS", "CLinux", "COpenSSL", "Locks",
+                "HTTPServer", "HTTP", "HTTPConformance", "EventLoops", "Sockets", "TLS", "TLSStage", "CLinux",
+                "COpenSSL",
+                "Locks",
             ],
             swiftSettings: strict),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
@@ -111,7 +114,7 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "sojourn", "Server", "Endpoints", "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP",
-                "HTTPConformance", "HTTPServer", "Sockets", "Cryptography", "Telemetry", "Locks",
+                "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

@@ -111,7 +111,8 @@ static inline void COpenSSL_watch_message(
     int is_key_update = !is_written && type == SSL3_RT_HANDSHAKE && count > 0
         && *(const unsigned char *)bytes == SSL3_MT_KEY_UPDATE;
     int is_alert = is_written && type == SSL3_RT_ALERT;
-    if ((is_key_update || is_alert) && SSL_is_init_finished(session))
+    // During a key update the library calls the handshake unfinished, so that cannot be asked.
+    if (is_key_update || is_alert)
         ((struct COpenSSL_Stream *)BIO_get_data(SSL_get_rbio(session)))->post_handshake_count++;
 }
 

@@ -35,7 +35,10 @@ public struct Application: Sendable {
             store = try SQLiteStore(path: configuration.database.path, options: options)
         } catch { throw .database(error) }
         do throws(StartError) {
-            let issuer = issuer ?? configuration.server.publicListen.baseURL
+            let issuer =
+                issuer
+                ?? configuration.server.publicListen.baseURL(
+                    isSecure: configuration.server.tlsCertificate != nil)
             return try await Application(store, metrics, configuration, surroundings, issuer: issuer)
         } catch {
             await store.close()

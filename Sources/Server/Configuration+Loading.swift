@@ -64,7 +64,7 @@ extension Configuration {
             problems.append(
                 "server.proxy_protocol is required, and nobody may connect: name the proxies in server.trusted_proxies")
         }
-        return problems
+        return problems + server.certificateProblems
     }
 
     private mutating func apply(file name: String, _ text: [UInt8], _ problems: inout [String]) {

@@ -29,6 +29,16 @@ public struct Configuration: Hashable, Sendable {
         public var issuer: String?
         /// The `aud` of every token: the APIs that accept it. Nil: the issuer.
         public var audience: String?
+        /// The certificate of the public listener and its intermediates, in PEM. Nil: no TLS.
+        public var tlsCertificate: String?
+        /// Its key, in PEM.
+        public var tlsKey: String?
+        /// The certificate of the admin listener and its intermediates, in PEM. Nil: no TLS.
+        public var adminTLSCertificate: String?
+        /// Its key, in PEM.
+        public var adminTLSKey: String?
+        /// Who signs the certificates that admins' programs must show, in PEM. Nil: none is asked for.
+        public var adminClientCA: String?
     }
 
     /// Whether a proxy that passes bytes on, not requests, says first for whom it connects.
@@ -140,6 +150,10 @@ public struct ServerLimits: Hashable, Sendable {
     public var pendingRequests = 4096
     /// Memory for unfinished requests and answers beyond 4 KiB of each connection, in bytes. Beyond: 503.
     public var bufferedBytes = 67_108_864
+    /// Handshakes of TLS that compute at one time; 0: one for each core.
+    public var tlsHandshakeWidth = 0
+    /// Steps of handshakes that wait for that. Beyond: closed.
+    public var tlsHandshakesWaiting = 1024
     /// Event loops; 0: one for each core.
     public var eventLoops = 0
     /// Passwords that are hashed at the same time, each with 128 MiB of memory.

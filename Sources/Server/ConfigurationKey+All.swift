@@ -19,6 +19,11 @@ extension ConfigurationKey {
             isBaseURL($0)
         },
         optionalText("server.audience", "1 to 256 visible ASCII characters", \.server.audience) { isVisible($0) },
+        optionalText("server.tls_certificate", "a path", \.server.tlsCertificate) { isPath($0) },
+        optionalText("server.tls_key", "a path", \.server.tlsKey) { isPath($0) },
+        optionalText("server.admin_tls_certificate", "a path", \.server.adminTLSCertificate) { isPath($0) },
+        optionalText("server.admin_tls_key", "a path", \.server.adminTLSKey) { isPath($0) },
+        optionalText("server.admin_client_ca", "a path", \.server.adminClientCA) { isPath($0) },
     ]
 
     static let database = [
@@ -63,6 +68,8 @@ extension ConfigurationKey {
             "limits.requests_per_connection", 0...1_000_000_000, "requests", \.limits.requestsPerConnection),
         count("limits.pending_requests", 1...1_000_000, "requests", \.limits.pendingRequests),
         count("limits.buffered_bytes", 1_048_576...1_099_511_627_776, "bytes", \.limits.bufferedBytes),
+        count("limits.tls_handshake_width", 0...256, "handshakes", \.limits.tlsHandshakeWidth),
+        count("limits.tls_handshakes_waiting", 1...1_000_000, "handshakes", \.limits.tlsHandshakesWaiting),
         count("limits.event_loops", 0...256, "event loops", \.limits.eventLoops),
         count("limits.password_hash_width", 1...64, "passwords", \.limits.passwordHashWidth),
         count("limits.password_hash_pending", 1...10_000, "passwords", \.limits.passwordHashPending),

@@ -43,12 +43,13 @@ final class Entrance: Sendable {
 
 extension SocketAddress {
     /// The URL at which a program on this machine reaches a listener on the address.
-    var baseURL: String {
-        switch self {
-        case .ipv4(let bytes, let port) where bytes == [0, 0, 0, 0]: "http://127.0.0.1:\(port)"
-        case .ipv6(let bytes, let port) where bytes.allSatisfy { $0 == 0 }: "http://[::1]:\(port)"
+    func baseURL(isSecure: Bool) -> String {
+        let scheme = isSecure ? "https" : "http"
+        return switch self {
+        case .ipv4(let bytes, let port) where bytes == [0, 0, 0, 0]: "\(scheme)://127.0.0.1:\(port)"
+        case .ipv6(let bytes, let port) where bytes.allSatisfy { $0 == 0 }: "\(scheme)://[::1]:\(port)"
         case .unix: "\(self)"
-        default: "http://\(self)"
+        default: "\(scheme)://\(self)"
         }
     }
 }

@@ -2,11 +2,14 @@ internal import Endpoints
 internal import HTTP
 internal import HTTPServer
 internal import Sockets
+internal import TLS
 
 // Which sockets lead where, and who the caller of a request is.
 extension SojournServer {
     /// Takes the addresses, or the sockets that were handed over. Connections wait until the engine begins to accept.
-    func listen(_ engine: HTTPServer) throws(StartError) -> Addresses {
+    func listen(
+        _ engine: HTTPServer, _ reloaders: [CertificateReloader]
+    ) throws(StartError) -> Addresses {
         let server = configuration.server
         let socketPath = configuration.database.socketPath
         guard socketPath.utf8.count <= 107 else {
@@ -15,10 +18,16 @@ extension SojournServer {
                     + "the database to a shorter path, or name it by a relative one")
         }
         let given = try assignInherited()
-        let publicAddress = try listen(engine, given.public, on: server.publicListen, "server.public_listen", .public)
-        let adminAddress = try listen(engine, given.admin, on: server.adminListen, "server.admin_listen", .admin)
+        let publicTLS = reloaders.first { $0.files.listener == "public" }?.holder
+        let adminTLS = reloaders.first { $0.files.listener == "admin" }?.holder
+        let publicAddress = try listen(
+            engine, given.public, on: server.publicListen, "server.public_listen", .public, publicTLS)
+        let adminAddress = try listen(
+            engine, given.admin, on: server.adminListen, "server.admin_listen", .admin, adminTLS)
         if server.issuer == nil, publicAddress.port == nil { throw .issuerMissing }
-        return Addresses(public: publicAddress.baseURL, admin: adminAddress.baseURL, adminSocket: socketPath)
+        return Addresses(
+            public: publicAddress.baseURL(isSecure: publicTLS != nil),
+            admin: adminAddress.baseURL(isSecure: adminTLS != nil), adminSocket: socketPath)
     }
 
     /// Sockets that were handed over go where their names say; a single one without such a name is the public one.
@@ -33,29 +42,31 @@ extension SojournServer {
     /// Takes the sockets of one listener; the first one's address is the listener's.
     private func listen(
         _ engine: HTTPServer, _ numbers: [Int32], on address: SocketAddress, _ key: String,
-        _ listener: Caller.Listener
+        _ listener: Caller.Listener, _ tls: TLSContextHolder?
     ) throws(StartError) -> SocketAddress {
         var first: SocketAddress?
         do throws(SocketError) {
             for number in numbers {
-                let address = try listen(engine, through: Listener(inheriting: number), key, listener)
+                let address = try listen(engine, through: Listener(inheriting: number), key, listener, tls)
                 first = first ?? address
             }
             if let first { return first }
             var options = Listener.Options()
             options.unixMode = configuration.server.unixSocketMode
             options.sharing = configuration.server.reusesPort ? .succession : .none
-            return try listen(engine, through: Listener(address, options), key, listener)
+            return try listen(engine, through: Listener(address, options), key, listener, tls)
         } catch { throw .listen(key: key, error) }
     }
 
     private func listen(
-        _ engine: HTTPServer, through socket: consuming Listener, _ key: String, _ listener: Caller.Listener
+        _ engine: HTTPServer, through socket: consuming Listener, _ key: String, _ listener: Caller.Listener,
+        _ tls: TLSContextHolder?
     ) throws(SocketError) -> SocketAddress {
         let server = configuration.server
         var options = Self.options(key, listener)
         if listener == .public, server.proxyProtocol == .required { options.proxies = server.trustedProxies }
         options.gateways = server.trustedProxies
+        options.tls = tls
         let proxies = TrustedProxies(server.trustedProxies, field: server.forwardedField)
         return try engine.listen(through: socket, options, responder: responder(listener, proxies))
     }

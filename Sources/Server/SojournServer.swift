@@ -13,6 +13,7 @@ internal import HTTPServer
 internal import SQLiteStore
 internal import Sessions
 public import Sockets
+internal import TLS
 internal import Telemetry
 
 /// A server, from its start to its stop. Each is started once.
@@ -31,6 +32,7 @@ public actor SojournServer {
         let application: Application
         let engine: HTTPServer
         let loops: EventLoopGroup
+        let reloaders: [CertificateReloader]
         let upkeep: Task<Void, Never>
     }
 
@@ -61,9 +63,10 @@ public actor SojournServer {
     /// Opens the database and the listeners. Requests are answered when this returns. Who connects before waits for it.
     public func start() async throws(StartError) -> Start {
         DescriptorLimit.raise(to: configuration.limits.connections + 128)
+        let reloaders = try loadCertificates()
         let (engine, loops) = try makeEngine()
         do throws(StartError) {
-            let addresses = try listen(engine)
+            let addresses = try listen(engine, reloaders)
             let application = try await openApplication(issuer: addresses.public)
             application.show(engine, waitingChanges: { [store = application.store] in store.waitingChanges })
             do throws(StartError) {
@@ -76,9 +79,16 @@ public actor SojournServer {
                 await application.close()
                 throw error
             }
+            application.metrics.showCertificates(reloaders, engine)
             let upkeep = Upkeep(context: application.context, logger: surroundings.logger)
             running = Running(
-                application: application, engine: engine, loops: loops, upkeep: Task { await upkeep.run() })
+                application: application, engine: engine, loops: loops, reloaders: reloaders,
+                upkeep: Task {
+                    await withDiscardingTaskGroup { group in
+                        group.addTask { await upkeep.run() }
+                        for reloader in reloaders { group.addTask { await reloader.run() } }
+                    }
+                })
             return Start(addresses: addresses, firstAdminKey: application.firstAdminKey)
         } catch {
             await engine.stop(deadline: .zero)
@@ -104,6 +114,25 @@ extension SojournServer {
         await running.application.close()
     }
 
+    /// Loads certificates and keys again. What cannot be used is told by the log, and changes nothing.
+    public func reloadCertificates() {
+        guard let running else { return }
+        if running.reloaders.isEmpty { surroundings.logger.notice("no listener has a certificate: nothing to reload") }
+        for reloader in running.reloaders { reloader.reload() }
+    }
+
+    private func loadCertificates() throws(StartError) -> [CertificateReloader] {
+        var reloaders: [CertificateReloader] = []
+        for files in [configuration.server.publicCertificate, configuration.server.adminCertificate] {
+            guard let files else { continue }
+            do throws(CertificateProblem) {
+                reloaders.append(
+                    try CertificateReloader(files, clock: surroundings.clock, logger: surroundings.logger))
+            } catch { throw .certificate(error) }
+        }
+        return reloaders
+    }
+
     private func makeEngine() throws(StartError) -> (HTTPServer, EventLoopGroup) {
         let count = configuration.limits.eventLoops
         do throws(EventLoopError) {
@@ -112,6 +141,9 @@ extension SojournServer {
             let requestIDs = RequestIDMaker(surroundings.random)
             let engine = HTTPServer(
                 configuration: configuration.limits.engine, loops: loops,
+                handshakes: HandshakeQueue(
+                    width: configuration.limits.tlsHandshakeWidth,
+                    maximumWaiting: configuration.limits.tlsHandshakesWaiting),
                 wallClock: { Int(clock.now.secondsSinceEpoch) },
                 finishOwnAnswer: { $0.fields.append("X-Request-Id", requestIDs.next()) })
             return (engine, loops)

@@ -24,6 +24,8 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     case inheritedNames([String])
     /// It was told to stop before it had started.
     case cancelled
+    /// A certificate or a key cannot be used.
+    case certificate(CertificateProblem)
     /// The event loops cannot be made.
     case system(String)
     /// The ready file cannot be written.
@@ -49,6 +51,7 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
             "LISTEN_FDS hands over sockets named \(names.map { "'\($0)'" }.joined(separator: ", ")): name each 'public' or "
                 + "'admin' (FileDescriptorName=)"
         case .cancelled: "stopped before it had started"
+        case .certificate(let problem): problem.description
         case .system(let reason): reason
         case .readyFile(let path, let reason): "the ready file \(path) cannot be written: \(reason)"
         }

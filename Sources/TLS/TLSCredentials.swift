@@ -74,11 +74,9 @@ public struct TLSCredentials: Sendable {
             ERR_clear_error()
             return unsafe LibraryHandle(key) { unsafe EVP_PKEY_free($0) }
         }
-        let isEncrypted = String(decoding: bytes, as: UTF8.self).contains("ENCRYPTED")
-        let isMissing = COpenSSL_found_no_PEM() == 1
         let reason = libraryReason()
-        if isEncrypted { throw .encryptedKey }
-        if isMissing { throw .notPEM(.key) }
-        throw .unusable(.key, reason)
+        let text = String(decoding: bytes, as: UTF8.self)
+        if text.contains("ENCRYPTED") { throw .encryptedKey }
+        throw text.contains("PRIVATE KEY-----") ? .unusable(.key, reason) : .notPEM(.key)
     }
 }

@@ -52,6 +52,16 @@ public final class MetricsRegistry: Sendable {
         add(name, help, "gauge") { "\(name) \(Self.number(read()))\n" }
     }
 
+    /// Gauges with one label that are read when the metrics are rendered, on the thread that renders.
+    public func gauges(
+        _ name: String, help: String, label: String,
+        reading read: @escaping @Sendable () -> [(labelValue: String, value: Double)]
+    ) {
+        add(name, help, "gauge") {
+            read().map { "\(name){\(label)=\"\(Self.escaped($0.labelValue))\"} \(Self.number($0.value))\n" }.joined()
+        }
+    }
+
     /// Counters with one label that are kept elsewhere, and read when the metrics are rendered, on the thread that renders.
     public func counters(
         _ name: String, help: String, label: String,

@@ -4,8 +4,9 @@ import HTTP
 import Server
 import Sessions
 import Sockets
-import Telemetry
 import SQLiteStore
+import TLS
+import Telemetry
 
 /// The checks of `sojourn doctor`.
 struct Examination {
@@ -19,7 +20,8 @@ struct Examination {
             configuration = try Setup.configuration(arguments)
         } catch { return error.lines.map { Finding(.fail, "configuration", $0) } }
         let examination = Examination(configuration: configuration)
-        var findings = [examination.listeners, examination.rootKeys, examination.clock]
+        var findings = [examination.listeners] + examination.certificates
+        findings += [examination.rootKeys, examination.clock]
         findings += await examination.database()
         return findings + [examination.disk, examination.descriptors].compactMap { $0 }
     }
@@ -37,6 +39,24 @@ struct Examination {
                 "admin_listen is \(server.adminListen): make sure that only admins can reach it")
         }
         return Finding(.ok, "configuration", "public \(server.publicListen), admin \(server.adminListen)")
+    }
+
+    /// How long each certificate lasts, and whether it can be used at all.
+    private var certificates: [Finding] {
+        [configuration.server.publicCertificate, configuration.server.adminCertificate].compactMap { $0 }.map { files in
+            let check = "\(files.listener) TLS"
+            do throws(CertificateProblem) {
+                let certificate = try files.examine(now: now)
+                let days = certificate.daysLeft(at: now)
+                let detail = "\(certificate.subject) lasts \(days) days more, until \(certificate.notAfterText)"
+                if days <= 14 { return Finding(.warn, check, detail + ": renew it") }
+                var status = stat()
+                if stat(files.path(of: .key), &status) == 0, status.st_mode & 0o007 != 0 {
+                    return Finding(.warn, check, "everybody may read \(files.path(of: .key)): take that right away")
+                }
+                return Finding(.ok, check, detail)
+            } catch { return Finding(.fail, check, error.description) }
+        }
     }
 
     private var rootKeys: Finding {

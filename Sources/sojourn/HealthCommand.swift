@@ -7,7 +7,10 @@ enum HealthCommand {
     static let health = Command(
         path: ["health"], summary: "Asks a running server whether it can serve: for health checks, instead of curl.",
         options: [
-            Command.Option("--url", "URL", "its base URL; else the public address of the configuration"),
+            Command.Option(
+                "--url", "URL",
+                "its base URL, without TLS; else the public address of the configuration, or the admin socket if that has TLS"
+            ),
             Command.Option("--config", "FILE", "the configuration"),
             Command.Option(
                 "--live", nil, "only whether it answers (/healthz), not whether the database does (/readyz)"),
@@ -28,9 +31,15 @@ enum HealthCommand {
 
     private static func address(_ arguments: Arguments) async throws(Failure) -> SocketAddress {
         guard let url = arguments.value("--url") else {
-            let server = try Setup.configuration(arguments).server
-            // Where a proxy must speak first, this program has nothing to say; the admin listener is as healthy.
-            return (server.proxyProtocol == .off ? server.publicListen : server.adminListen).reachable
+            let configuration = try Setup.configuration(arguments)
+            let server = configuration.server
+            // Where TLS is spoken, or a proxy must speak first, this program has nothing to say: the socket beside the
+            // database leads to the same server.
+            return server.proxyProtocol == .off && server.publicCertificate == nil
+                ? server.publicListen.reachable : .unix(path: configuration.database.socketPath)
+        }
+        if url.hasPrefix("https://") {
+            throw arguments.usage("--url cannot be https here; without --url the server is asked over its admin socket")
         }
         let prefix = "http://"
         var authority = url.hasPrefix(prefix) ? String(url.dropFirst(prefix.count)) : url

@@ -22,7 +22,7 @@ enum ServeCommand {
             Everything has a default: alone, it listens on 127.0.0.1, keeps sojourn.sqlite in this folder, makes a root key
             beside it (back it up), and prints an admin key at its first start. A flag goes over the environment
             (SOJOURN_SERVER_PUBLIC_LISTEN …), the environment over the file; config/sojourn.json5 explains every key.
-            The first SIGTERM stops in good order, a second one at once.
+            The first SIGTERM stops in good order, a second one at once. SIGHUP loads certificates and keys again.
             """,
         examples: [
             "sojourn serve", "sojourn serve --config /etc/sojourn.json5",
@@ -32,7 +32,7 @@ enum ServeCommand {
         let configuration = try Setup.configuration(arguments)
         let surroundings = Surroundings.system(configuration.log, environment: Setup.environment)
         let supervisor = ServiceNotification(environment: Setup.environment)
-        let stops = Signals.stops()
+        let (stops, reloads) = Signals.listen(withReloads: Signals.reloads(configuration))
         let firstStop = Task {
             for await _ in stops { break }
             // The next one ends the process at once.
@@ -43,7 +43,9 @@ enum ServeCommand {
         guard let start = try await start(server, unless: firstStop) else { return }
         announce(start, configuration, surroundings.logger)
         supervisor?.send("READY=1")
+        let reloading = Task { for await _ in reloads { await server.reloadCertificates() } }
         await firstStop.value
+        reloading.cancel()
         surroundings.logger.notice("stopping")
         supervisor?.send("STOPPING=1")
         await server.stop(deadline: configuration.limits.stopTimeout)

@@ -76,6 +76,13 @@ actor Client {
         return count
     }
 
+    /// Waits for so many bytes at least, and hands out all that came.
+    func receiveAtLeast(_ count: Int) throws -> [UInt8] {
+        while buffer.count < count { try fill() }
+        defer { buffer = [] }
+        return buffer
+    }
+
     /// Reads until the server has closed, in whatever way; how many bytes came.
     func countUntilEnd() -> Int {
         var count = buffer.count

@@ -3,6 +3,7 @@ import HTTP
 import HTTPConformance
 import HTTPServer
 import Sockets
+import TLSStage
 import Testing
 
 /// Goal: over a socket, too, every row is answered as its clause says, in order, and the connection ends as it should.

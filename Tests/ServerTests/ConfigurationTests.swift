@@ -62,6 +62,8 @@ struct ConfigurationTests {
             "server.issuer": "https://login.example/sojourn", "server.audience": "https://api.example",
             "database.url": "sqlite:/var/lib/sojourn/db", "keys.root_key_file": "/run/secrets/1",
             "keys.algorithm": "EdDSA", "log.level": "debug", "log.format": "text",
+            "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem", "server.admin_tls_certificate": "/c.pem",
+            "server.admin_tls_key": "/k.pem", "server.admin_client_ca": "/ca.pem",
             "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
         ]
@@ -69,6 +71,11 @@ struct ConfigurationTests {
         let spelt: [String: ConfigurationValue] = [
             "server.reuse_port": .boolean(true),
             "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
+        ]
+        // What makes sense only together.
+        let certificates = [
+            ["server.tls_certificate", "server.tls_key"],
+            ["server.admin_tls_certificate", "server.admin_tls_key", "server.admin_client_ca"],
         ]
         for key in ConfigurationKey.all {
             var text = others[key.path] ?? ""
@@ -78,6 +85,10 @@ struct ConfigurationTests {
             // It makes no sense alone.
             if key.path == "server.proxy_protocol" {
                 sources.environment["SOJOURN_SERVER_TRUSTED_PROXIES"] = "unix"
+            }
+            for partner in certificates.first(where: { $0.contains(key.path) }) ?? [] {
+                let variable = try #require(ConfigurationKey.at(partner)).variable
+                sources.environment[variable] = others[partner]
             }
             let configuration = try Configuration(from: sources)
             #expect(configuration != Configuration(), "\(key.path) changes nothing")

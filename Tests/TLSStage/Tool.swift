@@ -1,21 +1,27 @@
+// What tests of TLS need, in the engine and in the server: certificates of all kinds, and the programs of the system
+// that speak to a server: openssl, curl, python3.
+
 import Dispatch
 import Glibc
 
 /// A program of the system that a test speaks through: openssl, curl, python3.
-struct TLSTool {
-    struct NotStarted: Error { let code: Int32 }
+public struct Tool {
+    /// The program could not be started.
+    public struct NotStarted: Error { let code: Int32 }
 
     /// What a run came to.
-    struct Result: Sendable {
-        let status: Int32
+    public struct Result: Sendable {
+        /// Its exit code.
+        public let status: Int32
         /// Standard output and standard error, as they came.
-        let text: String
+        public let text: String
 
-        func contains(_ part: String) -> Bool { text.contains(part) }
+        /// Whether it said that.
+        public func contains(_ part: String) -> Bool { text.contains(part) }
     }
 
     /// Runs a program until it ends, at most two minutes; the threads that tasks share are left alone.
-    static func run(_ words: [String], input: String = "") async throws -> Result {
+    public static func run(_ words: [String], input: String = "") async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue(label: "tool").async {
                 continuation.resume(with: Swift.Result { try runAndWait(words, input: input) })
@@ -24,7 +30,7 @@ struct TLSTool {
     }
 
     /// The same, on this thread.
-    static func runAndWait(_ words: [String], input: String = "") throws -> Result {
+    public static func runAndWait(_ words: [String], input: String = "") throws -> Result {
         var inputEnds: [Int32] = [0, 0]
         var outputEnds: [Int32] = [0, 0]
         // Closed on exec from the start, so that no other child keeps an end open.

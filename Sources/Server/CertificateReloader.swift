@@ -1,0 +1,200 @@
+internal import Glibc
+internal import HTTPServer
+internal import Locks
+internal import Sessions
+internal import TLS
+internal import Telemetry
+
+/// Keeps the certificate of one listener up to date while the server runs: new files make a new context for the connections
+/// to come, those that are there go on. Files that cannot be used change nothing but the log.
+///
+/// It compares what the files hold, not when they were changed: a certificate that is put in place by a link (as
+/// Kubernetes does), a copy or a move is noticed alike, and one that is only touched is not loaded again.
+final class CertificateReloader: Sendable {
+    /// How often the files are looked at: three small files.
+    static let period = Duration.seconds(5)
+    /// From when on the log warns that the certificate ends, and how often.
+    static let warningDays: Int64 = 14
+    static let warningInterval = Duration.seconds(86_400)
+
+    private struct State {
+        var loaded: TLSCredentials.PEM
+        /// What was found at the last look and could not be used.
+        var refused: Refusal?
+        var warnedAt: Instant?
+        var rotatedAt: Instant
+    }
+
+    private struct Refusal: Equatable {
+        var pem: TLSCredentials.PEM?
+        var problem: CertificateProblem
+        var isLogged = false
+    }
+
+    /// What the listener takes its connections' context from.
+    let holder: TLSContextHolder
+    let files: CertificateFiles
+    private let ticketKeys = TicketKeys()
+    private let clock: WallClock
+    private let logger: Logger
+    private let state: Locked<State>
+
+    /// Loads the files for the first time; whatever is wrong with them is a reason not to start.
+    init(_ files: CertificateFiles, clock: WallClock, logger: Logger) throws(CertificateProblem) {
+        self.files = files
+        self.clock = clock
+        self.logger = logger
+        let pem = try files.read()
+        let context = try Self.context(files, pem, ticketKeys, clock)
+        holder = TLSContextHolder(context)
+        state = Locked(State(loaded: pem, rotatedAt: clock.now))
+        log(context)
+        warnIfDue()
+    }
+
+    /// When the certificate ends, in seconds since 1970.
+    var notAfter: Int64 { holder.current.certificate.notAfter }
+
+    /// Works until the task is cancelled.
+    @concurrent func run() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.period)
+            if Task.isCancelled { return }
+            tick()
+        }
+    }
+
+    /// One look at the files and at the clock.
+    func tick() {
+        look()
+        warnIfDue()
+        let isDue = state.withLock { state in
+            guard clock.now >= state.rotatedAt + .seconds(TicketKeys.lifetime) else { return false }
+            state.rotatedAt = clock.now
+            return true
+        }
+        if isDue { ticketKeys.rotate() }
+    }
+
+    /// Somebody asks for it (SIGHUP): loads the files, whether they have changed or not, and says what came of it.
+    func reload() {
+        do throws(CertificateProblem) {
+            try use(files.read())
+        } catch { refuse(error) }
+    }
+
+    // MARK: Looking
+
+    private func look() {
+        let pem: TLSCredentials.PEM
+        do throws(CertificateProblem) {
+            pem = try files.read()
+        } catch {
+            refuseTwice(nil, error)
+            return
+        }
+        if pem == state.withLock({ $0.loaded }) {
+            state.withLock { $0.refused = nil }
+            return
+        }
+        do throws(CertificateProblem) {
+            try use(pem)
+        } catch { refuseTwice(pem, error) }
+    }
+
+    private func use(_ pem: TLSCredentials.PEM) throws(CertificateProblem) {
+        let context = try Self.context(files, pem, ticketKeys, clock)
+        holder.replace(with: context)
+        state.withLock { state in
+            state.loaded = pem
+            state.refused = nil
+            state.warnedAt = nil
+        }
+        log(context)
+        warnIfDue()
+    }
+
+    /// Certificate and key are two files, and may be met while one of them is still the old one. So what cannot be used is
+    /// an error only when it is still there at the next look; it is told once.
+    private func refuseTwice(_ pem: TLSCredentials.PEM?, _ problem: CertificateProblem) {
+        let isDue = state.withLock { state in
+            let new = Refusal(pem: pem, problem: problem)
+            guard var old = state.refused, old.pem == new.pem, old.problem == new.problem else {
+                state.refused = new
+                return false
+            }
+            defer { state.refused = old }
+            if old.isLogged { return false }
+            old.isLogged = true
+            return true
+        }
+        if isDue { refuse(problem) }
+    }
+
+    private func refuse(_ problem: CertificateProblem) {
+        logger.error(
+            "the new certificate cannot be used, the old one stays",
+            ["listener": .string(files.listener), "cause": .string(problem.description)])
+    }
+
+    private static func context(
+        _ files: CertificateFiles, _ pem: TLSCredentials.PEM, _ keys: TicketKeys, _ clock: WallClock
+    ) throws(CertificateProblem) -> TLSContext {
+        let credentials = try files.credentials(pem, now: clock.now.secondsSinceEpoch)
+        do throws(TLSError) {
+            return try TLSContext(credentials, ticketKeys: keys)
+        } catch { throw CertificateProblem(files, error) }
+    }
+
+    // MARK: Saying
+
+    private func log(_ context: TLSContext) {
+        let certificate = context.certificate
+        logger.notice(
+            "certificate loaded",
+            [
+                "listener": .string(files.listener), "subject": .string(certificate.subject),
+                "names": .string(certificate.names.joined(separator: " ")),
+                "not_after": .string(certificate.notAfterText),
+            ])
+    }
+
+    private func warnIfDue() {
+        let certificate = holder.current.certificate
+        let now = clock.now
+        let days = certificate.daysLeft(at: now.secondsSinceEpoch)
+        guard days <= Self.warningDays else { return }
+        let isDue = state.withLock { state in
+            if let warnedAt = state.warnedAt, now < warnedAt + Self.warningInterval { return false }
+            state.warnedAt = now
+            return true
+        }
+        guard isDue else { return }
+        logger.warning(
+            days < 0 ? "the certificate has expired: renew it now" : "the certificate ends soon: renew it",
+            [
+                "listener": .string(files.listener), "file": .string(files.path(of: .certificate)),
+                "days_left": .int(Int(days)), "not_after": .string(certificate.notAfterText),
+            ])
+    }
+}
+
+extension Telemetry.MetricsRegistry {
+    /// Shows when each listener's certificate ends, and what its handshakes came to.
+    func showCertificates(_ reloaders: [CertificateReloader], _ engine: HTTPServer) {
+        if reloaders.isEmpty { return }
+        gauges(
+            "sojourn_tls_certificate_expiry_seconds", help: "When the certificate ends, in seconds since 1970.",
+            label: "listener"
+        ) { reloaders.map { ($0.files.listener, Double($0.notAfter)) } }
+        counters(
+            "sojourn_tls_handshakes_total", help: "Handshakes, by what they came to.", label: "outcome"
+        ) { [weak engine] in
+            guard let statistics = engine?.statistics else { return [] }
+            return [
+                ("full", statistics.handshakes - statistics.resumedHandshakes),
+                ("resumed", statistics.resumedHandshakes), ("failed", statistics.handshakeFailures),
+            ]
+        }
+    }
+}
