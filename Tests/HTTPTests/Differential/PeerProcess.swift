@@ -17,7 +17,7 @@ final class PeerProcess: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         input = ends[1]
         shell = try spawn(
-            ["/bin/sh", "-c", "\"$@\" </dev/null & peer=$!; read -r _; kill -KILL $peer", "peer"] + words,
+            ["/bin/sh", "-c", "\"$@\" </dev/null & peer=$!; read -r _; kill -KILL $peer; wait $peer", "peer"] + words,
             input: ends[0])
         Glibc.close(ends[0])
     }
