@@ -9,6 +9,12 @@ extension ServerState {
 
     /// Lets go of the listeners, which closes them. The loops drain already.
     func closePorts(_ loops: [ConnectionLoop]) async {
+        // A server that never began to accept has promised nothing to anybody, and takes nobody away from another one.
+        let waiting = waitingPorts.withLock { ids in
+            defer { ids = [] }
+            return ids
+        }
+        ports.withLock { ports in for id in waiting { ports[id] = nil } }
         let all = ports.withLock { $0 }
         let shared = all.filter { $0.value.listener.sharing != .none }
         for (id, port) in all where shared[id] == nil { await close(port, id, loops) }

@@ -41,7 +41,7 @@ final class ServerState: Sendable {
     /// Of the loops; kept when those have gone.
     private let counters = Locked<[Counters]>([])
     let ports = Locked<[UInt32: Port]>([:])
-    private let waitingPorts = Locked<[UInt32]>([])
+    let waitingPorts = Locked<[UInt32]>([])
     private let portCount = Atomic<UInt32>(0)
     private let serviceCount = Atomic<Int>(0)
 

@@ -78,6 +78,23 @@ import Testing
         #expect(access(path, F_OK) != 0)
     }
 
+    @Test func aServerThatNeverBeganTakesNobody() async throws {
+        try await withServer { server in
+            var sharing = Listener.Options()
+            sharing.sharing = .succession
+            let address = try server.server.listen(
+                through: Listener(SocketAddress("127.0.0.1:0"), sharing), handler: echo)
+            let failed = HTTPServer(loops: server.loops)
+            var options = HTTPServer.ServiceOptions()
+            options.waits = true
+            try failed.listen(through: Listener(address, sharing), options) { _, _ in Response(status: .badRequest) }
+            for _ in 0..<50 { #expect(try await Client(address).ask(get("/", "Connection: close\r\n")).status == 200) }
+            await failed.stop(deadline: .zero)
+            #expect(failed.statistics.accepted == 0)
+            for _ in 0..<50 { #expect(try await Client(address).ask(get("/", "Connection: close\r\n")).status == 200) }
+        }
+    }
+
     @Test func whoConnectsBeforeTheServerAcceptsWaits() async throws {
         try await withServer { server in
             var options = HTTPServer.ServiceOptions()
