@@ -17,12 +17,14 @@ final class PeerProcess: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         input = ends[1]
         shell = try spawn(
-            ["/bin/sh", "-c", "\"$@\" </dev/null & peer=$!; read -r _; kill -KILL $peer; wait $peer", "peer"] + words,
+            ["/bin/sh", "-c", "\"$@\" </dev/null & peer=$!; read -r _; kill -KILL $peer", "peer"] + words,
             input: ends[0])
         Glibc.close(ends[0])
     }
 
     deinit {
+        // A line, not only the end: a process that another test started at the wrong moment may hold the pipe open.
+        write(input, "\n", 1)
         close(input)
         waitpid(shell, nil, 0)
     }
