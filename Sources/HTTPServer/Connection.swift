@@ -46,6 +46,8 @@ final class Connection {
     var endsSoon = false
     var requestCount = 0
     var handler: Task<Void, Never>?
+    /// It goes on with requests that were sent ahead when others have had their turn.
+    var hasTurnComing = false
     /// A handler is just being started, which may end before its start has returned.
     var isStarting = false
     /// Memory of the request that a handler has.

@@ -31,14 +31,21 @@ extension ConnectionLoop {
         }
     }
 
-    /// Whoever sends many requests ahead waits while other connections of the loop have their turn.
+    /// Whoever sends many requests ahead goes on in the next turn, after the others.
     private func advanceLater(_ connection: Connection) {
-        let (slot, generation) = (connection.slot, connection.generation)
-        Task(executorPreference: loop) { await self.advance(slot, generation) }
+        if connection.hasTurnComing { return }
+        connection.hasTurnComing = true
+        unfinished.append(connection)
     }
 
-    private func advance(_ slot: Int, _ generation: UInt32) {
-        if let connection = connection(slot, generation) { advance(connection) }
+    /// Goes on with those who had not come to their end in the last turn.
+    func advanceUnfinished() {
+        let connections = unfinished
+        unfinished = []
+        for connection in connections {
+            connection.hasTurnComing = false
+            advance(connection)
+        }
     }
 
     /// Whether the bytes at hand led to something: a request for the handler, an answer, or an end.

@@ -28,6 +28,8 @@ actor ConnectionLoop: EventHandler {
     var readBuffer = [UInt8](repeating: 0, count: ConnectionLoop.readBufferSize)
     var writeBuffer: [UInt8] = []
 
+    /// Connections with more requests at hand than one turn answers.
+    var unfinished: [Connection] = []
     var pausedPorts: [UInt32] = []
     var acceptResumesAt: MonotonicInstant?
     /// Requests in handlers, by the number of their service, and all together.
@@ -76,6 +78,7 @@ actor ConnectionLoop: EventHandler {
 
     nonisolated func nextDeadline() -> MonotonicInstant? {
         assumeIsolated { loop in
+            if !loop.unfinished.isEmpty { return loop.now }
             let others = [loop.deadlines.next, loop.acceptResumesAt, loop.handOverEndsAt, loop.drainEndsAt]
             return others.compactMap { $0 }.min()
         }
@@ -90,6 +93,7 @@ actor ConnectionLoop: EventHandler {
                 if let connection = connection(slot, generation) { becameReady(connection, event.readiness) }
             }
         }
+        if !unfinished.isEmpty { advanceUnfinished() }
         while let slot = deadlines.popDue(now: now) {
             guard let connection = connections[slot] else { continue }
             if connection.deadline > now {
@@ -110,7 +114,7 @@ actor ConnectionLoop: EventHandler {
         if !readiness.isDisjoint(with: [.readClosed, .closed]) { connection.endsSoon = true }
         switch connection.state {
         case .opening: open(connection)
-        case .reading: advance(connection)
+        case .reading: if !connection.hasTurnComing { advance(connection) }
         case .answering: if !readiness.isDisjoint(with: .closed) { close(connection) }
         case .writing: flush(connection)
         case .lingering: drop(connection)
