@@ -38,6 +38,20 @@ struct ServerUnderTest: Sendable {
     }
 }
 
+/// Lets so many servers run at a time as libdispatch has threads for: each takes some for its loops and its clients, all tests run
+/// at once, and when all threads wait for others that are not to be had, nothing goes on any more.
+private actor ServerPlaces {
+    static let shared = ServerPlaces()
+    private var free = 16
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func take() async {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    func giveBack() { if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() } }
+}
+
 /// Starts a server for the time of `body`.
 func withServer<Result>(
     _ configuration: HTTPServer.Configuration = HTTPServer.Configuration(), loops count: Int = 2,
@@ -45,6 +59,8 @@ func withServer<Result>(
     handler: @escaping RequestHandler = echo,
     _ body: (ServerUnderTest) async throws -> Result
 ) async throws -> Result {
+    await ServerPlaces.shared.take()
+    defer { Task { await ServerPlaces.shared.giveBack() } }
     let clock = ManualClock()
     let loops = try EventLoopGroup(count: count, clock: clock.read)
     let server = HTTPServer(

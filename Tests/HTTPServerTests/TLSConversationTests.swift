@@ -5,7 +5,7 @@ import TLSStage
 import Testing
 
 /// What goes well over TLS, in the mouths of curl, of Python and of a client of our own.
-@Suite(.timeLimit(.minutes(10))) struct TLSConversationTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSConversationTests {
     @Test func curlKeepsAConnectionForManyRequests() async throws {
         try await withSecureServer { server in
             let result = try await server.curl(
@@ -193,7 +193,7 @@ import Testing
 }
 
 /// Mutual TLS: only clients with a certificate of the right authority.
-@Suite(.timeLimit(.minutes(10))) struct TLSClientCertificateTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSClientCertificateTests {
     private static let handler: RequestHandler = { _, context in
         guard let certificate = context.clientCertificate else { return Response(.ok, text: "nobody") }
         let digits = certificate.sha256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }

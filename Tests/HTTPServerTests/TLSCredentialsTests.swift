@@ -3,7 +3,7 @@ import TLSStage
 import Testing
 
 /// What PEM files can hold, and what is wrong with it.
-@Suite(.timeLimit(.minutes(10))) struct TLSCredentialsTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSCredentialsTests {
     private let files = Certificates.shared
     private var now: Int64 { files.now }
 

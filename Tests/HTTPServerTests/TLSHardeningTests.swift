@@ -7,7 +7,7 @@ import TLSStage
 import Testing
 
 /// What hostile and broken clients do to handshakes, and what they cannot do to others.
-@Suite(.timeLimit(.minutes(10))) struct TLSHardeningTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSHardeningTests {
     // MARK: Time
 
     @Test func aGreetingThatIsNotFinishedIsCutAtItsDeadline() async throws {

@@ -6,7 +6,7 @@ import TLSStage
 import Testing
 
 /// What is negotiated, asked by `openssl s_client`.
-@Suite(.timeLimit(.minutes(10))) struct TLSNegotiationTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSNegotiationTests {
     @Test(arguments: [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")], ["p256", "rsa", "rsa4096", "chained"])
     func bothVersionsServeRequestsWithEveryKindOfKey(version: (String, String), name: String) async throws {
         try await withSecureServer(context: Certificates.shared.context(name)) { server in
@@ -114,7 +114,7 @@ import Testing
 }
 
 /// Resumption: tickets in both versions, whose keys outlive a certificate and rotate.
-@Suite(.timeLimit(.minutes(10))) struct TLSResumptionTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSResumptionTests {
     private func session() -> String { Certificates.shared.path("session-\(UInt64.random(in: 0 ... .max))") }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"]) func aClientResumes(version: String) async throws {

@@ -5,7 +5,7 @@ import TLSStage
 import Testing
 
 /// Old versions and weak suites, offered by bytes of our own because today's libraries will not.
-@Suite(.timeLimit(.minutes(10))) struct TLSRefusalTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSRefusalTests {
     /// A ClientHello (RFC 5246 §7.4.1.2) that offers exactly these suites.
     private static func greeting(version: UInt16, suites: [UInt16]) -> [UInt8] {
         func word(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)] }

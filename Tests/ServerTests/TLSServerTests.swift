@@ -60,7 +60,7 @@ private final class Moment: Sendable {
     func advance(_ distance: Int64) { seconds.withLock { $0 += distance } }
 }
 
-@Suite("TLS of a server", .timeLimit(.minutes(10)))
+@Suite("TLS of a server", .serialized, .timeLimit(.minutes(10)))
 struct TLSServerTests {
     private func curl(_ url: String, _ options: [String] = []) async throws -> Tool.Result {
         try await Tool.run(
