@@ -115,14 +115,19 @@ final class CommandLineProcess: Sendable {
     }
 
     /// Waits until the file exists, which the process makes, or until the process ends.
-    func waitForFile(_ file: String) async -> Bool {
+    func waitForFile(_ file: String) async -> Bool { await wait { [folder] in folder.exists(file) } }
+
+    /// Waits until the program has said something on standard error; false when it ends before.
+    func waitForError(_ text: String) async -> Bool {
+        await wait { [folder, name] in folder.text(name + ".err")?.contains(text) ?? false }
+    }
+
+    private func wait(until isTrue: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
-            DispatchQueue(label: "file of \(pid)").async { [folder, end] in
-                let deadline = DispatchTime.now() + 30
-                while !folder.exists(file), end.status.withLock({ $0 }) == nil, DispatchTime.now() < deadline {
-                    usleep(2000)
-                }
-                continuation.resume(returning: folder.exists(file))
+            DispatchQueue(label: "wait for \(pid)").async { [end] in
+                let deadline = DispatchTime.now() + 120
+                while !isTrue(), end.status.withLock({ $0 }) == nil, DispatchTime.now() < deadline { usleep(2000) }
+                continuation.resume(returning: isTrue())
             }
         }
     }

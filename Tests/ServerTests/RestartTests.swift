@@ -21,6 +21,13 @@ struct RestartTests {
         return program
     }
 
+    /// Processes that follow each other on one port, with the patience that a busy machine needs.
+    private static let sharing = [
+        "SOJOURN_SERVER_REUSE_PORT": "true", "SOJOURN_LIMITS_STOP_TIMEOUT_SECONDS": "300",
+        "SOJOURN_LOG_LEVEL": "notice",
+    ]
+    private static let waiting = "waiting for the process that has the database"
+
     private func publicAddress() throws -> SocketAddress {
         let ready = try #require(folder.text("ready.json"))
         let url = try #require(JSON(text: Array(ready.utf8))?["public"]?.string)
@@ -53,7 +60,7 @@ struct RestartTests {
 
     @Test("with a shared port a second process takes over, and no request fails")
     func sharedPort() async throws {
-        let environment = ["SOJOURN_SERVER_REUSE_PORT": "true"]
+        let environment = Self.sharing
         // The process itself takes a free port; its successors get the same.
         var server = try program(environment).start(
             ["serve", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file", "ready.json"])
@@ -66,7 +73,7 @@ struct RestartTests {
             let next = try program(environment).start(
                 ["serve", "--public", "\(address)", "--admin", "127.0.0.1:0", "--ready-file", ready])
             // The second one has the port, but not the database.
-            while !folder.listensTwice(on: address) { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(await next.waitForError(Self.waiting))
             await load.awaitAnswers(50)
             #expect(!folder.exists(ready))
             server.signal(SIGTERM)
@@ -85,14 +92,12 @@ struct RestartTests {
 
     @Test("a process that waits for the database of another one can be stopped")
     func waitingIsStopped() async throws {
-        let environment = ["SOJOURN_SERVER_REUSE_PORT": "true"]
+        let environment = Self.sharing
         let words = ["serve", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
         let first = try program(environment).start(words + ["--ready-file", "ready.json"])
         #expect(await first.waitForFile("ready.json"))
-        let waiting = try program(environment.merging(["SOJOURN_LOG_LEVEL": "notice"]) { $1 }).start(words)
-        while try !#require(waiting.errors()).contains("waiting for the process that has the database") {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        let waiting = try program(environment).start(words)
+        #expect(await waiting.waitForError(Self.waiting))
         waiting.signal(SIGTERM)
         #expect(await waiting.result().status == 0)
         first.signal(SIGTERM)
@@ -138,24 +143,5 @@ struct RestartTests {
         server.signal(SIGTERM)
         #expect(await supervisor.next() == "STOPPING=1")
         #expect(await server.result().status == 0)
-    }
-}
-
-extension StartingFolder {
-    /// Whether two sockets of this machine listen on the address.
-    fileprivate func listensTwice(on address: SocketAddress) -> Bool {
-        guard let port = address.port, let file = fopen("/proc/net/tcp", "r") else { return false }
-        defer { fclose(file) }
-        let hexadecimal = String(port, radix: 16, uppercase: true)
-        let wanted = ":" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
-        var count = 0
-        var line = [CChar](repeating: 0, count: 512)
-        while fgets(&line, Int32(line.count), file) != nil {
-            let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                .split(separator: " ")
-            // The fourth word is the state; 0A listens.
-            if words.count > 3, words[1].hasSuffix(wanted), words[3] == "0A" { count += 1 }
-        }
-        return count >= 2
     }
 }
