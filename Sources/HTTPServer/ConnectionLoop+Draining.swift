@@ -26,8 +26,9 @@ extension ConnectionLoop {
 
     /// Returns when those who were on their way to a shared port have come, or the deadline of draining has.
     func awaitLatecomers() async {
-        let end = now + configuration.handOverTime
-        handOverEndsAt = min(end, drainEndsAt ?? end)
+        // Without a deadline it has come already.
+        guard let drainEndsAt else { return }
+        handOverEndsAt = min(now + configuration.handOverTime, drainEndsAt)
         await withCheckedContinuation { handOverEnded = $0 }
     }
 
