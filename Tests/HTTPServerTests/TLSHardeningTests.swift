@@ -82,6 +82,7 @@ import Testing
             let gate = DispatchGroup()
             gate.enter()
             #expect(handshakes.run { gate.wait() })
+            async let late = TLSClient(server.address)
             var waiting: [Client] = []
             for _ in 0..<50 {
                 let client = try await Client(server.address)
@@ -95,6 +96,7 @@ import Testing
             #expect(server.statistics.handshakes == 1)
             gate.leave()
             for client in waiting { #expect(try await client.receiveAtLeast(6)[5] == 2) }
+            #expect(try await late.ask(get("/late")).hasSuffix("GET /late "))
         }
     }
 
