@@ -7,7 +7,7 @@
 // Reading order: HTTPServer (public face), Configuration, RequestHandler, ConnectionLoop (the table of one loop's
 // connections, and a turn), then +Accepting, +Opening (what precedes requests), +Reading, +Answering, +Draining; Connection
 // (the state of one) and Transport (what it speaks through), EngineAnswer (what the engine answers by itself), ServerState
-// (what the loops share: listeners and limits).
+// (what the loops share: listeners and limits), HandshakeQueue (where handshakes of TLS compute).
 
 import Glibc
 public import EventLoops

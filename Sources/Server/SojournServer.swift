@@ -4,7 +4,7 @@
 //
 // Reading order: SojournServer (start and stop) · Application (everything but the sockets) · FirstStart · Upkeep;
 // Configuration with ConfigurationKey+All (the table of keys) and Configuration+Loading (where values come from);
-// RootKeyFile; ReadyFile; SojournServer+Listening (which sockets lead where, and who the caller is).
+// RootKeyFile; CertificateFiles and CertificateReloader (TLS); ReadyFile; SojournServer+Listening (which sockets lead where, and who the caller is).
 
 internal import Endpoints
 internal import EventLoops
