@@ -13,16 +13,22 @@ actor TLSClient {
     private var socket: ClientSocket?
     private var buffer: [UInt8] = []
 
-    init(_ address: SocketAddress, maximumVersion: Int32 = TLS1_3_VERSION) async throws {
-        try connect(address, maximumVersion)
+    /// - Parameter preamble: what goes before the handshake, in clear text.
+    init(
+        _ address: SocketAddress, maximumVersion: Int32 = TLS1_3_VERSION, preamble: String = ""
+    ) async throws {
+        try connect(address, maximumVersion, Array(preamble.utf8))
     }
 
-    private func connect(_ address: SocketAddress, _ maximumVersion: Int32) throws {
+    private func connect(_ address: SocketAddress, _ maximumVersion: Int32, _ preamble: [UInt8]) throws {
         SSL_ctrl(engine.session, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(maximumVersion), nil)
         socket = try ClientSocket(to: address, timeout: .seconds(60))
+        var preamble = preamble
         while true {
             let result = SSL_do_handshake(engine.session)
-            try flush()
+            // With the greeting in one piece, so that whoever reads the one must leave the other.
+            try socket?.send(preamble + engine.takeOutput())
+            preamble = []
             if result == 1 { return }
             guard SSL_get_error(engine.session, result) == SSL_ERROR_WANT_READ else { throw failure("handshake") }
             try fill()

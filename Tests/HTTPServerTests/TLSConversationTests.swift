@@ -1,5 +1,6 @@
 import HTTP
 import HTTPServer
+import Sockets
 import TLS
 import TLSStage
 import Testing
@@ -160,6 +161,25 @@ import Testing
             let secure = try await server.curl()
             #expect(secure.text == "secure true true")
             #expect(try await server.plain.client().ask(get("/")).body == "public false true")
+        }
+    }
+
+    @Test func theHeaderOfAProxyComesBeforeTheHandshake() async throws {
+        try await withServer { server in
+            var options = HTTPServer.ServiceOptions()
+            options.proxies = [try #require(AddressRange("127.0.0.0/8"))]
+            options.tls = TLSContextHolder(try Certificates.shared.context())
+            let address = try server.server.listen(on: SocketAddress("127.0.0.1:0"), options) { _, context in
+                Response(.ok, text: "\(context.remoteAddress) \(context.isSecure)")
+            }
+            for version in [0x0303, 0x0304] as [Int32] {
+                let client = try await TLSClient(
+                    address, maximumVersion: version, preamble: "PROXY TCP4 192.0.2.1 10.0.0.1 56324 443\r\n")
+                #expect(try await client.ask(get("/")).hasSuffix("192.0.2.1:56324 true"))
+            }
+            let bare = try await Client(address)
+            try await bare.send(TLSClient.greeting())
+            #expect(await bare.countUntilEnd() == 0)
         }
     }
 
