@@ -49,6 +49,7 @@ public struct Certificates: Sendable {
             fatalError("openssl did not make the certificates")
         }
         now = Int64(time(nil))
+        atexit { _ = try? Tool.runAndWait(["rm", "-rf", Certificates.shared.folder]) }
     }
 
     /// Where a file is.
