@@ -160,7 +160,7 @@ import Testing
             #expect((open.max() ?? 0) - (open.min() ?? 0) <= 1, "\(open)")
             // When those of one loop have gone, the next ones go there.
             for client in clients.prefix(32) { await client.close() }
-            while server.server.statistics.open > 32 { await Task.yield() }
+            while server.server.statistics.open > 32 { await aMoment() }
             for _ in 0..<32 {
                 clients.append(try await server.client())
                 #expect(try await clients[clients.count - 1].ask(get("/")).status == 200)

@@ -72,7 +72,7 @@ import Testing
             // The kernel goes on filling its buffers for a moment.
             while server.server.statistics.timeouts == 0 {
                 server.advance(.seconds(31))
-                await Task.yield()
+                await aMoment()
             }
             #expect(await client.countUntilEnd() < size - 1024)
         }
@@ -115,7 +115,7 @@ import Testing
             #expect(server.server.statistics.open == 1)
             while server.server.statistics.open > 0 {
                 server.advance(.seconds(3))
-                await Task.yield()
+                await aMoment()
             }
         }
     }

@@ -126,7 +126,7 @@ import Testing
                 close(next)
                 limitDescriptors(to: next + 1)
                 let waiting = try await server.client()
-                while server.server.statistics.acceptPauses == 0 { await Task.yield() }
+                while server.server.statistics.acceptPauses == 0 { await aMoment() }
                 // Who is in goes on, and the loop does not spin: it waits for the clock.
                 for _ in 0..<100 where await (try? first.ask(get("/")).status) != 200 { exit(3) }
                 if server.server.statistics.acceptPauses != 1 { exit(4) }

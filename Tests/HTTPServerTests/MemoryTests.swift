@@ -34,7 +34,7 @@ import Testing
                 try await client.send(framing.head(65_000) + framing.piece(60_000))
                 clients.append(client)
             }
-            while server.server.statistics.bufferedBytes < 20 * 55_000 { await Task.yield() }
+            while server.server.statistics.bufferedBytes < 20 * 55_000 { await aMoment() }
             #expect(server.server.statistics.bufferedBytes < 20 * 200_000)
             for _ in 0..<2 {
                 server.advance(.seconds(30))
@@ -56,7 +56,7 @@ import Testing
                 try await client.send(get("/large"))
                 clients.append(client)
             }
-            while server.server.statistics.bufferedBytes < 8 << 20 { await Task.yield() }
+            while server.server.statistics.bufferedBytes < 8 << 20 { await aMoment() }
             try await server.settle()
             #expect(server.server.statistics.bufferedBytes < 40 << 20)
             try await server.advanceUntilWritesAreCut(4)
@@ -75,7 +75,7 @@ import Testing
             let flood = Array(String(repeating: get("/large"), count: 400_000).utf8)
             #expect(flood.count > 10 << 20)
             let sending = Task { try await client.send(flood) }
-            while server.server.statistics.bufferedBytes == 0 { await Task.yield() }
+            while server.server.statistics.bufferedBytes == 0 { await aMoment() }
             try await server.settle()
             let requests = server.server.statistics.requests
             #expect(requests == 2)
@@ -217,7 +217,7 @@ import Testing
             #expect(server.server.statistics.bufferedBytes > 25_000)
             #expect(server.server.statistics.pending == 1)
             await release.open()
-            while server.server.statistics.pending > 0 { await Task.yield() }
+            while server.server.statistics.pending > 0 { await aMoment() }
             #expect(server.server.statistics.bufferedBytes == 0)
         }
     }

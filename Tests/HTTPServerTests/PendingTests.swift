@@ -120,7 +120,7 @@ import Testing
             #expect(try await server.client().ask(get("/")).status == 503)
             #expect(server.server.statistics.pending == 2)
             await work.release.open()
-            while server.server.statistics.pending > 0 { await Task.yield() }
+            while server.server.statistics.pending > 0 { await aMoment() }
             #expect(try await server.client().ask(get("/")).status == 200)
         }
     }

@@ -82,7 +82,7 @@ import Testing
         try await withProxied { server, address in
             let client = try await Client(address)
             try await client.send("PROXY TCP4 192.0.2.1")
-            while server.server.statistics.open < 1 { await Task.yield() }
+            while server.server.statistics.open < 1 { await aMoment() }
             server.advance(.seconds(11))
             #expect(await client.countUntilEnd() == 0)
             #expect(server.server.statistics.timeouts == 1)
@@ -101,7 +101,7 @@ import Testing
                 #expect((body != nil) == (index != 2), "the third of one client is refused")
             }
             for client in clients { await client.close() }
-            while server.server.statistics.open > 0 { await Task.yield() }
+            while server.server.statistics.open > 0 { await aMoment() }
             let again = try await Client(address)
             #expect(try await again.ask("PROXY TCP4 192.0.2.1 10.0.0.1 1 1\r\n" + get("/")).status == 200)
         }
@@ -111,7 +111,7 @@ import Testing
         try await withProxied { server, address in
             let client = try await Client(address)
             try await client.send("PROXY TCP4 ")
-            while server.server.statistics.open < 1 { await Task.yield() }
+            while server.server.statistics.open < 1 { await aMoment() }
             async let stopped: Void = server.server.stop(deadline: .seconds(60))
             await server.isRefusing()
             try await client.send("192.0.2.1 10.0.0.1 1 1\r\n" + get("/"))

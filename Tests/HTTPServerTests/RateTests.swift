@@ -116,7 +116,7 @@ import Testing
         try await withServer(loops: 1, handler: Self.large) { server in
             let client = try await server.client()
             try await client.send(get("/large"))
-            while server.server.statistics.bufferedBytes == 0 { await Task.yield() }
+            while server.server.statistics.bufferedBytes == 0 { await aMoment() }
             // The system takes bytes on its own for a moment, which can fill one window, or the start of another.
             for _ in 0..<6 where server.server.statistics.timeouts == 0 {
                 _ = try await client.receiveSome(1)
@@ -132,7 +132,7 @@ import Testing
         try await withServer(loops: 1, handler: Self.large) { server in
             let client = try await server.client()
             try await client.send(get("/large"))
-            while server.server.statistics.bufferedBytes == 0 { await Task.yield() }
+            while server.server.statistics.bufferedBytes == 0 { await aMoment() }
             var count = 0
             // Less at a time than the system keeps for the client: what it takes of the answer would not show it.
             for _ in 0..<10 {

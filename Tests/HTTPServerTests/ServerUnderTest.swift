@@ -86,6 +86,9 @@ let echo: RequestHandler = { request, _ in
         .ok, text: "\(request.method) \(request.target.path)\(query) " + String(decoding: request.body, as: UTF8.self))
 }
 
+/// Passes between two looks at what is about to come. Many tests look at the same time, which must not keep the cores busy.
+func aMoment() async { try? await Task.sleep(for: .milliseconds(1)) }
+
 /// Lets one side wait until the other has come so far.
 actor Gate {
     private var isOpen = false

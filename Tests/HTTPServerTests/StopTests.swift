@@ -34,7 +34,7 @@ import Testing
             let fresh = try await server.client()
             let silent = try await server.client()
             #expect(try await silent.ask(get("/")).status == 200)
-            while server.server.statistics.open < 3 { await Task.yield() }
+            while server.server.statistics.open < 3 { await aMoment() }
             async let stopped: Void = server.server.stop(deadline: .seconds(60))
             await server.isRefusing()
             for client in [idle, fresh] {
@@ -43,7 +43,7 @@ import Testing
                 #expect(response.fields["connection"] == "close")
                 await client.close()
             }
-            while server.server.statistics.open > 1 { await Task.yield() }
+            while server.server.statistics.open > 1 { await aMoment() }
             // The grace is over: an orderly end. What crosses with it is not answered, and not with a reset either.
             server.advance(.seconds(1))
             #expect(try await silent.isClosed())
@@ -112,7 +112,7 @@ import Testing
             // The loops may begin to count a moment after the listener has closed.
             while server.server.statistics.open > 0 {
                 server.advance(.seconds(6))
-                await Task.yield()
+                await aMoment()
             }
             #expect(await busy.countUntilEnd() == 0)
             await stopped

@@ -108,7 +108,7 @@ import Testing
             await client.prepareGoodbye()
             try await client.flush()
             #expect(try await client.isClosed())
-            while server.statistics.open > 0 { await Task.yield() }
+            while server.statistics.open > 0 { await aMoment() }
         }
     }
 
@@ -117,7 +117,7 @@ import Testing
             let client = try await TLSClient(server.address)
             #expect(try await client.ask(get("/")).hasSuffix("GET / "))
             await client.cut()
-            while server.statistics.open > 0 { await Task.yield() }
+            while server.statistics.open > 0 { await aMoment() }
             #expect(server.statistics.protocolErrors == 0)
             #expect(server.statistics.timeouts == 0)
         }
@@ -250,7 +250,7 @@ import Testing
                     + certificate + ["https://localhost:\(server.port)/"])
             #expect(result.status != 0)
             #expect(result.contains("alert"), "\(result.text)")
-            while server.statistics.handshakeFailures == 0 { await Task.yield() }
+            while server.statistics.handshakeFailures == 0 { await aMoment() }
             #expect(server.statistics.requests == 0)
         }
     }

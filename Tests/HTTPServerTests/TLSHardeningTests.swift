@@ -35,7 +35,7 @@ import Testing
             _ = await client.countUntilEnd()
             while server.statistics.open > 0 {
                 server.plain.advance(.seconds(1))
-                await Task.yield()
+                await aMoment()
             }
             #expect(server.statistics.timeouts == 1)
         }
@@ -44,7 +44,7 @@ import Testing
     @Test func afterTheHandshakeTheFirstHeadHasItsOwnDeadline() async throws {
         try await withSecureServer(loops: 1) { server in
             let client = try await TLSClient(server.address)
-            while server.statistics.handshakes == 0 { await Task.yield() }
+            while server.statistics.handshakes == 0 { await aMoment() }
             server.plain.advance(.seconds(9))
             try await client.prepare("GET / HT")
             try await client.flush()
@@ -126,7 +126,7 @@ import Testing
                 try await client.send(TLSClient.greeting())
                 clients.append(client)
             }
-            while server.statistics.accepted < 20 { await Task.yield() }
+            while server.statistics.accepted < 20 { await aMoment() }
             #expect(try await server.plain.client().ask(get("/")).status == 200)
             server.plain.advance(.seconds(11))
             // They are told at once, although their descriptors still belong to the queue.
@@ -163,7 +163,7 @@ import Testing
                 await client.shutdownWrite()
                 #expect(await client.countUntilEnd() == 0, "\(count) bytes")
             }
-            while server.statistics.open > 0 { await Task.yield() }
+            while server.statistics.open > 0 { await aMoment() }
             #expect(server.statistics.handshakes == 0)
             #expect(try await server.curl().text == "GET / ")
         }
@@ -205,7 +205,7 @@ import Testing
             }
             while server.statistics.open > 0 {
                 server.plain.advance(.seconds(1))
-                await Task.yield()
+                await aMoment()
             }
             #expect(server.statistics.handshakes == 0)
             let next = try await TLSClient(server.address)
@@ -222,7 +222,7 @@ import Testing
                 if number % 3 == 0 { _ = try await client.receiveAtLeast(1) }
                 await client.reset()
             }
-            while server.statistics.open > 0 { await Task.yield() }
+            while server.statistics.open > 0 { await aMoment() }
             #expect(try await server.curl().text == "GET / ")
         }
     }
@@ -239,7 +239,7 @@ import Testing
                 // What the kernel has taken may be lost: the question is whether anybody answers.
                 _ = try await client.ask(get("/"))
             }
-            while server.statistics.open > 0 { await Task.yield() }
+            while server.statistics.open > 0 { await aMoment() }
         }
     }
 
