@@ -129,9 +129,9 @@ import Testing
 }
 
 extension ServerUnderTest {
-    /// Waits until nobody is let in any more.
+    /// Waits until nobody is let in any more; who comes just when the listener closes is reset.
     func isRefusing() async {
-        await #expect(throws: SocketError.connectionRefused("\(address)")) {
+        await #expect(throws: SocketError.self) {
             while true { _ = try await client() }
         }
     }
