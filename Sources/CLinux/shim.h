@@ -6,10 +6,21 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 /* glibc shows it only to those who define _GNU_SOURCE, which a module cannot do for itself. */
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+
+/* As unistd.h has it, which belongs to Swift's own module of the C library. */
+extern long syscall(long number, ...);
+
+/* Keeps the calling thread on one core of the first 1024, or lets it go anywhere again (-1). 0 on success. */
+static inline long CLinux_stay_on_core(int core) {
+    unsigned long mask[16];
+    for (int i = 0; i < 16; i++) mask[i] = core < 0 ? ~0UL : core / 64 == i ? 1UL << core % 64 : 0;
+    return syscall(SYS_sched_setaffinity, 0, sizeof mask, mask);
+}
 
 /* ioctl takes a variable number of arguments, which Swift cannot call. */
 static inline int CLinux_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, SIOCOUTQ, count); }

@@ -23,7 +23,7 @@ struct Benchmark: Sendable {
         Benchmark(
             name: "http", summary: "GET /healthz per second and the CPU time that one takes, beside nginx",
             discussion: """
-                Starts 'sojourn serve' and asks for GET /healthz in a closed loop on one thread; in turn with nginx of one
+                Starts 'sojourn serve' with one event loop and asks for GET /healthz in a closed loop on one thread; in turn with nginx of one
                 worker that answers 'return 200', if nginx is installed (apt-get install nginx-light).
                 """,
             defaults: Options(connections: [64], seconds: 5), run: { try HTTPBenchmark(options: $0).run() }),

@@ -31,7 +31,10 @@ struct HTTPBenchmark {
 
     func run() throws -> Report {
         let folder = try TemporaryFolder(in: options.folder)
-        let sojourn = try ServerProcess(ServerProcess.Launch(program: options.sojournPath(), folder: folder.path))
+        var launch = try ServerProcess.Launch(program: options.sojournPath(), folder: folder.path)
+        // Like with like: one loop beside one worker.
+        launch.environment.append("SOJOURN_LIMITS_EVENT_LOOPS=1")
+        let sojourn = try ServerProcess(launch)
         let nginx = try NginxProcess.path.map { try NginxProcess($0, folder: folder.path) }
         var report = Report("http")
         for count in options.connections {

@@ -61,7 +61,12 @@ final class LoadGenerator<Dialogue: Conversation> {
 
     /// Loads for that long, then waits for the answers that are on their way. A connection whose answer was wrong stays
     /// silent from then on.
+    ///
+    /// The load stays on the last core meanwhile; servers go where the system puts them. Else the threads of both push each
+    /// other from core to core, and the figures tell of that.
     func run(seconds: Double) throws -> LoadResult {
+        _ = CLinux_stay_on_core(Int32(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1)
+        defer { _ = CLinux_stay_on_core(-1) }
         var result = LoadResult()
         result.latencies.reserveCapacity(Int(seconds * 100_000))
         let ownCPU = nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) ?? 0
