@@ -30,7 +30,7 @@ struct SecureServer: Sendable {
     /// Runs a Python program that finds `port` and `ca`, and a context `tls` for a client.
     func python(_ program: String) async throws -> Tool.Result {
         let prelude = """
-            import socket, ssl, sys, threading
+            import select, socket, ssl, sys
             port, ca = \(port), "\(certificates.path("ca.crt"))"
             folder = "\(certificates.folder)"
             tls = ssl.create_default_context(cafile=ca)
