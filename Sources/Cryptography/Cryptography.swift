@@ -1,6 +1,7 @@
 // Cryptography owns every call into libcrypto: random bytes, digests, MACs, key derivation, authenticated encryption,
 // signatures and password hashes, and the two text forms in which such bytes travel (base64url, hexadecimal).
-// It must not know tokens, JSON, users or the store, and no other module but Sockets sees OpenSSL.
+// It must not know tokens, JSON, users or the store. No other module but TLS sees OpenSSL; what both need to hold its
+// objects is `package` here.
 //
 // Nothing here is an algorithm of our own: each function arranges its arguments and calls libcrypto.
 // What an input can cause is answered by nil, false or a typed error. What only exhausted memory or a broken
@@ -10,15 +11,17 @@
 
 internal import COpenSSL
 
-/// Owns one reference to a libcrypto object and gives it back at the end.
+/// Owns one reference to an object of OpenSSL and gives it back at the end.
 // Sendable: the pointer never changes, and it is only ever given to functions which read the object or count its
-// references atomically (`EVP_*_CTX_dup`, `EVP_*_CTX_new`, getters). A context that a call would change is made, used
+// references atomically (`EVP_*_CTX_dup`, `SSL_new`, `X509_up_ref`, getters). A context that a call would change is made, used
 // and freed inside one function and never put in here after keying.
-@safe final class LibraryObject: @unchecked Sendable {
-    let pointer: OpaquePointer
+@safe package final class LibraryObject: @unchecked Sendable {
+    /// Good as long as this object is.
+    package let pointer: OpaquePointer
     private let free: @Sendable (OpaquePointer) -> Void
 
-    init(_ pointer: OpaquePointer?, free: @escaping @Sendable (OpaquePointer) -> Void) {
+    /// Takes over a reference; nil means that memory is exhausted.
+    package init(_ pointer: OpaquePointer?, free: @escaping @Sendable (OpaquePointer) -> Void) {
         unsafe self.pointer = unsafe orStop(pointer)
         unsafe self.free = free
     }
@@ -37,18 +40,18 @@ enum Algorithms {
 }
 
 /// A value that only exhausted memory can deny.
-func orStop<T>(_ value: T?) -> T {
+package func orStop<T>(_ value: T?) -> T {
     guard let value else { stop() }
     return value
 }
 
 /// A success (1) that only exhausted memory or a broken random generator can deny.
-func mustSucceed(_ result: Int32) {
+package func mustSucceed(_ result: Int32) {
     if result != 1 { stop() }
 }
 
 private func stop() -> Never {
-    fatalError("libcrypto failed without an input to blame: memory or randomness is exhausted")
+    fatalError("OpenSSL failed without an input to blame: memory or randomness is exhausted")
 }
 
 /// Empties this thread's queue of libcrypto errors, so that a refused input is not blamed on a later call.

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 internal import Glibc
 
 /// What people want to know of a certificate.

@@ -8,6 +8,7 @@
 // TLSContext (a listener's side), TicketKeys (resumption), TLSContextHolder (the context of today), TLSSession (one connection).
 
 internal import COpenSSL
+internal import Cryptography
 
 /// Everything that the sessions of one listener have in common. Immutable: a new certificate is a new context, and sessions that
 /// began with the old one keep it.
@@ -16,7 +17,7 @@ public final class TLSContext: Sendable {
     public let certificate: CertificateSummary
     /// Whether clients must show a certificate (mutual TLS).
     public let requiresClientCertificate: Bool
-    let handle: LibraryHandle
+    let handle: LibraryObject
     /// The callback for tickets points here.
     private let ticketKeys: TicketKeys
 
@@ -37,7 +38,7 @@ public final class TLSContext: Sendable {
     ///   - credentials: have been checked.
     ///   - ticketKeys: outlive a context, so that clients can resume after a reload.
     public init(_ credentials: TLSCredentials, ticketKeys: TicketKeys = TicketKeys()) throws(TLSError) {
-        let handle = unsafe LibraryHandle(SSL_CTX_new(TLS_server_method())) { unsafe SSL_CTX_free($0) }
+        let handle = unsafe LibraryObject(SSL_CTX_new(TLS_server_method())) { unsafe SSL_CTX_free($0) }
         certificate = credentials.certificate
         requiresClientCertificate = !credentials.clientAuthorities.isEmpty
         self.handle = handle
@@ -97,7 +98,7 @@ public final class TLSContext: Sendable {
     }
 
     private static func requireCertificates(
-        _ authorities: [LibraryHandle], _ context: OpaquePointer
+        _ authorities: [LibraryObject], _ context: OpaquePointer
     ) throws(TLSError) {
         let store = unsafe SSL_CTX_get_cert_store(context)
         // Whatever the file names is trusted by itself, an intermediate too.

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 
 /// A certificate with its key, and whose clients are trusted, if that is asked. Read and checked.
 public struct TLSCredentials: Sendable {
@@ -21,9 +22,9 @@ public struct TLSCredentials: Sendable {
 
     /// The first certificate of the chain.
     public let certificate: CertificateSummary
-    let chain: [LibraryHandle]
-    let key: LibraryHandle
-    let clientAuthorities: [LibraryHandle]
+    let chain: [LibraryObject]
+    let key: LibraryObject
+    let clientAuthorities: [LibraryObject]
 
     /// The fewest bits of an RSA key.
     static let bitsMin: Int32 = 2048
@@ -51,13 +52,13 @@ public struct TLSCredentials: Sendable {
         if now < certificate.notBefore { throw .notYetValid(notBefore: certificate.notBefore) }
     }
 
-    private static func certificates(_ bytes: [UInt8], _ file: TLSFile) throws(TLSError) -> [LibraryHandle] {
+    private static func certificates(_ bytes: [UInt8], _ file: TLSFile) throws(TLSError) -> [LibraryObject] {
         ERR_clear_error()
         let bio = unsafe orStop(BIO_new_mem_buf(bytes, Int32(clamping: bytes.count)))
         defer { unsafe BIO_free(bio) }
-        var chain: [LibraryHandle] = []
+        var chain: [LibraryObject] = []
         while let certificate = unsafe PEM_read_bio_X509(bio, nil, COpenSSL_no_password, nil) {
-            unsafe chain.append(LibraryHandle(certificate) { unsafe X509_free($0) })
+            unsafe chain.append(LibraryObject(certificate) { unsafe X509_free($0) })
         }
         let isAtEnd = COpenSSL_found_no_PEM() == 1
         if !isAtEnd { throw .unusable(file, libraryReason()) }
@@ -66,13 +67,13 @@ public struct TLSCredentials: Sendable {
         return chain
     }
 
-    private static func key(_ bytes: [UInt8]) throws(TLSError) -> LibraryHandle {
+    private static func key(_ bytes: [UInt8]) throws(TLSError) -> LibraryObject {
         ERR_clear_error()
         let bio = unsafe orStop(BIO_new_mem_buf(bytes, Int32(clamping: bytes.count)))
         defer { unsafe BIO_free(bio) }
         if let key = unsafe PEM_read_bio_PrivateKey(bio, nil, COpenSSL_no_password, nil) {
             ERR_clear_error()
-            return unsafe LibraryHandle(key) { unsafe EVP_PKEY_free($0) }
+            return unsafe LibraryObject(key) { unsafe EVP_PKEY_free($0) }
         }
         let reason = libraryReason()
         let text = String(decoding: bytes, as: UTF8.self)

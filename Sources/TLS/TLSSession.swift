@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 internal import Locks
 internal import Synchronization
 
@@ -58,7 +59,7 @@ internal import Synchronization
     private let isAbandoned = Atomic<Bool>(false)
 
     /// What OpenSSL needs to read and write in our way. Made once.
-    private static let method = unsafe LibraryHandle(COpenSSL_stream_method()) { unsafe BIO_meth_free($0) }
+    private static let method = unsafe LibraryObject(COpenSSL_stream_method()) { unsafe BIO_meth_free($0) }
 
     /// Makes a session in which nothing has happened yet; it takes its memory with the first step.
     public init(_ context: TLSContext, descriptor: Int32) {

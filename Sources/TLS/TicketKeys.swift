@@ -1,4 +1,6 @@
 internal import COpenSSL
+internal import Cryptography
+internal import Cryptography
 internal import Glibc
 internal import Locks
 
@@ -17,13 +19,7 @@ public final class TicketKeys: Sendable {
         var mac: [UInt8]
 
         static func random() -> Key {
-            func bytes(_ count: Int) -> [UInt8] {
-                unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                    unsafe mustSucceed(RAND_priv_bytes(buffer.baseAddress, Int32(count)))
-                    initialized = count
-                }
-            }
-            return Key(name: bytes(16), cipher: bytes(32), mac: bytes(32))
+            Key(name: randomBytes(count: 16), cipher: randomBytes(count: 32), mac: randomBytes(count: 32))
         }
     }
 
