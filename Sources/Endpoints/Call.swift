@@ -48,9 +48,9 @@ struct Call: Sendable {
     }
 
     /// The value of a field that may stand once.
-    func onlyField(_ name: String) throws -> String? {
+    func onlyField(_ name: StaticString) throws -> String? {
         do { return try request.fields.only(name) } catch {
-            throw RequestProblem.invalid(name, "must stand only once")
+            throw RequestProblem.invalid(name.description, "must stand only once")
         }
     }
 

@@ -67,28 +67,34 @@ public struct Endpoints: Sendable {
     /// Answers one request. Whatever it is, there is an answer; at once, if nothing has to be awaited for it.
     public func reply(to request: Request, from caller: Caller) -> Reply {
         let start = stopwatch()
-        let id = RequestID.kept(request.fields) ?? requestIDs.next()
+        let id = RequestID(keptFrom: request.fields) ?? requestIDs.next()
         let table = caller.listener == .public ? publicTable : adminTable
         switch table.find(request) {
-        case .fixed(let answer): return .now(finish(answer, request, caller, id, nil, start))
+        case .fixed(var answer):
+            finish(&answer, request, caller, id, nil, start)
+            return .now(answer)
         case .route(let route, let parameter):
             if case .immediate(let handle) = route.handler {
-                return .now(
-                    finish(immediateAnswer(request, caller, id, route, handle), request, caller, id, route, start))
+                var answer = immediateAnswer(request, caller, id, route, handle)
+                finish(&answer, request, caller, id, route, start)
+                return .now(answer)
             }
-            let call = Call(request: request, caller: caller, requestID: id, route: route, parameter: parameter)
-            return .later { finish(await answer(call), call.request, call.caller, id, route, start) }
+            let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
+            return .later {
+                var answer = await answer(call)
+                finish(&answer, call.request, call.caller, id, route, start)
+                return answer
+            }
         }
     }
 
     /// Adds what every answer has, and counts it.
     private func finish(
-        _ answer: consuming Response, _ request: Request, _ caller: Caller, _ id: String, _ route: Route?,
+        _ response: inout Response, _ request: Request, _ caller: Caller, _ id: RequestID, _ route: Route?,
         _ start: Int64
-    ) -> Response {
-        var response = answer
+    ) {
         if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
-        response.fields.append("X-Request-Id", id)
+        id.append(to: &response.fields)
         response.fields.append(response.fields.contains("Cache-Control") ? Self.protection : Self.secrecy)
         if caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
         let nanoseconds = stopwatch() - start
@@ -96,23 +102,22 @@ public struct Endpoints: Sendable {
         logger.debug(
             "request",
             [
-                "request_id": .string(id), "method": .string(request.method.rawValue),
+                "request_id": .string(id.text), "method": .string(request.method.rawValue),
                 "route": .string(route?.name ?? "none"),
                 "status": .int(response.status.code), "seconds": .double(Double(nanoseconds) * 1e-9),
                 "remote_address": .string(caller.remoteAddress ?? "local"),
             ])
-        return response
     }
 
     private static let protection: Fields = ["X-Content-Type-Options": "nosniff"]
     private static let secrecy: Fields = ["X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"]
 
     private func immediateAnswer(
-        _ request: Request, _ caller: Caller, _ id: String, _ route: Route, _ handle: (Endpoints) throws -> Response
+        _ request: Request, _ caller: Caller, _ id: RequestID, _ route: Route, _ handle: (Endpoints) throws -> Response
     ) -> Response {
         do { return try handle(self) } catch {
             return errorResponse(
-                error, to: Call(request: request, caller: caller, requestID: id, route: route, parameter: ""))
+                error, to: Call(request: request, caller: caller, requestID: id.text, route: route, parameter: ""))
         }
     }
 

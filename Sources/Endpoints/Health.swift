@@ -5,12 +5,10 @@ internal import Telemetry
 extension Endpoints {
     /// `GET /healthz`: the process answers.
     func health() throws -> Response {
-        var response = Response(status: .ok, body: Self.healthy)
-        response.fields.append("Content-Type", constant: "text/plain; charset=utf-8")
-        return response
+        Self.healthy
     }
 
-    private static let healthy = Array("ok\n".utf8)
+    private static let healthy = Response(.ok, text: "ok\n")
 
     /// `GET /readyz`: requests can be served, because the store can commit and the server is not about to stop.
     func readiness(_ call: Call) async throws -> Response {

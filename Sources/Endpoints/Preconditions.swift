@@ -7,7 +7,7 @@ enum Preconditions {
     /// that are none are left alone (section 13.2.1).
     static func apply(_ request: Request, to response: inout Response) {
         // Nearly no request has conditions, and their names all begin with an i.
-        guard request.fields.mayContain(startingWith: "i"), response.status == .ok,
+        guard request.fields.mayContain(startingWith: UInt8(ascii: "i")), response.status == .ok,
             request.method == .get || request.method == .head
         else { return }
         let tag = response.fields.first("ETag")

@@ -1,17 +1,50 @@
 public import Cryptography
-internal import HTTP
+public import HTTP
 internal import Synchronization
 
 /// The `X-Request-Id` of a request and its answer, by which the log, the audit trail and the caller speak of it.
-enum RequestID {
+public enum RequestID: Sendable {
+    /// The request brought it.
+    case kept(String)
+    /// This server made it; written down where somebody reads it.
+    case made(UInt64)
+
     static let lengthMax = 128
 
     /// The id that the request brings, if it is 1 to 128 visible ASCII characters and brought once.
-    static func kept(_ fields: Fields) -> String? {
-        guard let bytes = fields.firstBytes("X-Request-Id"), isVisible(bytes, lengthMax: lengthMax),
+    init?(keptFrom fields: borrowing Fields) {
+        guard let bytes = fields.firstBytes("X-Request-Id"), Self.isVisible(bytes, lengthMax: Self.lengthMax),
             let id = try? fields.only("X-Request-Id")
         else { return nil }
-        return id
+        self = .kept(id)
+    }
+
+    /// As it is written.
+    var text: String {
+        switch self {
+        case .kept(let id): return id
+        case .made(let number):
+            let digits = Self.digits(number)
+            return String(decoding: digits.indices.map { digits[$0] }, as: UTF8.self)
+        }
+    }
+
+    /// Puts the id into the fields of an answer.
+    public func append(to fields: inout Fields) {
+        switch self {
+        case .kept(let id): fields.append("X-Request-Id", id)
+        case .made(let number):
+            let digits = Self.digits(number)
+            fields.append("X-Request-Id", digits.span)
+        }
+    }
+
+    /// Hexadecimal.
+    private static func digits(_ number: UInt64) -> InlineArray<16, UInt8> {
+        InlineArray { index in
+            let digit = UInt8(truncatingIfNeeded: number &>> UInt64(4 * (15 - index)) & 0xF)
+            return digit < 10 ? 0x30 + digit : 0x57 + digit
+        }
     }
 
     /// Whether `bytes` are 1 to `lengthMax` visible ASCII characters.
@@ -20,25 +53,14 @@ enum RequestID {
     }
 }
 
-/// Makes request ids: unique, not secret, so that a counter behind a random start will do.
+/// Makes request ids: unique, not secret, so that counting from a random start will do. That two starts lie within a
+/// billion requests of each other has a probability of one to ten billion.
 public final class RequestIDMaker: Sendable {
-    /// Eight random bytes in hexadecimal.
-    private let prefix: [UInt8]
-    private let count = Atomic<UInt64>(0)
+    private let last: Atomic<UInt64>
 
     /// A maker whose ids no other has.
-    public init(_ random: RandomSource) { prefix = Array(Hex.encode(random.bytes(8)).utf8) }
+    public init(_ random: RandomSource) { last = Atomic(random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }) }
 
     /// The next id.
-    public func next() -> String {
-        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
-        return String(unsafeUninitializedCapacity: 32) { buffer in
-            _ = buffer.update(fromContentsOf: prefix)
-            for index in 16..<32 {
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * (31 - index)) & 0xF)
-                buffer[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
-            }
-            return 32
-        }
-    }
+    public func next() -> RequestID { .made(last.wrappingAdd(1, ordering: .relaxed).newValue) }
 }

@@ -1,10 +1,10 @@
 internal import HTTP
 
-/// Finds the route of a request on one listener: a dictionary look-up for most, a few for paths with a parameter.
+/// Finds the route of a request on one listener: a comparison or two for most, a few look-ups for paths with a parameter.
 ///
 /// Paths are compared as they were sent. An escaped letter in a fixed segment makes it an unknown path, so that what a
-/// proxy in front has let pass is what is found here.
-struct RouteTable: Sendable {
+/// proxy in front has let pass is what is found here. A class, so that choosing one copies nothing.
+final class RouteTable: Sendable {
     /// What a request has met.
     enum Finding: Sendable {
         /// A route, and what stands in the place of its `{name}`; empty where there is none.
@@ -38,15 +38,19 @@ struct RouteTable: Sendable {
 
     private static let wildcard = "{}"
 
-    private var exact: [String: Resource] = [:]
+    /// By the length of the path: comparing with the few of one length is faster than hashing.
+    private let exact: [[(path: String, resource: Resource)]]
     /// By pattern with `{}` in the place of the parameter.
-    private var parameterized: [String: Resource] = [:]
+    private let parameterized: [String: Resource]
     /// Path prefixes under which every path and every method is one route's.
-    private var prefixes: [(prefix: String, route: Route)] = []
+    private let prefixes: [(prefix: String, route: Route)]
     private let allMethods: String
 
     init(_ routes: [Route], on place: Route.Place) {
         var everything = Resource()
+        var exact: [String: Resource] = [:]
+        var parameterized: [String: Resource] = [:]
+        var prefixes: [(prefix: String, route: Route)] = []
         for route in routes where route.place == place || route.place == .both {
             everything.add(route)
             if route.pattern.hasSuffix("/*") {
@@ -58,6 +62,12 @@ struct RouteTable: Sendable {
                 exact[route.pattern, default: Resource()].add(route)
             }
         }
+        let longest = exact.keys.map(\.utf8.count).max() ?? 0
+        self.exact = (0...longest).map { length in
+            exact.filter { $0.key.utf8.count == length }.map { ($0.key, $0.value) }
+        }
+        self.parameterized = parameterized
+        self.prefixes = prefixes
         allMethods = everything.allow
     }
 
@@ -70,7 +80,7 @@ struct RouteTable: Sendable {
         if request.target.form == .asterisk {
             return .fixed(Response(status: .noContent, fields: ["Allow": allMethods]))
         }
-        if let resource = exact[request.target.path] { return find(request, in: resource, parameter: "") }
+        if let resource = exactResource(request.target.path) { return find(request, in: resource, parameter: "") }
         if let (resource, parameter) = parameterizedResource(request) {
             return find(request, in: resource, parameter: parameter)
         }
@@ -78,6 +88,12 @@ struct RouteTable: Sendable {
             return .route(route, parameter: "")
         }
         return .fixed(Problem(.notFound, code: "not_found", detail: "There is nothing at this path.").response)
+    }
+
+    private func exactResource(_ path: String) -> Resource? {
+        let length = path.utf8.count
+        guard length < exact.count else { return nil }
+        return exact[length].first { $0.path == path }?.resource
     }
 
     private func find(_ request: Request, in resource: Resource, parameter: String) -> Finding {

@@ -8,6 +8,9 @@ public struct MonotonicInstant: Comparable, Sendable {
     /// Nanoseconds since the clock's start.
     public var nanoseconds: Int64
 
+    /// A moment that does not come.
+    public static let never = MonotonicInstant(nanoseconds: .max)
+
     /// Takes nanoseconds since the clock's start.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 

@@ -12,29 +12,31 @@ enum Authority {
             guard isIPv6Address(address) || isIPvFuture(address) else { return false }
             hostEnd = close + 1
         } else {
-            hostEnd = firstIndex(of: UInt8(ascii: ":"), in: bytes) ?? bytes.count
-            guard hostEnd > 0, isRegisteredName(bytes.extracting(0..<hostEnd)) else { return false }
+            guard let end = registeredNameEnd(bytes) else { return false }
+            hostEnd = end
         }
         guard hostEnd < bytes.count else { return !portRequired }
         guard bytes[hostEnd] == UInt8(ascii: ":") else { return false }
         return isPort(bytes.extracting(hostEnd + 1..<bytes.count), mayBeEmpty: !portRequired)
     }
 
+    /// Where the name at the start ends, at a colon or with the bytes; nil if there is none.
+    ///
     /// `reg-name = *( unreserved / pct-encoded / sub-delims )`; an IPv4 address is one, too.
-    private static func isRegisteredName(_ bytes: Span<UInt8>) -> Bool {
+    private static func registeredNameEnd(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
-        while index < bytes.count {
+        while index < bytes.count, bytes[index] != UInt8(ascii: ":") {
             if bytes[index] == UInt8(ascii: "%") {
                 guard index + 2 < bytes.count, Grammar.hexValue(bytes[index + 1]) != nil,
                     Grammar.hexValue(bytes[index + 2]) != nil
-                else { return false }
+                else { return nil }
                 index += 3
             } else {
-                guard Grammar.isUnreservedOrSubDelimiter(bytes[index]) else { return false }
+                guard Grammar.isUnreservedOrSubDelimiter(bytes[index]) else { return nil }
                 index += 1
             }
         }
-        return true
+        return index > 0 ? index : nil
     }
 
     /// `port = *DIGIT`, up to 65535. One that has to be there cannot be 0 either (RFC 9110 §9.3.6).

@@ -8,7 +8,7 @@ enum BodyFraming: Equatable {
     case chunked
 
     static func decide(
-        _ fields: Fields, _ decisive: DecisiveFields, version: Version, limits: Limits
+        _ fields: borrowing Fields, _ decisive: DecisiveFields, version: Version, limits: Limits
     ) throws(ProtocolError) -> BodyFraming {
         guard let coding = decisive.transferEncoding.first else {
             guard let length = decisive.contentLength.first else { return .none }

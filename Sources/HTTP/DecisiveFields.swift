@@ -17,7 +17,7 @@ struct DecisiveFields {
     var transferEncoding = Occurrence()
 
     /// By length first: most names end there.
-    init(_ fields: Fields) {
+    init(_ fields: borrowing Fields) {
         let bytes = fields.bytes.span
         for index in fields.entries.indices {
             let name = fields.entries[index].name

@@ -32,12 +32,15 @@ public struct Fields: Sendable {
     var entries: [Entry]
     /// Whether `bytes` are these field lines and nothing else, as they go out: then a serializer copies them in one piece.
     private(set) var areLines: Bool
+    /// The letters with which names begin, as bits, of either case: most fields that are asked for are not there.
+    private var initials: UInt32
 
     /// No fields.
     public init() {
         bytes = []
         entries = []
         areLines = true
+        initials = 0
     }
 
     /// Adopts parsed bytes. The parser has checked them.
@@ -45,6 +48,8 @@ public struct Fields: Sendable {
         self.bytes = bytes
         self.entries = entries
         areLines = false
+        initials = 0
+        for entry in entries { initials |= Self.initial(bytes[Int(entry.nameStart)]) }
     }
 
     /// Reads field lines, each with its line end, by the rules of a request's head.
@@ -55,6 +60,7 @@ public struct Fields: Sendable {
             let found = try LineScanner.scan(lines.span, from: start, limit: lines.count, tooLong: .fieldsTooLarge)
             guard case .line(let end) = found, end > start else { throw .malformedFieldName }
             entries.append(try FieldLine.parse(lines.span, start..<end, base: 0))
+            initials |= Self.initial(lines[start])
             start = end + 2
         }
     }
@@ -77,27 +83,27 @@ extension Fields {
     }
 
     /// Whether there is a field whose name begins with an ASCII letter, of either case: a quick no for rare ones.
-    public func mayContain(startingWith letter: Character) -> Bool {
-        guard let wanted = letter.asciiValue else { return false }
-        for entry in entries where bytes[Int(entry.nameStart)] | 0x20 == wanted | 0x20 { return true }
-        return false
-    }
+    public func mayContain(startingWith letter: UInt8) -> Bool { initials & Self.initial(letter) != 0 }
+
+    /// The bit of a letter, and of the few other characters of a token that share it.
+    @inline(__always)
+    private static func initial(_ byte: UInt8) -> UInt32 { 1 &<< UInt32(byte & 0x1F) }
 
     /// Whether a field of this name is there.
-    public func contains(_ name: String) -> Bool { firstIndex(of: name) != nil }
+    public func contains(_ name: StaticString) -> Bool { firstIndex(of: name) != nil }
 
     /// The value of the first field of this name, without the blanks around it. Bytes that are not UTF-8 become U+FFFD.
-    public func first(_ name: String) -> String? {
+    public func first(_ name: StaticString) -> String? {
         firstIndex(of: name).map { string(entries[$0].value) }
     }
 
     /// The bytes of the first value, without making a `String`.
-    public func firstBytes(_ name: String) -> ArraySlice<UInt8>? {
+    public func firstBytes(_ name: StaticString) -> ArraySlice<UInt8>? {
         firstIndex(of: name).map { bytes[entries[$0].value] }
     }
 
     /// The values of all fields of this name, one for each line, in their order.
-    public func values(_ name: String) -> [String] {
+    public func values(_ name: StaticString) -> [String] {
         var values: [String] = []
         var next = firstIndex(of: name)
         while let index = next {
@@ -109,14 +115,14 @@ extension Fields {
 
     /// The value of a field that may stand only once: nil when it is absent. Use it for whatever decides something
     /// (`Authorization`, `Content-Type`, `DPoP`), so that nobody can show one value to a proxy and another one to us.
-    public func only(_ name: String) throws(Repeated) -> String? {
+    public func only(_ name: StaticString) throws(Repeated) -> String? {
         guard let index = firstIndex(of: name) else { return nil }
-        guard firstIndex(of: name, from: index + 1) == nil else { throw Repeated(name: name) }
+        guard firstIndex(of: name, from: index + 1) == nil else { throw Repeated(name: name.description) }
         return string(entries[index].value)
     }
 
     /// Whether a field that is a list of tokens (RFC 9110 §5.6.1), over all its lines, has this member in any case.
-    public func listContains(_ name: String, _ member: String) -> Bool {
+    public func listContains(_ name: StaticString, _ member: String) -> Bool {
         var next = firstIndex(of: name)
         while let index = next {
             if ListMembers.contain(member, in: bytes.span, entries[index].value) { return true }
@@ -125,11 +131,18 @@ extension Fields {
         return false
     }
 
-    func firstIndex(of name: String, from start: Int = 0) -> Int? {
-        let wanted = name.utf8.span
+    @inline(__always)
+    func firstIndex(of name: StaticString, from start: Int = 0) -> Int? {
+        let name = unsafe UnsafeBufferPointer(name)
+        let initial = unsafe Self.initial(name[0])
+        guard initials & initial != 0 else { return nil }
+        return unsafe firstIndex(of: name.span, from: start)
+    }
+
+    private func firstIndex(of name: Span<UInt8>, from start: Int) -> Int? {
         let all = bytes.span
-        for index in start..<entries.count where Int(entries[index].nameCount) == wanted.count {
-            if Grammar.equalsIgnoringCase(all.extracting(entries[index].name), wanted) { return index }
+        for index in start..<entries.count where Int(entries[index].nameCount) == name.count {
+            if Grammar.equalsIgnoringCase(all.extracting(entries[index].name), name) { return index }
         }
         return nil
     }
@@ -142,12 +155,15 @@ extension Fields {
     /// Adds a field line after the others. Controls in `value` become spaces, so that it stays one line.
     ///
     /// - Precondition: `name` is a token. Names are constants of a program, not data.
-    public mutating func append(_ name: StaticString, _ value: String) {
-        var value = value
-        value.withUTF8 { unsafe append(name, $0) }
-        let range = entries[entries.count - 1].value
-        guard Grammar.containsForbiddenControl(bytes.span.extracting(range)) else { return }
-        for index in range where Grammar.isForbiddenControl(bytes[index]) { bytes[index] = Grammar.space }
+    public mutating func append(_ name: StaticString, _ value: String) { append(name, value.utf8.span) }
+
+    /// Adds a field line whose value is there as bytes; otherwise the same.
+    public mutating func append(_ name: StaticString, _ value: Span<UInt8>) {
+        unsafe value.withUnsafeBufferPointer { unsafe append(name, $0) }
+        guard Grammar.containsForbiddenControl(value) else { return }
+        for index in entries[entries.count - 1].value where Grammar.isForbiddenControl(bytes[index]) {
+            bytes[index] = Grammar.space
+        }
     }
 
     /// Adds a field line whose value is a constant of a program, too.
@@ -161,8 +177,9 @@ extension Fields {
 
     /// Adds all lines of `others` after these, in one piece where both allow it.
     public mutating func append(_ others: Fields) {
-        reserveForFew()
+        reserve(others.bytes.count, others.count)
         areLines = areLines && others.areLines
+        initials |= others.initials
         let shift = bytes.count
         bytes.append(contentsOf: others.bytes)
         for entry in others.entries { entries.append(entry.moved(by: shift)) }
@@ -171,7 +188,8 @@ extension Fields {
     private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {
         let name = unsafe UnsafeBufferPointer(name)
         assert(unsafe Grammar.isToken(name.span), "a field name is a token")
-        reserveForFew()
+        reserve(name.count + value.count + 4, 1)
+        initials |= unsafe Self.initial(name[0])
         let nameStart = bytes.count
         unsafe bytes.append(contentsOf: name)
         let nameEnd = bytes.count
@@ -183,23 +201,25 @@ extension Fields {
         bytes.append(Grammar.lineFeed)
     }
 
-    /// What most responses need, so that building them allocates twice, not at every field.
-    private mutating func reserveForFew() {
-        guard entries.isEmpty else { return }
-        bytes.reserveCapacity(224)
-        entries.reserveCapacity(6)
+    /// Makes room for more, and then at once for what most responses need: building them allocates twice, not at every
+    /// field, also if it begins with a constant.
+    private mutating func reserve(_ byteCount: Int, _ count: Int) {
+        if bytes.capacity < bytes.count + byteCount {
+            bytes.reserveCapacity(Swift.max(224, 2 * bytes.count + byteCount))
+        }
+        if entries.capacity < entries.count + count { entries.reserveCapacity(Swift.max(6, 2 * entries.count + count)) }
     }
 
     /// Replaces all fields of this name by one, which comes last.
     ///
     /// - Precondition: `name` is a token.
     public mutating func set(_ name: StaticString, _ value: String) {
-        remove(name.description)
+        remove(name)
         append(name, value)
     }
 
     /// Removes all fields of this name.
-    public mutating func remove(_ name: String) {
+    public mutating func remove(_ name: StaticString) {
         while let index = firstIndex(of: name) {
             entries.remove(at: index)
             areLines = false

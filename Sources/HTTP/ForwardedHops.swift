@@ -97,7 +97,7 @@ public struct ForwardedHops: Sequence, IteratorProtocol, Sendable {
 
 extension Fields {
     /// Where the values of all lines of this name lie, in their order.
-    func valueRanges(_ name: String) -> [Range<Int>] {
+    func valueRanges(_ name: StaticString) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var next = firstIndex(of: name)
         while let index = next {

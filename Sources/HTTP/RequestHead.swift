@@ -5,7 +5,7 @@ struct RequestHead {
     let expectsContinue: Bool
 
     /// Checks the fields as a whole.
-    init(checking fields: Fields, version: Version, limits: Limits) throws(ProtocolError) {
+    init(checking fields: borrowing Fields, version: Version, limits: Limits) throws(ProtocolError) {
         let decisive = DecisiveFields(fields)
         try Self.checkHost(fields, decisive.host, version: version)
         framing = try BodyFraming.decide(fields, decisive, version: version, limits: limits)
@@ -14,7 +14,7 @@ struct RequestHead {
 
     /// RFC 9112 §3.2: exactly one valid `Host` in HTTP/1.1, also beside an absolute target; at most one in HTTP/1.0.
     private static func checkHost(
-        _ fields: Fields, _ host: DecisiveFields.Occurrence, version: Version
+        _ fields: borrowing Fields, _ host: DecisiveFields.Occurrence, version: Version
     ) throws(ProtocolError) {
         guard let index = host.first else {
             guard version == .http10 else { throw .missingHost }
@@ -27,7 +27,7 @@ struct RequestHead {
     /// RFC 9110 §10.1.1: 417 for an expectation that cannot be met; HTTP/1.0 has none. A list, of which a sender might have
     /// put members on several lines, or none at all.
     private static func isContinueExpected(
-        _ fields: Fields, _ expect: DecisiveFields.Occurrence, version: Version
+        _ fields: borrowing Fields, _ expect: DecisiveFields.Occurrence, version: Version
     ) throws(ProtocolError) -> Bool {
         guard version == .http11, let first = expect.first else { return false }
         let bytes = fields.bytes.span

@@ -9,8 +9,8 @@ public struct RequestParser: Sendable {
         case needMore
         /// A head with content to follow is read, and its sender waits for `100 Continue`. Comes once for a request.
         case expectContinue
-        /// A complete request.
-        case request(Request)
+        /// A complete request: `takeRequest` has it.
+        case request
         /// The bytes cannot be trusted any more. Answer with `status`, close; the parser stays here.
         case failed(ProtocolError)
     }
@@ -57,7 +57,7 @@ public struct RequestParser: Sendable {
     private var stage = Stage.requestLine
     private var emptyLines = 0
     private var entries: [Fields.Entry] = []
-    /// The request that is being read, as far as it is known.
+    /// The request that is being read, as far as it is known, or that nobody has taken yet.
     private var pending: Request?
     /// The authority of its target, when it was absolute: it replaces the `Host` field (RFC 9112 §3.2.2).
     private var authority: String?
@@ -151,6 +151,12 @@ extension RequestParser {
             stage = .failed(error)
             return .failed(error)
         }
+    }
+
+    /// The request that `next` has just announced, once.
+    public mutating func takeRequest() -> Request {
+        guard let request = pending.take() else { preconditionFailure("no request was announced") }
+        return request
     }
 
     /// One step. Nil when there is more to do at once.
@@ -248,16 +254,15 @@ extension RequestParser {
         return .expectContinue
     }
 
-    private mutating func completed() -> Event? {
+    private mutating func completed() -> Event {
         pending?.body = body
         body = []
-        guard let request = pending.take() else { return nil }
         stage = .requestLine
         emptyLines = 0
         releaseBufferWhenDone()
         lineStart = start
         scanned = start
-        return .request(request)
+        return .request
     }
 
     /// An idle connection keeps little.

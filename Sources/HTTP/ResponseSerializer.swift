@@ -10,7 +10,7 @@ public enum ResponseSerializer {
         case close
 
         /// The word for a response to `request`, when the connection is to stay open if `request` lets it.
-        public init(answering request: Request) {
+        public init(answering request: borrowing Request) {
             self = !request.wantsKeepAlive ? .close : request.version == .http10 ? .keepAliveSaid : .keepAlive
         }
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 extension ConnectionLoop {
     /// Lets the responder answer a request. What it knows at once goes out at once.
-    func start(_ request: Request, _ connection: Connection) {
+    func start(_ request: borrowing Request, _ connection: Connection) {
         connection.requestCount += 1
         let wish = ResponseSerializer.Persistence(answering: request)
         switch connection.service.responder(request, connection.context) {
@@ -22,7 +22,7 @@ extension ConnectionLoop {
     /// Runs a handler in a task on this loop, which is this actor's executor, too: until the answer there is no other
     /// thread and no hop, unless the handler awaits one. It begins at once, and may end before this returns.
     private func handle(
-        _ request: Request, _ connection: Connection, _ wish: ResponseSerializer.Persistence,
+        _ request: borrowing Request, _ connection: Connection, _ wish: ResponseSerializer.Persistence,
         _ respond: @escaping @Sendable () async -> Response
     ) {
         connection.state = .answering
@@ -89,9 +89,14 @@ extension ConnectionLoop {
         // A refused HEAD has no content either (RFC 9110 §9.3.2).
         let method: Method? = connection.parser.isHead ? .head : nil
         forgetInput(connection)
+        send(ownResponse(answer), answering: method, .close, connection)
+    }
+
+    /// The engine's own words, with what the server adds to them.
+    func ownResponse(_ answer: EngineAnswer) -> Response {
         var response = answer.response
         server.finishOwnAnswer(&response)
-        send(response, answering: method, .close, connection)
+        return response
     }
 
     /// Too much is being worked on: says so at once. The connection may stay, because a new one would cost more; but not
@@ -99,8 +104,7 @@ extension ConnectionLoop {
     private func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
         // `account` has counted its limit already.
         if limit == .pendingRequests { counters.count(limit) }
-        var response = EngineAnswer.overloaded(limit, retryAfter: configuration.retryAfterSeconds).response
-        server.finishOwnAnswer(&response)
+        let response = ownResponse(.overloaded(limit, retryAfter: configuration.retryAfterSeconds))
         let mustClose = isDraining || connection.parser.unreadCount > 0
         send(response, answering: request.method, mustClose ? .close : .init(answering: request), connection)
     }
@@ -163,10 +167,17 @@ extension ConnectionLoop {
         // client that said that this was its last request, and kept to it, can be left at once.
         if connection.clientCloses, !connection.mayRead, connection.parser.unreadCount == 0 {
             close(connection)
-            return
+        } else {
+            linger(connection)
         }
+    }
+
+    /// Sends no more, and leaves the connection to the client for a moment, so that the last words are not lost in a reset.
+    func linger(_ connection: Connection) {
         connection.transport.shutdownWrite()
         connection.state = .lingering
+        // Something may have come that the kernel has not told about yet.
+        connection.mayRead = true
         setDeadline(connection, after: configuration.lingerTimeout)
         drop(connection)
     }

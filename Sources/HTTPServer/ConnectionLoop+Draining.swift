@@ -70,10 +70,6 @@ extension ConnectionLoop {
         // A request may have come that the kernel has not told about yet.
         connection.mayRead = true
         advance(connection)
-        guard connection.isIdle else { return }
-        connection.transport.shutdownWrite()
-        connection.state = .lingering
-        setDeadline(connection, after: configuration.lingerTimeout)
-        drop(connection)
+        if connection.isIdle { linger(connection) }
     }
 }

@@ -82,21 +82,11 @@ extension ConnectionLoop {
     /// Somebody speaks HTTP where TLS is spoken: a wrong URL, which an answer in the same language explains best.
     private func refusePlainText(_ connection: Connection) {
         counters.protocolErrors.increment()
-        var response = EngineAnswer.plainText.response
-        server.finishOwnAnswer(&response)
         var bytes: [UInt8] = []
-        ResponseSerializer.append(response, answering: nil, persistence: .close, date: date(), to: &bytes)
+        ResponseSerializer.append(
+            ownResponse(.plainText), answering: nil, persistence: .close, date: date(), to: &bytes)
         connection.transport.sendInClear(bytes)
         linger(connection)
-    }
-
-    /// Leaves the connection to the client for a moment, so that the last words are not lost in a reset.
-    private func linger(_ connection: Connection) {
-        connection.transport.shutdownWrite()
-        connection.state = .lingering
-        connection.mayRead = true
-        setDeadline(connection, after: configuration.lingerTimeout)
-        drop(connection)
     }
 
     // MARK: The handshake

@@ -53,8 +53,8 @@ extension ConnectionLoop {
         while true {
             switch connection.parser.next() {
             case .needMore: return false
-            case .request(let request):
-                start(request, connection)
+            case .request:
+                start(connection.parser.takeRequest(), connection)
                 return true
             case .expectContinue:
                 if server.isShortOfMemory {

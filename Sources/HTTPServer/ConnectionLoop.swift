@@ -19,6 +19,8 @@ actor ConnectionLoop: EventHandler {
     nonisolated let source: EventSource
     private let idleNanoseconds: Int64
     private var dates = DateCache()
+    /// What `dates` said in this turn: asking for the time costs more than a turn of many answers should pay for each.
+    private var dateOfTurn: [UInt8]?
     private var deadlines = DeadlineQueue()
     private(set) var now = MonotonicInstant(nanoseconds: 0)
 
@@ -86,6 +88,7 @@ actor ConnectionLoop: EventHandler {
 
     private func takeTurn(_ events: [ReadyEvent], _ now: MonotonicInstant) {
         self.now = now
+        dateOfTurn = nil
         for event in events {
             switch ConnectionToken(event.token) {
             case .port(let id): if let port = server.port(id) { accept(port, id) }
@@ -99,6 +102,8 @@ actor ConnectionLoop: EventHandler {
             if connection.deadline > now {
                 deadlines.watch(slot, until: connection.deadline)
             } else {
+                // It is watched no longer: whatever deadline comes next is a closer one.
+                connection.deadline = .never
                 expire(connection)
             }
         }
@@ -176,14 +181,18 @@ actor ConnectionLoop: EventHandler {
     }
 
     func setDeadline(_ connection: Connection, after duration: Duration) {
-        connection.deadline = now + duration
-        deadlines.watch(connection.slot, until: connection.deadline)
+        setDeadline(connection, now + duration)
     }
 
     /// The deadline of a connection that idles, at the cost of an addition.
     func awaitNext(_ connection: Connection) {
-        connection.deadline = now.advanced(byNanoseconds: idleNanoseconds)
-        deadlines.watch(connection.slot, until: connection.deadline)
+        setDeadline(connection, now.advanced(byNanoseconds: idleNanoseconds))
+    }
+
+    /// A connection in the table is always watched until its deadline or an earlier moment.
+    private func setDeadline(_ connection: Connection, _ deadline: MonotonicInstant) {
+        if deadline < connection.deadline { deadlines.watch(connection.slot, until: deadline) }
+        connection.deadline = deadline
     }
 
     /// What a client, or a handler, was too slow for.
@@ -215,5 +224,11 @@ actor ConnectionLoop: EventHandler {
         }
     }
 
-    func date() -> [UInt8] { dates.date(secondsSinceEpoch: wallClock()) }
+    /// The `Date` of answers.
+    func date() -> [UInt8] {
+        if let dateOfTurn { return dateOfTurn }
+        let date = dates.date(secondsSinceEpoch: wallClock())
+        dateOfTurn = date
+        return date
+    }
 }

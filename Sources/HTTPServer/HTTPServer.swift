@@ -2,7 +2,8 @@
 // the answer, and keeps every deadline and every limit of `Configuration`. It knows nothing of tokens, routes or stores.
 //
 // A connection belongs to one event loop for its whole life and is touched only there: `ConnectionLoop` is an actor whose
-// executor is that loop, so there is no lock between a request and its answer. A request costs one recv, one task, one send.
+// executor is that loop, so there is no lock between a request and its answer. A request costs one recv and one send, and a
+// task if its answer has to be awaited.
 //
 // Reading order: HTTPServer (public face), Configuration, RequestHandler, ConnectionLoop (the table of one loop's
 // connections, and a turn), then +Accepting, +Opening (what precedes requests), +Reading, +Answering, +Draining; Connection
@@ -61,7 +62,7 @@ public final class HTTPServer: Sendable {
         return try state.open(Port(listener, service), waits: options.waits)
     }
 
-    /// The same, with a task for every request.
+    /// The same as `listen(on:_:responder:)`, with a task for every request.
     @discardableResult
     public func listen(
         on address: SocketAddress, _ options: ServiceOptions = ServiceOptions(), handler: @escaping RequestHandler
@@ -69,7 +70,7 @@ public final class HTTPServer: Sendable {
         try listen(through: Listener(address), options, handler: handler)
     }
 
-    /// The same, with a task for every request.
+    /// The same as `listen(through:_:responder:)`, with a task for every request.
     @discardableResult
     public func listen(
         through listener: consuming Listener, _ options: ServiceOptions = ServiceOptions(),

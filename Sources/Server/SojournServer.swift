@@ -145,7 +145,7 @@ extension SojournServer {
                     width: configuration.limits.tlsHandshakeWidth,
                     maximumWaiting: configuration.limits.tlsHandshakesWaiting),
                 wallClock: { Int(clock.now.secondsSinceEpoch) },
-                finishOwnAnswer: { $0.fields.append("X-Request-Id", requestIDs.next()) })
+                finishOwnAnswer: { requestIDs.next().append(to: &$0.fields) })
             return (engine, loops)
         } catch { throw .system(error.description) }
     }

@@ -79,7 +79,7 @@ struct AdminConnection {
         switch place {
         case .here(_, let endpoints):
             let caller = Caller(remoteAddress: nil, listener: .adminSocket)
-            response = await endpoints.reply(to: request, from: caller).response
+            response = await endpoints.reply(to: request, from: caller).response()
         case .server(let address):
             do throws(SocketError) {
                 response = try HTTPExchange.send(request, to: address)

@@ -105,7 +105,7 @@ extension Stage {
     /// Sends a request as it is.
     func send(_ request: Request, on listener: Caller.Listener = .public) async -> Answer {
         let caller = Caller(remoteAddress: "192.0.2.1", listener: listener)
-        let answer = Answer(await endpoints.reply(to: request, from: caller).response)
+        let answer = Answer(await endpoints.reply(to: request, from: caller).response())
         #expect(answer.field("X-Request-Id") != nil)
         #expect(answer.field("X-Content-Type-Options") == "nosniff")
         #expect(answer.response.fields.values("Cache-Control").count == 1)
@@ -202,7 +202,7 @@ struct Answer: Sendable {
     var text: String { String(decoding: response.body, as: UTF8.self) }
     var names: Set<String> { Set(members.keys) }
 
-    func field(_ name: String) -> String? { response.fields.first(name) }
+    func field(_ name: StaticString) -> String? { response.fields.first(name) }
 
     /// The string at that path of members.
     func string(_ path: String...) -> String? { value(path)?.string }

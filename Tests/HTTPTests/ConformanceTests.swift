@@ -32,7 +32,8 @@ import Testing
                 switch parser.next() {
                 case .needMore: break events
                 case .expectContinue: reading.continues += 1
-                case .request(let request):
+                case .request:
+                    let request = parser.takeRequest()
                     reading.reads.append(Row.summary(request))
                     reading.staysOpen = request.wantsKeepAlive
                 case .failed(let error):

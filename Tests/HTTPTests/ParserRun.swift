@@ -17,7 +17,7 @@ func parse(_ pieces: [ArraySlice<UInt8>], limits: Limits = Limits()) -> Outcome 
             switch parser.next() {
             case .needMore: break events
             case .expectContinue: continue
-            case .request(let request): outcome.requests.append(request)
+            case .request: outcome.requests.append(parser.takeRequest())
             case .failed(let error):
                 outcome.failure = error
                 break events

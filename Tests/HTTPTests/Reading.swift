@@ -57,7 +57,8 @@ struct Reading: CustomStringConvertible {
                 if failure != nil || continues > 1 || parser.phase != .body || parser.unreadCount != 0 {
                     violation = violation ?? "expectContinue where nobody waits"
                 }
-            case .request(let request):
+            case .request:
+                let request = parser.takeRequest()
                 if failure != nil { violation = violation ?? "a request after a failure" }
                 if continues > 0, !request.fields.contains("expect") { violation = "expectContinue unasked" }
                 continues = 0
@@ -86,21 +87,15 @@ struct Reading: CustomStringConvertible {
 
 /// A request as `method SP target SP version`, its fields, and a `Content-Length`, whatever framed it before.
 enum CanonicalRequest {
-    /// Nil when a value cannot be told byte by byte: a repeated name with bytes that are not UTF-8.
+    /// Nil when a value cannot be told byte by byte: one that is not UTF-8.
     static func bytes(of request: Request) -> [UInt8]? {
         var target = request.target.path + (request.target.query.map { "?" + $0 } ?? "")
         if request.target.form == .absolute { target = "http://" + (request.authority ?? "") + target }
         var bytes = Array("\(request.method) \(target) \(request.version.rawValue)\r\n".utf8)
         for (name, value) in request.fields where !isFraming(name) && !isContinue(name) {
-            bytes += Array("\(name): ".utf8)
-            if value.unicodeScalars.contains("\u{FFFD}") {
-                guard request.fields.values(name).count == 1, let raw = request.fields.firstBytes(name) else {
-                    return nil
-                }
-                bytes += raw
-            } else {
-                bytes += Array(value.utf8)
-            }
+            // What it stands for cannot be told any more.
+            if value.unicodeScalars.contains("\u{FFFD}") { return nil }
+            bytes += Array("\(name): \(value)".utf8)
             bytes += [0x0D, 0x0A]
         }
         return bytes + Array("Content-Length: \(request.body.count)\r\n\r\n".utf8) + request.body
@@ -109,7 +104,8 @@ enum CanonicalRequest {
     /// Equal but for what frames them.
     static func isSame(_ one: Request, _ other: Request) -> Bool {
         var (one, other) = (one, other)
-        for name in ["Content-Length", "Transfer-Encoding", "Expect"] {
+        let names: [StaticString] = ["Content-Length", "Transfer-Encoding", "Expect"]
+        for name in names {
             one.fields.remove(name)
             other.fields.remove(name)
         }

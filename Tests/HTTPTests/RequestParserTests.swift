@@ -97,9 +97,10 @@ import Testing
         var parser = RequestParser()
         parser.append(bytes.span)
         bytes.withUnsafeBytes { parser.append($0) }
-        let expected = RequestParser.Event.request(Request(.get, "/", fields: ["Host": "a"]))
-        #expect(parser.next() == expected)
-        #expect(parser.next() == expected)
+        for _ in 1...2 {
+            #expect(parser.next() == .request)
+            #expect(parser.takeRequest() == Request(.get, "/", fields: ["Host": "a"]))
+        }
         #expect(parser.next() == .needMore)
     }
 }

@@ -37,7 +37,8 @@ struct OverloadAnswerTests {
     private static func refresh(_ endpoints: Endpoints, _ token: String) async -> Response {
         let body = JSON.object(["refresh_token": .string(token)]).text()
         let request = Request(.post, "/v1/refresh", fields: ["Content-Type": "application/json"], body: body)
-        return await endpoints.reply(to: request, from: Caller(remoteAddress: "192.0.2.1", listener: .public)).response
+        return await endpoints.reply(to: request, from: Caller(remoteAddress: "192.0.2.1", listener: .public))
+            .response()
     }
 
     @Test("beyond the queue's bound a refresh gets 503 with Retry-After at once, and those in the queue complete")
