@@ -4,18 +4,61 @@
 /// applies what is missing at the start, forward only, each step in one transaction. A step that was released never
 /// changes again, because databases remember the digest of what they were built with; the next change of the schema is
 /// a new file `NNN_what_it_does.sqlite.sql` and a new row in `all`.
+///
+/// **Expand, fill, contract.** Nothing is backfilled at a start, because a start must take milliseconds whatever the
+/// database holds, and because nodes of the previous version go on working on the same tables meanwhile. A change that
+/// existing rows must follow is made of three releases. The first *expands*: it adds tables, and columns that may be
+/// null or have a constant default, which no row is rewritten for; the program writes old and new, and reads the new
+/// where it is there. Rows are then *filled* in small steps by the running server's upkeep, like clean-up. A later release
+/// *contracts*: it stops to write the old, and the one after that drops it. Every migration says in `effect` which of
+/// these it is; `sojourn migrate --plan` prints it with the number of rows, and what waits meanwhile.
 public struct Migration: Sendable {
     /// 1, 2, 3 …
     public let version: Int
     /// The file's name without number and ending.
     public let name: String
+    /// What it does to what is there already.
+    public let effect: Effect
     /// The statements for SQLite.
     public let sqlite: String
 
+    /// What a migration does to the rows that exist when it runs.
+    public enum Effect: Hashable, Sendable {
+        /// Makes new tables, with their indexes. No existing row is read.
+        case addsTables([String])
+        /// Adds columns that are null or have a constant default. No row is rewritten; the table is locked for a moment.
+        case addsColumns(to: [String])
+        /// Indexes tables that have rows: each row is read, and none can be written before the end.
+        case addsIndexes(on: [String])
+        /// Drops columns that no program reads or writes any more. Where each row holds its columns, each is rewritten.
+        case dropsColumns(of: [String])
+        /// Drops tables that no program reads or writes any more.
+        case dropsTables([String])
+
+        /// The existing tables that it touches.
+        public var tables: [String] {
+            switch self {
+            case .addsTables: []
+            case .addsColumns(let tables), .addsIndexes(let tables), .dropsColumns(let tables),
+                .dropsTables(let tables):
+                tables
+            }
+        }
+
+        /// Whether it takes the longer, the more rows there are.
+        public var growsWithRows: Bool {
+            switch self {
+            case .addsTables, .addsColumns: false
+            case .addsIndexes, .dropsColumns, .dropsTables: true
+            }
+        }
+    }
+
     /// A migration.
-    public init(version: Int, name: String, sqlite: String) {
+    public init(version: Int, name: String, effect: Effect, sqlite: String) {
         self.version = version
         self.name = name
+        self.effect = effect
         self.sqlite = sqlite
     }
 
@@ -23,6 +66,9 @@ public struct Migration: Sendable {
     public static let all: [Migration] = [
         Migration(
             version: 1, name: "create_tables",
+            effect: .addsTables([
+                "settings", "clients", "users", "sessions", "audit_events", "signing_keys", "admin_keys", "heartbeat",
+            ]),
             sqlite: String(decoding: PackageResources._01_create_tables_sqlite_sql, as: UTF8.self))
     ]
 }

@@ -26,6 +26,13 @@ enum EventRow {
         ORDER BY e.number LIMIT ?
         """)
 
+    /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
+    static let deleteOld = Query(
+        """
+        DELETE FROM audit_events
+        WHERE number IN (SELECT number FROM audit_events ORDER BY number LIMIT ?) AND occurred_at < ?
+        """)
+
     /// Adds `events` to the trail.
     static func insert(_ events: [AuditEvent], _ connection: Connection) throws(DatabaseError) {
         for event in events {

@@ -25,4 +25,12 @@ extension SQLiteStore {
             }
         }
     }
+
+    /// See `Store`.
+    public func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        guard limit > 0 else { return 0 }
+        return try await write { (transaction) throws(DatabaseError) -> Int in
+            try transaction.connection.execute(EventRow.deleteOld, limit, instant)
+        }
+    }
 }

@@ -24,6 +24,8 @@ public struct AuditEvent: Hashable, Sendable {
         case signingKeyWithdrawn = "signing_key_withdrawn"
         case adminKeyCreated = "admin_key_created"
         case adminKeyDeleted = "admin_key_deleted"
+        case backupStarted = "backup_started"
+        case databaseRestored = "database_restored"
     }
 
     /// What happened.

@@ -252,6 +252,10 @@ public protocol Store: Sendable {
         _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
     ) async throws(StoreError) -> SweepStep
 
+    /// One small step of the audit trail's clean-up: of the `limit` oldest events, by their places, deletes those that
+    /// occurred before `instant`. Returns how many; none is the end of the walk.
+    func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int
+
     /// Whether the store can commit at present.
     func ping() async throws(StoreError)
 }

@@ -10,7 +10,8 @@ import Testing
     private static let options = SQLiteStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 1_800_000_000) })
 
     private static let second = Migration(
-        version: 2, name: "add_table", sqlite: "CREATE TABLE added (id INTEGER PRIMARY KEY) STRICT;")
+        version: 2, name: "add_table", effect: .addsTables(["added"]),
+        sqlite: "CREATE TABLE added (id INTEGER PRIMARY KEY) STRICT;")
 
     @Test func aSecondStoreOnTheSameFileIsRefusedUntilTheFirstIsClosed() async throws {
         try await TemporaryFolder.with { folder in
@@ -93,7 +94,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             await (try folder.open()).close()
             let edited = Migration.all.map {
-                Migration(version: $0.version, name: $0.name, sqlite: $0.sqlite + "\n-- better")
+                Migration(version: $0.version, name: $0.name, effect: $0.effect, sqlite: $0.sqlite + "\n-- better")
             }
             #expect(throws: OpenError.changedMigration(path: folder.database, version: 1)) {
                 try SQLiteStore(path: folder.database, options: Self.options, migrations: edited)
@@ -105,11 +106,14 @@ import Testing
         try await TemporaryFolder.with { folder in
             await (try folder.open()).close()
             let broken = Migration(
-                version: 2, name: "broken", sqlite: "CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1);")
+                version: 2, name: "broken", effect: .addsTables(["half"]),
+                sqlite: "CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1);")
             #expect(throws: OpenError.self) {
                 try SQLiteStore(path: folder.database, options: Self.options, migrations: Migration.all + [broken])
             }
-            let repaired = Migration(version: 2, name: "whole", sqlite: "CREATE TABLE half (id INTEGER) STRICT;")
+            let repaired = Migration(
+                version: 2, name: "whole", effect: .addsTables(["half"]),
+                sqlite: "CREATE TABLE half (id INTEGER) STRICT;")
             let store = try SQLiteStore(
                 path: folder.database, options: Self.options, migrations: Migration.all + [repaired])
             #expect(try await store.diagnostics().applied.map(\.name) == ["create_tables", "whole"])

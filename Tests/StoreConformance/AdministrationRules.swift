@@ -159,4 +159,35 @@ let eventRules: [StoreRule] = [
         #expect(isAdded)
         #expect(try await store.events(after: 0, limit: 9, userID: user.id, sessionID: nil).map(\.event) == events)
     },
+    StoreRule("old events go, the oldest first and a step at a time, the others keep their places") { store in
+        let events = (0..<7).map {
+            AuditEvent(.sessionStarted, at: Fixture.start + .seconds($0), by: .system, reason: "\($0)")
+        }
+        try await store.append(events)
+        let before = try await store.events(after: 0, limit: 99, userID: nil, sessionID: nil)
+        // What occurred at that very second stays.
+        let cut = Fixture.start + .seconds(5)
+        #expect(try await store.sweepEvents(before: cut, limit: 0) == 0)
+        #expect(try await store.sweepEvents(before: cut, limit: 3) == 3)
+        #expect(
+            try await store.events(after: 0, limit: 99, userID: nil, sessionID: nil) == Array(before.dropFirst(3)))
+        #expect(try await store.sweepEvents(before: cut, limit: 3) == 2)
+        #expect(try await store.sweepEvents(before: cut, limit: 3) == 0)
+        #expect(
+            try await store.events(after: 0, limit: 99, userID: nil, sessionID: nil) == Array(before.dropFirst(5)))
+        // A place never comes again, not even when the trail was emptied.
+        #expect(try await store.sweepEvents(before: Fixture.start + .seconds(99), limit: 99) == 2)
+        try await store.append(events)
+        let after = try await store.events(after: 0, limit: 99, userID: nil, sessionID: nil)
+        #expect(after.count == 7 && after.allSatisfy { $0.id > before[6].id })
+    },
+    StoreRule("an event that says that it is young stays, whatever stands beside it") { store in
+        let events = [9, 0, 9, 1].map { AuditEvent(.loginFailed, at: Fixture.start + .seconds($0), by: .system) }
+        try await store.append(events)
+        #expect(try await store.sweepEvents(before: Fixture.start + .seconds(5), limit: 4) == 2)
+        #expect(
+            try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil).map(\.event)
+                == [events[0], events[2]])
+        #expect(try await store.sweepEvents(before: Fixture.start + .seconds(5), limit: 4) == 0)
+    },
 ]
