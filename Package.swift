@@ -35,9 +35,10 @@ let package = Package(
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
         .target(name: "Telemetry", dependencies: ["Locks"], swiftSettings: strict),
         .target(
-            name: "Migrations", path: "migrations",
+            name: "Migrations", path: "migrations", exclude: ["002_add_foreign_tokens.postgres.sql"],
             resources: [
-                .embedInCode("001_create_tables.sqlite.sql")
+                .embedInCode("001_create_tables.sqlite.sql"),
+                .embedInCode("002_add_foreign_tokens.sqlite.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP"], swiftSettings: strict),

@@ -69,6 +69,9 @@ public struct Migration: Sendable {
             effect: .addsTables([
                 "settings", "clients", "users", "sessions", "audit_events", "signing_keys", "admin_keys", "heartbeat",
             ]),
-            sqlite: String(decoding: PackageResources._01_create_tables_sqlite_sql, as: UTF8.self))
+            sqlite: String(decoding: PackageResources._01_create_tables_sqlite_sql, as: UTF8.self)),
+        Migration(
+            version: 2, name: "add_foreign_tokens", effect: .addsTables(["foreign_tokens"]),
+            sqlite: String(decoding: PackageResources._02_add_foreign_tokens_sqlite_sql, as: UTF8.self)),
     ]
 }

@@ -53,11 +53,11 @@ extension SQLiteStore {
                 try UserRow.update(edited.user, number: stored.number, connection)
             }
             var ended = 0
-            if let ending = edited.ending { ended += try Self.end(ending, of: stored.number, connection) }
+            if let ending = edited.ending { ended += try Self.end(ending, of: stored, connection) }
             if edited.deletes {
                 // Whom the change did not end for a reason of its own.
                 let at = edited.ending?.at ?? edited.events.first?.at ?? clock.now
-                ended += try Self.end(UserChange.EndingSessions(.userDeleted, at: at), of: stored.number, connection)
+                ended += try Self.end(UserChange.EndingSessions(.userDeleted, at: at), of: stored, connection)
                 try connection.execute(UserRow.delete, stored.number)
             }
             try EventRow.insert(edited.events, connection)
@@ -66,10 +66,12 @@ extension SQLiteStore {
     }
 
     private static func end(
-        _ ending: UserChange.EndingSessions, of userNumber: Int64, _ connection: Connection
+        _ ending: UserChange.EndingSessions, of stored: UserRow.Numbered, _ connection: Connection
     ) throws(DatabaseError) -> Int {
         try connection.execute(
-            SessionRow.endAll, ending.at, ending.reason.rawValue, userNumber, ending.except, ending.clientID,
+            ForeignTokenRow.deleteWaiting, stored.user.id, ending.clientID, ending.deviceID)
+        return try connection.execute(
+            SessionRow.endAll, ending.at, ending.reason.rawValue, stored.number, ending.except, ending.clientID,
             ending.deviceID)
     }
 }

@@ -70,6 +70,11 @@ enum SessionRow {
     static let selectStep = Query(
         "\(withUser) WHERE s.id > ? ORDER BY s.id LIMIT ?")
 
+    /// A part of an export reads this.
+    static let selectInOrder = Query("SELECT \(columns) FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?")
+
+    static let selectByID = Query("SELECT \(columns) FROM sessions s WHERE s.id = ?")
+
     static let delete = Query("DELETE FROM sessions WHERE number = ?")
 
     /// A session with the number of its row.

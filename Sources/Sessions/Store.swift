@@ -256,6 +256,35 @@ public protocol Store: Sendable {
     /// occurred before `instant`. Returns how many; none is the end of the walk.
     func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int
 
+    /// Every session, tombstones included, in the order of their ids: up to `limit` of those after `cursor`. Fewer than
+    /// `limit` is the end.
+    func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session]
+
+    /// Adds each user, or gives the user with that id every member of it but `createdAt`. All in one transaction; a
+    /// user whose username somebody else has is left out. One outcome for each, in order.
+    func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome]
+
+    /// Does with each session what `SessionImport.decision` says, one after the other in the order given, all in one
+    /// transaction. One outcome for each, in order.
+    func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome]
+
+    /// Adds each foreign token. One that the store has already is kept as it is if it was exchanged, and replaced if
+    /// not; one whose user is not there is left out. All in one transaction; one outcome for each, in order.
+    func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome]
+
+    /// Every foreign token, in the order of their digests: up to `limit` of those after `cursor`. Fewer than `limit` is
+    /// the end.
+    func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken]
+
+    /// Lets `change` exchange or delete the foreign token with that digest. Nil: no such token, which is found out
+    /// without a write.
+    ///
+    /// `updateUser` with `ending` also deletes the foreign tokens of the user that were not exchanged, as far as
+    /// client and device agree: they are sessions in waiting. So does it for all of them when it deletes the user.
+    func updateForeignToken<Outcome: Sendable>(
+        _ digest: [UInt8], _ change: @escaping @Sendable (inout ForeignTokenChange) -> Outcome
+    ) async throws(StoreError) -> Outcome?
+
     /// Whether the store can commit at present.
     func ping() async throws(StoreError)
 }

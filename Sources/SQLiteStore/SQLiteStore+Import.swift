@@ -1,0 +1,92 @@
+public import Sessions
+
+extension SQLiteStore {
+    /// See `Store`.
+    public func exportSessions(
+        after cursor: Identifier<Session>?, limit: Int
+    ) async throws(StoreError) -> [Session] {
+        guard limit > 0 else { return [] }
+        return try await readAtLength { (snapshot) throws(DatabaseError) -> [Session] in
+            try snapshot.connection.all(
+                SessionRow.selectInOrder, cursor?.bytes ?? [], limit
+            ) { (row) throws(DatabaseError) in try SessionRow.read(&row).session }
+        }
+    }
+
+    /// See `Store`.
+    public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
+        try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            var outcomes: [ImportOutcome] = []
+            for user in users { outcomes.append(try Self.importUser(user, transaction.connection)) }
+            return outcomes
+        }
+    }
+
+    /// See `Store`.
+    public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
+        try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            var outcomes: [ImportOutcome] = []
+            for session in sessions { outcomes.append(try Self.importSession(session, transaction.connection)) }
+            return outcomes
+        }
+    }
+
+    /// See `Store`.
+    public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
+        try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            var outcomes: [ImportOutcome] = []
+            for token in tokens {
+                guard try UserRow.find(.id(token.userID), transaction.connection) != nil else {
+                    outcomes.append(.unknownUser)
+                    continue
+                }
+                let changed = try ForeignTokenRow.insert(token, transaction.connection)
+                outcomes.append(changed > 0 ? .written : .kept)
+            }
+            return outcomes
+        }
+    }
+
+    private static func importUser(_ user: User, _ connection: Connection) throws(DatabaseError) -> ImportOutcome {
+        let stored = try UserRow.find(.id(user.id), connection)
+        let namesake = try UserRow.find(.username(user.username), connection)
+        if let namesake, namesake.user.id != user.id { return .usernameTaken }
+        guard let stored else {
+            try UserRow.insert(user, connection)
+            return .written
+        }
+        if stored.user == user { return .kept }
+        try UserRow.update(user, number: stored.number, connection)
+        return .written
+    }
+
+    private static func importSession(
+        _ session: Session, _ connection: Connection
+    ) throws(DatabaseError) -> ImportOutcome {
+        let stored = try connection.first(SessionRow.selectByID, session.id) { (row) throws(DatabaseError) in
+            try SessionRow.read(&row)
+        }
+        let userNumber = try UserRow.find(.id(session.userID), connection)?.number
+        var living = try connection.first(
+            SessionRow.selectLiving, userNumber, session.clientID, session.device.id
+        ) { (row) throws(DatabaseError) in try SessionRow.read(&row) }
+        if living?.session.id == session.id { living = nil }
+        let meeting = SessionImport(
+            session: session, stored: stored?.session, living: living?.session, hasUser: userNumber != nil)
+        switch meeting.decision {
+        case .keep: return .kept
+        case .refuse: return .unknownUser
+        case .write(let session, let ended):
+            if let ended, let living {
+                try SessionRow.write(ended, over: living.session, number: living.number, connection)
+            }
+            if let stored {
+                try SessionRow.write(session, over: stored.session, number: stored.number, connection)
+            } else {
+                // No row of a user has the number 0: a tombstone whose user is gone belongs to nobody.
+                try SessionRow.insert(session, userNumber: userNumber ?? 0, connection)
+            }
+            return .written
+        }
+    }
+}

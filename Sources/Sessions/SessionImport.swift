@@ -1,0 +1,70 @@
+/// What became of one record that was imported.
+public enum ImportOutcome: Hashable, Sendable {
+    /// Written, or written again as it was.
+    case written
+    /// The store holds it already, as it is or further on: nothing was written.
+    case kept
+    /// The username belongs to a user with another id: nothing was written.
+    case usernameTaken
+    /// It needs a user who is not there: nothing was written.
+    case unknownUser
+}
+
+/// A session that comes from another store, with what it meets in this one. The store reads this for each session and
+/// does what `decision` says, in one transaction.
+///
+/// The rules make an import repeatable, in any order and as often as one likes: what has gone further wins. So an
+/// import that was interrupted is run again from the start, and a database that is still in use can be moved
+/// beforehand, and what has changed since moved after it.
+public struct SessionImport: Hashable, Sendable {
+    /// What comes.
+    public let session: Session
+    /// The session with the same id, if the store has it.
+    public let stored: Session?
+    /// Another session on the same (user, client, device) without a recorded end, if there is one.
+    public let living: Session?
+    /// Whether the session's user is in the store.
+    public let hasUser: Bool
+
+    /// What comes, and what it meets.
+    public init(session: Session, stored: Session?, living: Session?, hasUser: Bool) {
+        self.session = session
+        self.stored = stored
+        self.living = living
+        self.hasUser = hasUser
+    }
+
+    /// What the store has to do.
+    public enum Decision: Hashable, Sendable {
+        /// Nothing: what is there is as new.
+        case keep
+        /// Nothing: a session that lives must have a user.
+        case refuse
+        /// Add or replace that session; `ended`, if set, is the `living` one with its end, to be written before.
+        case write(Session, ended: Session?)
+    }
+
+    /// What the store has to do. Pure.
+    public var decision: Decision {
+        if let stored {
+            // An end is final, and serials only go up.
+            if stored.ending != nil || stored == session { return .keep }
+            if session.ending == nil, (session.child, session.childAnsweredAt) <= (stored.child, stored.childAnsweredAt)
+            {
+                return .keep
+            }
+            return .write(session, ended: nil)
+        }
+        if session.ending != nil { return .write(session, ended: nil) }
+        guard hasUser else { return .refuse }
+        guard var living else { return .write(session, ended: nil) }
+        // One session lives on a device: the one of the last login.
+        if living.startedAt > session.startedAt {
+            var session = session
+            session.end(.replaced, at: living.startedAt)
+            return .write(session, ended: nil)
+        }
+        living.end(.replaced, at: session.startedAt)
+        return .write(session, ended: living)
+    }
+}
