@@ -30,9 +30,18 @@ public final class SQLiteStore: Store {
         public var clock: WallClock
         /// Is told of batches and failures.
         public var observer = Observer()
+        /// When SQLite waits for the disk. Less than `full` is there to show what it would lose.
+        var synchronous = Synchronous.full
 
         /// The defaults, with that wall clock.
         public init(clock: WallClock) { self.clock = clock }
+    }
+
+    /// SQLite's `PRAGMA synchronous`.
+    enum Synchronous: String {
+        case off = "OFF"
+        case normal = "NORMAL"
+        case full = "FULL"
     }
 
     let options: Options
@@ -57,7 +66,7 @@ public final class SQLiteStore: Store {
         self.options = options
         self.path = path
         let reopen = { @Sendable () throws(DatabaseError) -> Connection in
-            try Self.openWriter(path: path, cacheKibibytes: options.cacheKibibytes)
+            try Self.openWriter(path: path, options)
         }
         let connection = try OpenError.mapping(path, reopen)
         try MigrationRunner(migrations: migrations, clock: options.clock).run(on: connection, path: path)
@@ -190,10 +199,10 @@ public final class SQLiteStore: Store {
         }
     }
 
-    private static func openWriter(path: String, cacheKibibytes: Int) throws(DatabaseError) -> Connection {
-        let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: cacheKibibytes)
+    private static func openWriter(path: String, _ options: Options) throws(DatabaseError) -> Connection {
+        let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: options.cacheKibibytes)
         // FULL: every commit waits for the disk. With NORMAL, acknowledged changes are gone when the power goes.
-        try connection.run("PRAGMA synchronous = FULL")
+        try connection.run("PRAGMA synchronous = \(options.synchronous.rawValue)")
         let mode = try connection.first(journalMode) { row in row.text() }
         guard mode == "wal" else {
             throw .sqlite(code: SQLITE_CANTOPEN, message: "the file system does not allow a write-ahead log")

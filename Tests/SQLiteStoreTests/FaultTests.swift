@@ -17,6 +17,7 @@ import Testing
     // SQLITE_IOERR_WRITE and SQLITE_IOERR_FSYNC, whose macros Swift does not see.
     static let faults = [
         Fault(testDescription: "full disk", disk: FaultyDisk.Fault(writing: SQLITE_FULL)),
+        Fault(testDescription: "short write", disk: FaultyDisk.Fault(writing: SQLITE_FULL, bytesWritten: 1000)),
         Fault(testDescription: "failing write", disk: FaultyDisk.Fault(writing: SQLITE_IOERR | 3 << 8)),
         Fault(testDescription: "failing fsync", disk: failingSync),
     ]
@@ -214,7 +215,7 @@ import Testing
     }
 
     /// A store with one user and one session.
-    private static func store(
+    static func store(
         in folder: TemporaryFolder, _ user: User, _ session: Session,
         _ edit: (inout SQLiteStore.Options) -> Void = { _ in }
     ) async throws -> SQLiteStore {
