@@ -15,20 +15,26 @@ struct CrashWorker: Sendable {
         var endedReason: String?
     }
 
-    enum Operation: Sendable { case logIn, refresh, logOut, disable, enable, rename }
+    enum Operation: Sendable { case logIn, refresh, logOut, disable, enable, rename, revoke, end, setting }
 
+    let number: Int
     let username: String
     private(set) var isDisabled = false
     private(set) var displayName: String?
+    /// The setting that the first worker changes and nobody else.
+    private(set) var refreshAfter: Int?
     private(set) var stay: Stay?
     /// Earlier stays.
     private(set) var past: [Stay] = []
     /// What was asked last and not answered: it may have happened, or not.
-    private(set) var pending: (operation: Operation, displayName: String?)?
+    private(set) var pending: (operation: Operation, displayName: String, refreshAfter: Int)?
     /// What contradicts a promise.
     private(set) var surprises: [String] = []
 
-    init(_ number: Int) { username = "user-\(number)" }
+    init(_ number: Int) {
+        self.number = number
+        username = "user-\(number)"
+    }
 
     private var path: String { "/users/username:\(username)" }
 
@@ -41,8 +47,9 @@ struct CrashWorker: Sendable {
     mutating func step(_ server: CrashServer) -> Bool {
         let operation = choose()
         let name = "\(username) \(UInt32.random(in: 0 ... .max))"
-        pending = (operation, name)
-        guard let answer = ask(operation, name, server) else { return false }
+        let seconds = Int.random(in: 1...1_000_000)
+        pending = (operation, name, seconds)
+        guard let answer = ask(operation, name, seconds, server) else { return false }
         pending = nil
         // Too busy: it has not happened.
         if answer.status == 503 { return true }
@@ -54,6 +61,7 @@ struct CrashWorker: Sendable {
             surprise(operation, answer)
             return true
         }
+        if operation == .setting { refreshAfter = seconds }
         note(operation, name, answer)
         return true
     }
@@ -61,11 +69,14 @@ struct CrashWorker: Sendable {
     private func choose() -> Operation {
         if isDisabled { return Bool.random() ? .enable : .refresh }
         guard stay?.endedReason == nil, stay != nil else { return .logIn }
-        return [.refresh, .refresh, .refresh, .refresh, .refresh, .logOut, .logIn, .disable, .rename].randomElement()
-            ?? .refresh
+        if number == 0, Int.random(in: 0..<3) == 0 { return .setting }
+        let rare: [Operation] = [.logOut, .logIn, .disable, .rename, .revoke, .end]
+        return Bool.random() ? .refresh : rare.randomElement() ?? .refresh
     }
 
-    private func ask(_ operation: Operation, _ name: String, _ server: CrashServer) -> CrashServer.Answer? {
+    private func ask(
+        _ operation: Operation, _ name: String, _ seconds: Int, _ server: CrashServer
+    ) -> CrashServer.Answer? {
         let token = stay?.token ?? ""
         return switch operation {
         case .logIn:
@@ -75,6 +86,9 @@ struct CrashWorker: Sendable {
         case .disable: server.admin(.post, path + "/disable", .object([:]))
         case .enable: server.admin(.post, path + "/enable", .object([:]))
         case .rename: server.admin(.patch, path, .object(["display_name": .string(name)]))
+        case .revoke: server.admin(.post, path + "/revoke", .object([:]))
+        case .end: server.admin(.delete, "/sessions/\(stay?.id ?? "")")
+        case .setting: server.admin(.put, "/settings/sessions", .object(["refresh_after": .int(Int64(seconds))]))
         }
     }
 
@@ -93,6 +107,8 @@ struct CrashWorker: Sendable {
         case .disable: isDisabled = true
         case .enable: isDisabled = false
         case .rename: displayName = name
+        case .revoke, .end: stay?.endedReason = "revoked_by_admin"
+        case .setting: break
         }
     }
 
@@ -120,6 +136,7 @@ struct CrashWorker: Sendable {
             surprises.append("\(username): display_name is not the one that was acknowledged")
         }
         displayName = name
+        if number == 0 { verifySetting(server) }
         for old in past { expect(old, ended: old.endedReason, server) }
         guard var stay else { return }
         let session = server.admin(.get, "/sessions/\(stay.id)")
@@ -127,6 +144,7 @@ struct CrashWorker: Sendable {
         let possible: [String?] =
             switch pending?.operation {
             case .logOut: [stay.endedReason, "logged_out"]
+            case .revoke, .end: [stay.endedReason, "revoked_by_admin"]
             case .logIn: [stay.endedReason, stay.endedReason ?? "replaced"]
             default: [stay.endedReason]
             }
@@ -138,6 +156,16 @@ struct CrashWorker: Sendable {
         self.stay = stay
         pending = nil
         // The check above has refreshed with the last token, whose answer nobody kept: as if it had been lost.
+    }
+
+    private mutating func verifySetting(_ server: CrashServer) {
+        let answer = server.admin(.get, "/settings/sessions")
+        let seconds = answer?.json["refresh_after"]?.int.map(Int.init)
+        let isPending = pending?.operation == .setting && seconds == pending?.refreshAfter
+        if let refreshAfter, seconds != refreshAfter, !isPending {
+            surprises.append("refresh_after is \(seconds ?? 0), acknowledged was \(refreshAfter)")
+        }
+        refreshAfter = seconds
     }
 
     /// The last acknowledged tokens of a stay work, or are refused for the right reason.

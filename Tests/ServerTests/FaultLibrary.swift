@@ -9,6 +9,14 @@ struct FaultLibrary {
     enum Fault: String, CaseIterable, Sendable {
         /// write(2) finds no space.
         case fullDisk = "full-disk"
+        /// Of what write(2) is given, a part arrives; then there is no space.
+        case shortWrites = "short-writes"
+        /// write(2) takes 512 bytes at a time, and all of them in the end.
+        case slowWrites = "slow-writes"
+        /// There is no space for the write-ahead log.
+        case fullLog = "full-log"
+        /// There is no space for the file of the database.
+        case fullDatabase = "full-database"
         /// The system has made the file system read-only after an error.
         case readOnlyDisk = "read-only-disk"
         /// fsync(2) and fdatasync(2) fail.
@@ -45,10 +53,30 @@ struct FaultLibrary {
             snprintf(path, sizeof path, "%s/%s", getenv("FAULT_FOLDER"), fault);
             return access(path, F_OK) == 0;
         }
-        static int fails(int descriptor) {
+        static int is_named(int descriptor, const char *ending) {
+            char link[64], path[512];
+            snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+            ssize_t length = readlink(link, path, sizeof path - 1);
+            if (length < 0) return 0;
+            path[length] = 0;
+            return (size_t)length >= strlen(ending) && strcmp(path + length - strlen(ending), ending) == 0;
+        }
+        static int is_regular(int descriptor) {
             struct stat status;
-            if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+            return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+        }
+        /* What is left of a write. A frame of the log has a header of 24 bytes, which passes, so that its page does not. */
+        static size_t part(int descriptor, size_t count) {
+            if (!is_regular(descriptor) || count <= 24) return count;
+            if (present("slow-writes")) return count > 512 ? 512 : count;
+            if (present("short-writes")) return count > 512 ? count / 2 : 0;
+            return count;
+        }
+        static int fails(int descriptor) {
+            if (!is_regular(descriptor)) return 0;
             if (present("full-disk")) { errno = ENOSPC; return 1; }
+            if (present("full-log") && is_named(descriptor, "/db-wal")) { errno = ENOSPC; return 1; }
+            if (present("full-database") && is_named(descriptor, "/db")) { errno = ENOSPC; return 1; }
             if (present("read-only-disk")) { errno = EROFS; return 1; }
             if (present("slow-disk")) usleep(1000);
             return 0;
@@ -75,13 +103,18 @@ struct FaultLibrary {
             struct rlimit limit = {strtoul(bytes, 0, 10), strtoul(bytes, 0, 10)};
             setrlimit(RLIMIT_FSIZE, &limit);
         }
-        ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+        static ssize_t write_part(int descriptor, const void *bytes, size_t count, off64_t offset) {
             limit_file_size();
-            return fails(descriptor) ? -1 : REAL(write_call, "pwrite64")(descriptor, bytes, count, offset);
+            if (fails(descriptor)) return -1;
+            size_t some = part(descriptor, count);
+            if (some == 0 && count > 0) { errno = ENOSPC; return -1; }
+            return REAL(write_call, "pwrite64")(descriptor, bytes, some, offset);
+        }
+        ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+            return write_part(descriptor, bytes, count, offset);
         }
         ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
-            limit_file_size();
-            return fails(descriptor) ? -1 : REAL(write_call, "pwrite64")(descriptor, bytes, count, offset);
+            return write_part(descriptor, bytes, count, offset);
         }
         static int refused(const char *path, int flags) {
             const char *name = strrchr(path, '/');

@@ -61,7 +61,7 @@ struct FaultProcessTests {
 
     @Test(
         "everything that writes gets 503 with Retry-After until the disk is back, and then goes on",
-        arguments: [FaultLibrary.Fault.fullDisk, .readOnlyDisk, .failingSync])
+        arguments: [FaultLibrary.Fault.fullDisk, .fullLog, .shortWrites, .readOnlyDisk, .failingSync])
     func faultWhileRunning(_ fault: FaultLibrary.Fault) async throws {
         let folder = StartingFolder()
         let library = try FaultLibrary(in: folder)
@@ -93,6 +93,40 @@ struct FaultProcessTests {
         let (restored, reused) = try await CrashTests.betrayals(folder)
         #expect(restored == 0)
         #expect(reused == 0)
+    }
+
+    @Test("a disk that takes every write in small parts loses nothing of them")
+    func slowWrites() async throws {
+        let folder = StartingFolder()
+        let library = try FaultLibrary(in: folder)
+        library.begin(.slowWrites)
+        var world = try await World(folder, library)
+        for _ in 0..<5 { world.expectUntouched(world.server) }
+        await world.server.kill()
+        let next = try await CrashServer(folder)
+        world.expectUntouched(next)
+        await next.kill()
+    }
+
+    /// Two thousand pages: a checkpoint is due, and cannot be made.
+    @Test(
+        "a database file that cannot grow stops nobody while the log can, and stops the next start until there is room")
+    func fullDatabaseFile() async throws {
+        let folder = StartingFolder()
+        let library = try FaultLibrary(in: folder)
+        var world = try await World(folder, library)
+        library.begin(.fullDatabase)
+        for _ in 0..<300 { world.expectUntouched(world.server) }
+        #expect(world.server.call(.get, "/readyz")?.status == 200)
+        #expect(await world.server.kill().contains("disk is full"))
+        let error = await #expect(throws: CrashServer.NotReady.self) {
+            try await CrashServer(folder, environment: library.environment)
+        }
+        #expect(error?.errors.contains("disk is full") == true, "\(error?.errors ?? "")")
+        library.end(.fullDatabase)
+        let next = try await CrashServer(folder, environment: library.environment)
+        world.expectUntouched(next)
+        await next.kill()
     }
 
     @Test("a limit on the size of files is a full disk, not the end of the process")
