@@ -104,13 +104,22 @@ public struct Application: Sendable {
         } catch { throw .store(error) }
     }
 
+    /// The root keys that are there; nil when there is no file, and no variable.
+    public static func existingRootKeys(
+        _ configuration: Configuration, _ surroundings: Surroundings
+    ) throws(StartError) -> RootKeys? {
+        do throws(RootKeyFile.Problem) {
+            if let variable = surroundings.rootKeyVariable { return try RootKeyFile.keys(fromVariable: variable) }
+            return try RootKeyFile(path: configuration.rootKeyFile).load()
+        } catch { throw .rootKeys(error) }
+    }
+
     private static func rootKeys(
         _ configuration: Configuration, _ surroundings: Surroundings, mayCreate: Bool
     ) throws(StartError) -> RootKeys {
+        if let keys = try existingRootKeys(configuration, surroundings) { return keys }
+        let file = RootKeyFile(path: configuration.rootKeyFile)
         do throws(RootKeyFile.Problem) {
-            if let variable = surroundings.rootKeyVariable { return try RootKeyFile.keys(fromVariable: variable) }
-            let file = RootKeyFile(path: configuration.rootKeyFile)
-            if let keys = try file.load() { return keys }
             guard mayCreate else { throw .missing(path: file.path) }
             return try file.create(random: surroundings.random)
         } catch { throw .rootKeys(error) }

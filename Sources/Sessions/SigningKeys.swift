@@ -143,6 +143,14 @@ public final class SigningKeys: Sendable {
             createdAt: now, activeFrom: now + Self.publicationLead)
     }
 
+    /// Whether one of the root keys opens that key, as it must to sign here.
+    public func canOpen(_ key: StoredSigningKey) -> Bool { Self.canOpen(key, with: rootKeys) }
+
+    /// Whether one of `rootKeys` opens that key.
+    public static func canOpen(_ key: StoredSigningKey, with rootKeys: RootKeys) -> Bool {
+        rootKeys.open(key.sealedPrivateKey, purpose: sealing, name: key.id) != nil
+    }
+
     private static let sealing = "sojourn signing keys"
 
     private func load(_ stored: [StoredSigningKey]) throws(Problem) {

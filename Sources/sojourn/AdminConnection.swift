@@ -33,12 +33,14 @@ struct AdminConnection {
             default: throw Failure(.unavailable, error.description)
             }
         }
-        return try await openDatabase(configuration)
+        let application = try await application(configuration, mustExist: true)
+        return AdminConnection(place: .here(application, application.endpoints()))
     }
 
-    private static func openDatabase(_ configuration: Configuration) async throws(Failure) -> AdminConnection {
+    /// Opens the database in this process.
+    static func application(_ configuration: Configuration, mustExist: Bool) async throws(Failure) -> Application {
         let database = configuration.database.path
-        guard FileManager.default.fileExists(atPath: database) else {
+        guard !mustExist || FileManager.default.fileExists(atPath: database) else {
             throw Failure(
                 .unavailable,
                 "no server runs here and there is no database \(database); start 'sojourn serve', or name the database "
@@ -48,8 +50,7 @@ struct AdminConnection {
         let log = Configuration.Log(level: .warning, format: .text)
         let surroundings = Surroundings.system(log, environment: Setup.environment)
         do throws(StartError) {
-            let application = try await Application.open(configuration, surroundings)
-            return AdminConnection(place: .here(application, application.endpoints()))
+            return try await Application.open(configuration, surroundings)
         } catch {
             if case .database(.alreadyOpen(path: _)) = error {
                 throw Failure(

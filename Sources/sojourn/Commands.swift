@@ -5,7 +5,8 @@ enum Commands {
             ServeCommand.serve, DemoCommand.command, ServeCommand.migrate, DoctorCommand.doctor, HealthCommand.health,
             HealthCommand.version,
         ]
-        + UserCommands.all + SessionCommands.all + ClientCommands.all + SettingsCommands.all + KeyCommands.all
+        + TransferCommands.all + UserCommands.all + SessionCommands.all + ClientCommands.all + SettingsCommands.all
+        + KeyCommands.all
 
     /// What the first words of the others stand for.
     static let groups = [

@@ -113,7 +113,7 @@ enum ServeCommand {
     }
 
     /// To standard output, where no log collector looks for it.
-    private static func tellAdminKey(_ key: String) {
+    static func tellAdminKey(_ key: String) {
         Terminal.write("admin key, shown this once: \(key)")
     }
 }

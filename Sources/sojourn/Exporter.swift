@@ -1,0 +1,119 @@
+import Sessions
+
+/// Writes everything that a store holds but its audit trail, line by line, a part at a time.
+struct Exporter {
+    /// Rows of one part.
+    static let partSize = 1000
+
+    let store: any Store
+    let now: Instant
+    var progress: ProgressBar
+    private var counts: [TransferRecord.Kind: Int64] = [:]
+
+    /// An export of `store`, made at `now`.
+    init(store: any Store, now: Instant, progress: ProgressBar) {
+        self.store = store
+        self.now = now
+        self.progress = progress
+    }
+
+    /// Writes it all. Keys come first and settings before what depends on them: an import takes them as they come.
+    mutating func run(program: String, to writer: inout LineWriter) async throws(Failure) {
+        try writer.write(TransferRecord.header(program: program, at: now).line())
+        let signingKeys = try await read { () async throws(StoreError) in
+            try await store.updateSigningKeys { keys, _ in keys }
+        }
+        for key in signingKeys { try write(.signingKey, key.members, to: &writer) }
+        for key in try await read({ () async throws(StoreError) in try await store.adminKeys() }) {
+            try write(.adminKey, key.members, to: &writer)
+        }
+        let settings = try await read { () async throws(StoreError) in try await store.settings() }
+        try write(.settings, settings.members, to: &writer)
+        for client in try await read({ () async throws(StoreError) in try await store.clients() }) {
+            try write(.client, client.members, to: &writer)
+        }
+        try await writeUsers(to: &writer)
+        try await writeSessions(to: &writer)
+        try await writeForeignTokens(to: &writer)
+        progress.finish()
+        try writer.write(TransferRecord.end(counts).line())
+        try writer.finish()
+    }
+
+    /// How many records were written, by kind, for people.
+    var summary: String { TransferRecord.summary(counts) }
+
+    private mutating func writeUsers(to writer: inout LineWriter) async throws(Failure) {
+        var cursor: String?
+        repeat {
+            let page = try await read { [cursor] () async throws(StoreError) in
+                try await store.users(matching: nil, after: cursor, limit: Self.partSize)
+            }
+            for user in page.items { try write(.user, user.members, to: &writer) }
+            progress.show(nil, counts[.user] ?? 0, "users")
+            cursor = page.nextCursor
+        } while cursor != nil
+    }
+
+    private mutating func writeSessions(to writer: inout LineWriter) async throws(Failure) {
+        var part: [Session] = []
+        repeat {
+            let last = part.last?.id
+            part = try await read { () async throws(StoreError) in
+                try await store.exportSessions(after: last, limit: Self.partSize)
+            }
+            for session in part { try write(.session, session.members, to: &writer) }
+            // Ids are random and come in order, so the first bytes of one tell how far that is.
+            let done = part.last.map {
+                Double($0.id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) }) / 4_294_967_296
+            }
+            progress.show(done ?? 1, counts[.session] ?? 0, "sessions")
+        } while part.count == Self.partSize
+    }
+
+    private mutating func writeForeignTokens(to writer: inout LineWriter) async throws(Failure) {
+        var part: [ForeignToken] = []
+        repeat {
+            let last = part.last?.digest
+            part = try await read { () async throws(StoreError) in
+                try await store.foreignTokens(after: last, limit: Self.partSize)
+            }
+            for token in part { try write(.foreignToken, ForeignTokenLine.members(token), to: &writer) }
+            progress.show(nil, counts[.foreignToken] ?? 0, "foreign tokens")
+        } while part.count == Self.partSize
+    }
+
+    private mutating func write(
+        _ kind: TransferRecord.Kind, _ members: TransferMembers, to writer: inout LineWriter
+    ) throws(Failure) {
+        try writer.write(members.line())
+        counts[kind, default: 0] += 1
+    }
+
+    private func read<Value: Sendable>(
+        _ body: () async throws(StoreError) -> Value
+    ) async throws(Failure) -> Value {
+        do throws(StoreError) { return try await body() } catch { throw Failure(error) }
+    }
+}
+
+extension Failure {
+    /// What a store could not do.
+    init(_ error: StoreError) {
+        switch error {
+        case .unavailable(let cause): self.init(.unavailable, "the database cannot answer: \(cause)")
+        case .corrupted(let cause): self.init(.failed, "the database contradicts itself: \(cause); run: sojourn doctor")
+        }
+    }
+}
+
+extension TransferRecord {
+    /// `2 clients, 1000 users, 2500 sessions`: what there is of each kind.
+    static func summary(_ counts: [Kind: Int64]) -> String {
+        let parts = Kind.counted.compactMap { kind -> String? in
+            guard let count = counts[kind], count > 0, kind != .settings else { return nil }
+            return "\(count) \(count == 1 ? String(kind.plural.dropLast()) : kind.plural)"
+        }
+        return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+    }
+}

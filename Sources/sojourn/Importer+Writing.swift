@@ -1,0 +1,188 @@
+import Sessions
+
+/// A line that the store, or what is in it, does not allow.
+typealias RefusedLine = (line: Int, problem: LineProblem)
+
+extension Importer {
+    /// Writes records of one kind, in one transaction where there can be many. Returns what was refused.
+    mutating func write(
+        _ batch: [(line: Int, record: TransferRecord)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        var keys: [(Int, StoredSigningKey)] = []
+        var admins: [AdminKey] = []
+        var refused: [RefusedLine] = []
+        var users: [(line: Int, user: User)] = []
+        var sessions: [(line: Int, session: Session)] = []
+        var tokens: [(line: Int, token: ForeignTokenLine)] = []
+        for (line, record) in batch {
+            switch record {
+            case .header, .end: break
+            case .signingKey(let key): keys.append((line, key))
+            case .adminKey(let key): admins.append(key)
+            case .settings(let settings): refused += try await write(settings, line: line)
+            case .client(let client): refused += try await write(client, line: line)
+            case .user(let user): users.append((line, user))
+            case .session(let session): sessions.append((line, session))
+            case .foreignToken(let token): tokens.append((line, token))
+            }
+        }
+        if !keys.isEmpty { refused += try await write(keys) }
+        if !admins.isEmpty { try await write(admins) }
+        if !users.isEmpty {
+            let outcomes = try await store.importUsers(users.map(\.user))
+            refused += note(outcomes, of: users.map { ($0.line, "the username '\($0.user.username)'") })
+        }
+        if !sessions.isEmpty {
+            let outcomes = try await store.importSessions(sessions.map(\.session))
+            refused += note(outcomes, of: sessions.map { ($0.line, "the session \($0.session.id)") })
+        }
+        if !tokens.isEmpty { refused += try await write(tokens) }
+        return refused
+    }
+
+    /// Counts what was kept, and says what was refused.
+    private mutating func note(
+        _ outcomes: [ImportOutcome], of lines: [(line: Int, subject: String)]
+    ) -> [RefusedLine] {
+        var refused: [RefusedLine] = []
+        for (outcome, (line, subject)) in zip(outcomes, lines) {
+            switch outcome {
+            case .written: break
+            case .kept: keptCount += 1
+            case .usernameTaken: refused.append((line, LineProblem("\(subject) belongs to somebody else")))
+            case .unknownUser: refused.append((line, LineProblem("the user of \(subject) is not there")))
+            }
+        }
+        return refused
+    }
+
+    /// Adds keys. Those that a new database has just made for itself go: no token is signed with them yet, and every
+    /// verifier knows the old ones.
+    private func write(_ keys: [(line: Int, key: StoredSigningKey)]) async throws(StoreError) -> [RefusedLine] {
+        for (line, key) in keys where !canOpen(key) {
+            return [(line, Self.wrongRootKey(key))]
+        }
+        let isNew = try await store.exportSessions(after: nil, limit: 1).isEmpty
+        let imported = keys.map(\.key)
+        try await store.updateSigningKeys { stored, _ in
+            if isNew { stored = [] }
+            stored.removeAll { old in imported.contains { $0.id == old.id } }
+            stored += imported
+        }
+        return []
+    }
+
+    static func wrongRootKey(_ key: StoredSigningKey) -> LineProblem {
+        LineProblem(
+            "the root key here does not open the signing key \(key.id): every token depends on the root key of the server "
+                + "that made the export, which must come along (--root-key-file)",
+            isFatal: true)
+    }
+
+    private func write(_ keys: [AdminKey]) async throws(StoreError) {
+        try await store.updateAdminKeys { stored, _ in
+            stored.removeAll { old in keys.contains { $0.id == old.id } }
+            stored += keys
+        }
+    }
+
+    /// The counters only go up, so that what was ended by a "revoke all" stays so.
+    private func write(_ settings: Settings, line: Int) async throws(StoreError) -> [RefusedLine] {
+        if let problem = Lifetimes.problem(
+            settings: settings.sessions, clients: [], absoluteMaximum: absoluteMaximum)
+        {
+            return [(line, LineProblem("the settings are impossible here: \(problem)", isFatal: true))]
+        }
+        let now = now
+        try await store.updateSettings { change in
+            let old = change.settings
+            change.settings.sessions = settings.sessions
+            change.settings.epoch = max(old.epoch, settings.epoch)
+            if let cut = settings.revokedBefore, cut.epoch > old.revokedBefore?.epoch ?? .min {
+                change.settings.revokedBefore = cut
+            }
+            if change.settings != old {
+                change.events = [AuditEvent(.settingsChanged, at: now, by: Self.origin, reason: "import")]
+            }
+        }
+        return []
+    }
+
+    private func write(_ client: Client, line: Int) async throws(StoreError) -> [RefusedLine] {
+        let (now, absoluteMaximum) = (now, absoluteMaximum)
+        let problem = try await store.updateClient(client.id) { change -> String? in
+            if let problem = Lifetimes.problem(
+                settings: change.settings.sessions, clients: [client], absoluteMaximum: absoluteMaximum)
+            {
+                return problem
+            }
+            if change.client == client { return nil }
+            change.events = [
+                AuditEvent(
+                    change.client == nil ? .clientCreated : .clientChanged, at: now, by: Self.origin,
+                    clientID: client.id, reason: "import")
+            ]
+            change.client = client
+            return nil
+        }
+        return problem.map { [(line, LineProblem("the client \(client.id) is impossible here: \($0)"))] } ?? []
+    }
+
+    /// Adds foreign tokens, after their users' names became ids.
+    private mutating func write(
+        _ lines: [(line: Int, token: ForeignTokenLine)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        var refused: [RefusedLine] = []
+        var tokens: [(line: Int, token: ForeignToken)] = []
+        let epoch = try await store.settings().epoch
+        let clients = Set(try await store.clients().map(\.id))
+        let users = try await users(named: Set(lines.compactMap(\.token.username)))
+        for (line, entry) in lines {
+            guard clients.contains(entry.token.clientID) else {
+                refused.append((line, LineProblem("there is no client '\(entry.token.clientID)'")))
+                continue
+            }
+            if let username = entry.username {
+                guard let user = users[username] else {
+                    refused.append((line, LineProblem("there is no user '\(username)'")))
+                    continue
+                }
+                tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
+            } else {
+                tokens.append((line, entry.token.belonging(to: entry.token.userID, epoch: epoch)))
+            }
+        }
+        let outcomes = try await store.importForeignTokens(tokens.map(\.token))
+        return refused + note(outcomes, of: tokens.map { ($0.line, "the token") })
+    }
+
+    /// The ids of the users with those names, asked for all at once, so that a store can answer them together.
+    private func users(named names: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
+        let store = store
+        let found = await withTaskGroup(of: Result<(String, User?), StoreError>.self) { group in
+            for name in names {
+                group.addTask { () async -> Result<(String, User?), StoreError> in
+                    do throws(StoreError) {
+                        return .success((name, try await store.user(.username(name))))
+                    } catch { return .failure(error) }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        var ids: [String: Identifier<User>] = [:]
+        for result in found {
+            let (name, user) = try result.get()
+            ids[name] = user?.id
+        }
+        return ids
+    }
+}
+
+extension ForeignToken {
+    /// The token of that user; it cannot be from a later epoch than the store's.
+    fileprivate func belonging(to user: Identifier<User>, epoch: Int64) -> ForeignToken {
+        ForeignToken(
+            digest: digest, userID: user, clientID: clientID, device: device, scope: scope, startedAt: startedAt,
+            expiresAt: expiresAt, epoch: min(self.epoch, epoch), exchange: exchange)
+    }
+}

@@ -1,0 +1,115 @@
+import Sessions
+
+/// Reads an export into a store. Every step can be repeated: what is there already is kept or written again, so an import
+/// that was interrupted is simply run once more.
+///
+/// What is wrong with one line is told with its number, the line is left out, and the others go on; what makes the
+/// lines after it useless is thrown.
+struct Importer {
+    /// Records that are written in one transaction.
+    static let batchSize = 1000
+    /// So many refused lines are told one by one.
+    static let toldMax = 20
+
+    static let origin = Origin(actor: "admin:local")
+
+    let store: any Store
+    /// Whether the root keys of this server open a signing key.
+    let canOpen: (StoredSigningKey) -> Bool
+    let absoluteMaximum: Duration
+    let now: Instant
+    private var progress: ProgressBar
+    /// Where refused lines are told.
+    private let tell: (String) -> Void
+
+    /// Records that were read, by kind.
+    private(set) var counts: [TransferRecord.Kind: Int64] = [:]
+    /// Of those, how many the store had already, as they are or further on.
+    var keptCount: Int64 = 0
+    /// How many lines were refused.
+    private(set) var refusedCount: Int64 = 0
+
+    private var kind = TransferRecord.Kind.header
+    private var batch: [(line: Int, record: TransferRecord)] = []
+    private var hasHeader = false
+    private var hasEnd = false
+
+    /// An import into `store` at `now`.
+    init(
+        store: any Store, absoluteMaximum: Duration, now: Instant, progress: ProgressBar,
+        canOpen: @escaping (StoredSigningKey) -> Bool, tell: @escaping (String) -> Void
+    ) {
+        self.store = store
+        self.canOpen = canOpen
+        self.absoluteMaximum = absoluteMaximum
+        self.now = now
+        self.progress = progress
+        self.tell = tell
+    }
+
+    /// Reads every line.
+    mutating func run(_ reader: inout LineReader) async throws(Failure) {
+        defer { progress.finish() }
+        while let text = try reader.next() {
+            if text.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { continue }
+            let record: TransferRecord
+            do throws(LineProblem) {
+                record = try TransferRecord(TransferLine(text: text), now: now)
+            } catch {
+                try refuse(reader.number, error)
+                continue
+            }
+            try await take(record, line: reader.number)
+            let done = reader.length.map { Double(reader.byteCount) / Double(max($0, 1)) }
+            progress.show(done, counts.values.reduce(0, +), "records")
+        }
+        try await flush()
+        if hasHeader, !hasEnd {
+            throw Failure(
+                .refused,
+                "the file has no end line: it was cut off. What came is imported; get the whole file and import it again"
+            )
+        }
+    }
+
+    private mutating func take(_ record: TransferRecord, line: Int) async throws(Failure) {
+        if hasEnd { return try refuse(line, LineProblem("nothing can follow the end", isFatal: true)) }
+        switch record {
+        case .header:
+            if hasHeader || !counts.isEmpty { return try refuse(line, LineProblem("a header is the first line")) }
+            hasHeader = true
+        case .end(let expected):
+            try await flush()
+            hasEnd = true
+            // A line that was refused because it says nothing is not counted: it was told already.
+            if refusedCount == 0, TransferRecord.Kind.counted.contains(where: { expected[$0] != counts[$0] ?? 0 }) {
+                try refuse(
+                    line, LineProblem("the file should hold \(TransferRecord.summary(expected))", isFatal: true))
+            }
+        default:
+            if record.kind != kind || batch.count >= Self.batchSize { try await flush() }
+            kind = record.kind
+            counts[kind, default: 0] += 1
+            batch.append((line, record))
+        }
+    }
+
+    /// Tells that a line is left out.
+    mutating func refuse(_ line: Int, _ problem: LineProblem) throws(Failure) {
+        let sentence = "line \(line): \(problem.detail)"
+        if problem.isFatal { throw Failure(.refused, sentence) }
+        refusedCount += 1
+        guard refusedCount <= Self.toldMax else { return }
+        progress.finish()
+        tell(refusedCount < Self.toldMax ? sentence : sentence + " (more such lines are not told)")
+    }
+
+    private mutating func flush() async throws(Failure) {
+        let batch = batch
+        self.batch.removeAll(keepingCapacity: true)
+        if batch.isEmpty { return }
+        let problems: [RefusedLine]
+        do throws(StoreError) { problems = try await write(batch) } catch { throw Failure(error) }
+        for (line, problem) in problems { try refuse(line, problem) }
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+
+/// How far a long command is, in one line of standard error that is written over again and again; nothing at all when
+/// that is no terminal.
+struct ProgressBar {
+    private static let width = 30
+    private static let interval = Duration.milliseconds(100)
+
+    private let isShown: Bool
+    private let write: (String) -> Void
+    private let start: ContinuousClock.Instant
+    private var shownAt: ContinuousClock.Instant?
+
+    /// A bar on standard error, if that is a terminal.
+    init() { self.init(isShown: isatty(STDERR_FILENO) == 1, start: ContinuousClock.now, write: Self.writeError) }
+
+    /// A bar that goes to `write`.
+    init(isShown: Bool, start: ContinuousClock.Instant, write: @escaping (String) -> Void) {
+        self.isShown = isShown
+        self.start = start
+        self.write = write
+    }
+
+    /// Shows how far it is, ten times a second at most: the part that is done, if it is known, and what and how many.
+    mutating func show(_ done: Double?, _ count: Int64, _ noun: String, at now: ContinuousClock.Instant = .now) {
+        guard isShown else { return }
+        if let shownAt, now - shownAt < Self.interval { return }
+        shownAt = now
+        write("\r" + Self.line(done, count, noun, since: now - start) + "\u{1B}[K")
+    }
+
+    /// Takes the line away.
+    mutating func finish() {
+        if shownAt != nil { write("\r\u{1B}[K") }
+        shownAt = nil
+    }
+
+    static func line(_ done: Double?, _ count: Int64, _ noun: String, since elapsed: Duration) -> String {
+        let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
+        let text = "\(count) \(noun), \(Int64(Double(count) / seconds)) a second"
+        guard let done else { return text }
+        let part = min(max(done, 0), 1)
+        let full = Int(part * Double(width))
+        let bar = String(repeating: "#", count: full) + String(repeating: "-", count: width - full)
+        return "[\(bar)] \(Int(part * 100)) %  \(text)"
+    }
+
+    private static func writeError(_ text: String) {
+        _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+    }
+}
