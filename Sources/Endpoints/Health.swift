@@ -15,6 +15,7 @@ extension Endpoints {
         guard !isStopping() else { return try unready("stopping") }
         do throws(StoreError) { try await context.store.ping() } catch {
             logger.error("the store does not answer", ["cause": "\(error)"])
+            if case .corrupted = error { return try unready("damaged") }
             return try unready("unavailable")
         }
         return try .json(ReadinessAnswer(status: "ready", store: "ok"))
@@ -36,6 +37,6 @@ extension Endpoints {
 /// Whether requests can be served.
 struct ReadinessAnswer: Encodable {
     let status: String
-    /// `ok`, `unavailable`, or `stopping` when the store was not asked.
+    /// `ok`, `unavailable`, `damaged` for good, or `stopping` when the store was not asked.
     let store: String
 }

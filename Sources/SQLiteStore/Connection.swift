@@ -42,6 +42,8 @@ final class Query: Sendable {
         // No memory map: an error of the disk would be a signal instead of a result code.
         try run("PRAGMA mmap_size = 0")
         try run("PRAGMA cache_size = -\(cacheKibibytes)")
+        // A page's cells are checked when it comes from the disk: damage is found sooner.
+        try run("PRAGMA cell_size_check = ON")
         // Checkpoints are made by the writer alone, and there between batches, not inside a commit.
         try run("PRAGMA wal_autocheckpoint = 0")
     }

@@ -32,6 +32,12 @@ enum DatabaseError: Error, Hashable {
         }
     }
 
+    /// Whether the file is damaged, as far as this error can tell.
+    var showsDamage: Bool {
+        if case .contradiction = self { return true }
+        return consequence == .stopsStore
+    }
+
     /// What the caller of the store is told.
     var storeError: StoreError {
         switch (self, consequence) {

@@ -28,8 +28,11 @@ public struct Diagnostics: Sendable {
     public var journalMode: String
     /// Pages that are free for new rows, in bytes.
     public var freeBytes: Int64
-    /// What SQLite's `quick_check` finds: nothing when the file is sound. Reads the whole file.
+    /// What SQLite's `quick_check` finds, or `integrity_check` where that takes no more than seconds: nothing when the
+    /// file is sound. Reads the whole file.
     public var problems: [String]
+    /// Whether indexes were compared with their tables too (`integrity_check`).
+    public var comparesIndexes: Bool
     /// Migrations that were applied.
     public var applied: [AppliedMigration]
     /// Migrations that this program knows and the database has not had.
@@ -37,12 +40,17 @@ public struct Diagnostics: Sendable {
 }
 
 extension SQLiteStore {
-    /// Examines the database; takes as long as reading the whole file, on the reader for long reads.
+    /// Up to this size of the file, indexes are compared with their tables.
+    static let indexCheckBytes: Int64 = 256 << 20
+
+    /// Examines the database, a damaged one too; takes as long as reading the whole file, on the reader for long reads.
     public func diagnostics() async throws(StoreError) -> Diagnostics {
         let path = path
-        return try await readAtLength { (snapshot) throws(DatabaseError) -> Diagnostics in
+        return try await readAtLength(examinesDamage: true) { (snapshot) throws(DatabaseError) -> Diagnostics in
             let connection = snapshot.connection
-            let found = try connection.all(DiagnosticQuery.quickCheck) { row in row.text() }
+            let comparesIndexes = DatabaseFile.size(path) <= Self.indexCheckBytes
+            let found = try Self.problems(
+                connection, comparesIndexes ? DiagnosticQuery.integrityCheck : DiagnosticQuery.quickCheck)
             let applied = try MigrationRunner.applied(connection)
             let pageBytes = try connection.first(DiagnosticQuery.pageSize) { row in row.integer() } ?? 0
             let freePages = try connection.first(DiagnosticQuery.freelistCount) { row in row.integer() } ?? 0
@@ -50,8 +58,19 @@ extension SQLiteStore {
                 sqliteVersion: unsafe String(cString: sqlite3_libversion()), path: path,
                 fileBytes: DatabaseFile.size(path), logBytes: DatabaseFile.size(path + "-wal"),
                 journalMode: try connection.first(DiagnosticQuery.journalMode) { row in row.text() } ?? "",
-                freeBytes: freePages * pageBytes, problems: found == ["ok"] ? [] : found, applied: applied,
+                freeBytes: freePages * pageBytes, problems: found, comparesIndexes: comparesIndexes, applied: applied,
                 pending: Migration.all.dropFirst(applied.count).map { "\($0.version) \($0.name)" })
+        }
+    }
+
+    /// What a check of the file finds. Damage that stops the check itself is found, too.
+    private static func problems(_ connection: Connection, _ check: Query) throws(DatabaseError) -> [String] {
+        do throws(DatabaseError) {
+            let found = try connection.all(check) { row in row.text() }
+            return found == ["ok"] ? [] : found
+        } catch {
+            guard error.consequence == .stopsStore else { throw error }
+            return [error.description]
         }
     }
 
@@ -61,6 +80,7 @@ extension SQLiteStore {
 
 private enum DiagnosticQuery {
     static let quickCheck = Query("PRAGMA quick_check(10)")
+    static let integrityCheck = Query("PRAGMA integrity_check(10)")
     static let pageSize = Query("PRAGMA page_size")
     static let freelistCount = Query("PRAGMA freelist_count")
     static let journalMode = Query("PRAGMA journal_mode")

@@ -14,7 +14,9 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
     case newerDatabase(path: String, version: Int, newestKnown: Int)
     /// The database was built with a migration that is not the one of that number in this program.
     case changedMigration(path: String, version: Int)
-    /// The database is damaged or refuses to be read.
+    /// The file of the database is damaged.
+    case damaged(path: String, reason: String)
+    /// The database refuses to be read.
     case failed(path: String, reason: String)
 
     /// Runs `body` on the database at `path` and says of what it throws what it means for opening it.
@@ -25,8 +27,15 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
             return try body()
         } catch {
             if case .sqlite(let code, _) = error, code & 0xFF == SQLITE_NOTADB { throw .notADatabase(path: path) }
+            if error.showsDamage { throw .damaged(path: path, reason: error.description) }
             throw .failed(path: path, reason: error.description)
         }
+    }
+
+    /// What to do about a database that is damaged.
+    public static func wayOut(_ path: String) -> String {
+        "stop the server, keep copies of \(path) and \(path)-wal, and put the newest backup in the place of both; nobody "
+            + "is logged out by that. Without a backup, \"sqlite3 \(path) .recover\" saves what can still be read."
     }
 
     /// The sentence.
@@ -39,13 +48,16 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
         case .alreadyOpen(let path):
             "Another process has the database \(path) open. Stop it first, or talk to it instead of to the file."
         case .notADatabase(let path):
-            "The file \(path) is not a database of this program. Name another file; this one was not touched."
+            "The file \(path) is not a database of this program. Name another file; this one was not touched. If it was "
+                + "one, its beginning is damaged: \(Self.wayOut(path))"
         case .newerDatabase(let path, let version, let newestKnown):
             "The database \(path) is at version \(version) of its schema, and this program knows only up to "
                 + "\(newestKnown). Run the newer program, or restore the backup from before it was upgraded."
         case .changedMigration(let path, let version):
             "The database \(path) was built with another text of migration \(version) than this program has. "
                 + "Run the program that built it: a released migration never changes."
+        case .damaged(let path, let reason):
+            "The database \(path) is damaged (\(reason)): \(Self.wayOut(path))"
         case .failed(let path, let reason):
             "The database \(path) cannot be used: \(reason)."
         }

@@ -11,6 +11,8 @@ struct Snapshot {
 /// A read that waits for a reader.
 struct PendingRead: Sendable {
     let waitingSince: ContinuousClock.Instant
+    /// Whether it is run although the file is known to be damaged.
+    var examinesDamage = false
     /// Reads and delivers the answer, or throws to be refused.
     let run: @Sendable (Snapshot) throws(DatabaseError) -> Void
     /// Tells the caller that there is no answer.
@@ -23,11 +25,15 @@ final class Reader: Sendable {
     /// Nil once the store is closed.
     private let connection: Locked<Connection?>
     private let published: PublishedCatalogue
+    private let damage: Damage
     private let options: SQLiteStore.Options
 
-    init(connection: sending Connection, published: PublishedCatalogue, options: SQLiteStore.Options) {
+    init(
+        connection: sending Connection, published: PublishedCatalogue, damage: Damage, options: SQLiteStore.Options
+    ) {
         self.connection = Locked(connection)
         self.published = published
+        self.damage = damage
         self.options = options
     }
 
@@ -48,6 +54,7 @@ final class Reader: Sendable {
                 answer(batch, from: Snapshot(connection: connection, catalogue: catalogue))
             } catch {
                 options.observer.failed(error.description)
+                damage.note(error, options.observer)
                 for read in batch { read.refuse(error.storeError) }
             }
             endSnapshot(connection)
@@ -73,10 +80,15 @@ final class Reader: Sendable {
                 read.refuse(.unavailable("waited longer than the deadline for a reader"))
                 continue
             }
+            if let refusal = damage.refusal, !read.examinesDamage {
+                read.refuse(refusal)
+                continue
+            }
             do throws(DatabaseError) {
                 try read.run(snapshot)
             } catch {
                 options.observer.failed(error.description)
+                damage.note(error, options.observer)
                 read.refuse(error.storeError)
             }
         }

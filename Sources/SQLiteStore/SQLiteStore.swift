@@ -8,7 +8,7 @@ public import Sessions
 /// a refresh or a login decides is in the closures that it runs inside its transactions. Of secrets the file holds
 /// nothing: refresh tokens are derived from a session's id and serial with a key that never comes here.
 ///
-/// Reading order: this file · `Writer` (group commit, and what follows from a failing disk) · `Reader` · `BatchQueue` ·
+/// Reading order: this file · `Writer` (group commit, and what follows from a failing disk) · `Reader` · `Damage` · `BatchQueue` ·
 /// `SQLiteStore+Sessions` with `SessionRow` (a refresh: one select, one update), and beside them the other tables ·
 /// `Connection` and `Statement` (the only files that speak to SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics`.
 public final class SQLiteStore: Store {
@@ -76,9 +76,11 @@ public final class SQLiteStore: Store {
                 try Writer.copyWholeLog(connection)
                 return try CatalogueRow.load(connection)
             })
-        let writer = Writer(published: published, options: options, connection: connection, reopen: reopen)
-        let reader = try Self.openReader(path: path, published: published, options: options)
-        let longReader = try Self.openReader(path: path, published: published, options: options)
+        let damage = Damage()
+        let writer = Writer(
+            published: published, damage: damage, options: options, connection: connection, reopen: reopen)
+        let reader = try Self.openReader(path: path, published: published, damage: damage, options: options)
+        let longReader = try Self.openReader(path: path, published: published, damage: damage, options: options)
         self.published = published
         self.writer = writer
         changes = BatchQueue(
@@ -94,12 +96,12 @@ public final class SQLiteStore: Store {
     }
 
     private static func openReader(
-        path: String, published: PublishedCatalogue, options: Options
+        path: String, published: PublishedCatalogue, damage: Damage, options: Options
     ) throws(OpenError) -> Reader {
         let connection = try OpenError.mapping(path) { () throws(DatabaseError) in
             try Connection(path: path, access: .readOnly, cacheKibibytes: 2048)
         }
-        return Reader(connection: connection, published: published, options: options)
+        return Reader(connection: connection, published: published, damage: damage, options: options)
     }
 
     /// Waits until everything that was accepted has been answered, copies the log into the database, and lets go of the
@@ -170,18 +172,19 @@ public final class SQLiteStore: Store {
 
     /// The same for reads that can take long: they do not hold up the short ones.
     func readAtLength<Outcome: Sendable>(
+        examinesDamage: Bool = false,
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await read(from: longReads, body)
+        try await read(from: longReads, examinesDamage: examinesDamage, body)
     }
 
     private func read<Outcome: Sendable>(
-        from queue: BatchQueue<PendingRead>,
+        from queue: BatchQueue<PendingRead>, examinesDamage: Bool = false,
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
             let pending = PendingRead(
-                waitingSince: options.now(),
+                waitingSince: options.now(), examinesDamage: examinesDamage,
                 run: { (snapshot) throws(DatabaseError) in
                     continuation.resume(returning: .success(try body(snapshot)))
                 },

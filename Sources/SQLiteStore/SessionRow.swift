@@ -15,8 +15,16 @@ enum SessionRow {
         FROM sessions s LEFT JOIN users u ON u.number = s.user_number AND +u.id = s.user_id
         """
 
-    /// A refresh reads this: the session by its id, the user by the row's number.
-    static let selectWithUser = Query("\(withUser) WHERE s.id = ?")
+    /// A refresh reads this: the number of the session's row from the index of ids, the row by the number, the user by
+    /// the number in the row. In two steps, because in one SQLite would take the id from the index and not from the row,
+    /// and `read` could not find out that a damaged index led to somebody else's.
+    static let selectWithUser = Query(
+        """
+        SELECT \(columns), \(UserRow.columns)
+        FROM sessions i CROSS JOIN sessions s ON s.number = i.number
+            LEFT JOIN users u ON u.number = s.user_number AND +u.id = s.user_id
+        WHERE i.id = ?
+        """)
 
     /// A refresh writes this, and nothing else.
     static let updateRotation = Query(
@@ -83,7 +91,7 @@ enum SessionRow {
         let session: Session
     }
 
-    /// Reads the columns of a session; its id need not be read when it is `known`.
+    /// Reads the columns of a session; its id is compared with the one that is `known`.
     static func read(
         _ row: inout Row, known: Identifier<Session>? = nil
     ) throws(DatabaseError) -> Numbered {

@@ -144,10 +144,20 @@ struct Row {
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// The identifier in the next column; what is `known` already, because the statement asked for it, is not read.
+    /// The identifier in the next column. One that is `known`, because the statement asked for it, is compared: an index
+    /// that is damaged can lead to somebody else's row.
     mutating func identifier<Subject>(_ known: Identifier<Subject>?) throws(DatabaseError) -> Identifier<Subject> {
         if let known {
-            skip(1)
+            let column = nextColumn()
+            guard unsafe sqlite3_column_bytes(statement.handle, column) == 16,
+                let start = unsafe sqlite3_column_blob(statement.handle, column),
+                unsafe known.words.high
+                    == UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)),
+                unsafe known.words.low
+                    == UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            else {
+                throw .sqlite(code: SQLITE_CORRUPT, message: "an index leads to another row in \(place(of: column))")
+            }
             return known
         }
         guard let identifier = Identifier<Subject>(bytes: bytes()) else {

@@ -10,7 +10,10 @@ enum UserRow {
         u.created_at
         """
 
-    static let selectByID = Query("SELECT \(columns) FROM users u WHERE u.id = ?")
+    /// In two steps, as sessions are found (`SessionRow.selectWithUser`).
+    static let selectByID = Query(
+        "SELECT \(columns) FROM users i CROSS JOIN users u ON u.number = i.number WHERE i.id = ?")
+
     static let selectByKey = Query("SELECT \(columns) FROM users u WHERE u.username_key = ?")
 
     static let insert = Query(
@@ -59,7 +62,7 @@ enum UserRow {
         }
     }
 
-    /// Reads the columns of a user; the id need not be read when it is `known`.
+    /// Reads the columns of a user; the id is compared with the one that is `known`.
     static func read(_ row: inout Row, known: Identifier<User>? = nil) throws(DatabaseError) -> Numbered {
         let number = row.integer()
         let id = try row.identifier(known)

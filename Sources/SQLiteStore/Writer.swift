@@ -44,23 +44,23 @@ final class Writer: Sendable {
         /// Nil once the store is closed.
         var connection: Connection?
         var mustRepair = false
-        /// Set for good when the file is damaged.
-        var damage: StoreError?
         var framesSinceCheckpoint = 0
     }
 
     private let state: Locked<State>
     private let published: PublishedCatalogue
+    private let damage: Damage
     private let options: SQLiteStore.Options
     private let open: @Sendable () throws(DatabaseError) -> Connection
 
     /// A writer that starts with a connection of `open`, whose log is empty.
     init(
-        published: PublishedCatalogue, options: SQLiteStore.Options, connection: sending Connection,
+        published: PublishedCatalogue, damage: Damage, options: SQLiteStore.Options, connection: sending Connection,
         reopen: @escaping @Sendable () throws(DatabaseError) -> Connection
     ) {
         state = Locked(State(connection: connection))
         self.published = published
+        self.damage = damage
         self.options = options
         open = reopen
     }
@@ -96,7 +96,7 @@ final class Writer: Sendable {
     private typealias Answer = @Sendable () -> Void
 
     private func commit(_ batch: [PendingChange], _ state: inout State) -> [Answer] {
-        if let damage = state.damage { return batch.map { change in { change.refuse(damage) } } }
+        if let refusal = damage.refusal { return batch.map { change in { change.refuse(refusal) } } }
         if state.mustRepair {
             do throws(DatabaseError) {
                 try repair(&state)
@@ -180,6 +180,7 @@ final class Writer: Sendable {
     /// After `error` nothing of `batch` is acknowledged.
     private func refuse(_ batch: [PendingChange], _ error: DatabaseError, _ state: inout State) -> [Answer] {
         options.observer.failed(error.description)
+        damage.note(error, options.observer)
         var refusal = error.storeError
         do throws(DatabaseError) {
             try rollBack(state.connection)
@@ -187,9 +188,8 @@ final class Writer: Sendable {
             state.mustRepair = true
         }
         switch error.consequence {
-        case .stopsStore: state.damage = refusal
         case .distrustsConnection: state.mustRepair = true
-        case .failsBatch: break
+        case .failsBatch, .stopsStore: break
         case .failsChange:
             // BEGIN and COMMIT themselves: a state of the connection that should not exist.
             state.mustRepair = true
@@ -221,7 +221,7 @@ final class Writer: Sendable {
 
     /// Between batches, when the log has grown: copies what the readers allow. Callers have had their answers.
     private func checkpointIfDue(_ state: inout State) {
-        guard state.framesSinceCheckpoint >= options.checkpointFrames, !state.mustRepair, state.damage == nil else {
+        guard state.framesSinceCheckpoint >= options.checkpointFrames, !state.mustRepair, damage.refusal == nil else {
             return
         }
         let start = options.now()
@@ -233,7 +233,7 @@ final class Writer: Sendable {
         } catch {
             options.observer.failed(error.description)
             switch error.consequence {
-            case .stopsStore: state.damage = error.storeError
+            case .stopsStore: damage.note(error, options.observer)
             case .failsBatch: state.framesSinceCheckpoint = options.checkpointFrames * 3 / 4
             case .distrustsConnection, .failsChange: state.mustRepair = true
             }

@@ -113,13 +113,7 @@ struct Examination {
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
         do throws(SocketError) {
             let response = try HTTPExchange.send(Request(.get, "/readyz"), to: socket)
-            let isReady = response.status.isSuccess
-            findings.append(
-                Finding(
-                    isReady ? .ok : .fail, "server",
-                    isReady ? "runs and can commit" : "runs, but answers \(response.status.code): see its log"))
-            findings.append(Finding(.ok, "database", "in use by the server; stop it for a full check"))
-            return findings
+            return findings + running(response)
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))
         }
@@ -129,8 +123,33 @@ struct Examination {
             let application = try await Application.open(configuration, surroundings)
             findings += await contents(application)
             await application.close()
-        } catch { findings.append(Finding(.fail, "database", error.description)) }
+        } catch {
+            if case .store(.corrupted(let reason)) = error {
+                findings.append(Finding(.fail, "database", damaged(reason)))
+            } else {
+                findings.append(Finding(.fail, "database", error.description))
+            }
+        }
         return findings
+    }
+
+    /// What the answer of a running server to `/readyz` says.
+    private func running(_ response: Response) -> [Finding] {
+        if response.status.isSuccess {
+            return [
+                Finding(.ok, "server", "runs and can commit"),
+                Finding(.ok, "database", "in use by the server; stop it for a full check"),
+            ]
+        }
+        let server = Finding(.fail, "server", "runs, but answers \(response.status.code): see its log")
+        if JSON(text: response.body)?["store"]?.string == "damaged" {
+            return [server, Finding(.fail, "database", damaged("the server's log says where"))]
+        }
+        return [server, Finding(.ok, "database", "in use by the server; stop it for a full check")]
+    }
+
+    private func damaged(_ reason: String) -> String {
+        OpenError.damaged(path: configuration.database.path, reason: reason).description
     }
 
     private func permissions(_ path: String) -> Finding {
@@ -149,16 +168,20 @@ struct Examination {
         let diagnostics: Diagnostics
         do throws(StoreError) {
             diagnostics = try await application.store.diagnostics()
-        } catch { return [Finding(.fail, "database", "\(error)")] }
+        } catch {
+            switch error {
+            case .corrupted(let reason): return [Finding(.fail, "database", damaged(reason))]
+            case .unavailable(let reason): return [Finding(.fail, "database", "cannot be examined: \(reason)")]
+            }
+        }
         var findings: [Finding] = []
+        let check = diagnostics.comparesIndexes ? "integrity_check" : "quick_check"
         findings.append(
             diagnostics.problems.isEmpty
                 ? Finding(
                     .ok, "database",
-                    "sound; \(diagnostics.fileBytes / 1024) KiB, log \(diagnostics.logBytes / 1024) KiB")
-                : Finding(
-                    .fail, "database",
-                    "damaged (\(diagnostics.problems.joined(separator: "; "))): restore the newest backup"))
+                    "sound (\(check)); \(diagnostics.fileBytes / 1024) KiB, log \(diagnostics.logBytes / 1024) KiB")
+                : Finding(.fail, "database", damaged(diagnostics.problems.joined(separator: "; "))))
         findings.append(
             diagnostics.journalMode == "wal"
                 ? Finding(.ok, "write-ahead log", "on")

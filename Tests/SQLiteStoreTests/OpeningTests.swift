@@ -143,7 +143,7 @@ import Testing
             let store = try folder.open()
             let reader = Reader(
                 connection: try Connection(path: folder.database, access: .readOnly, cacheKibibytes: 64),
-                published: store.published, options: store.options)
+                published: store.published, damage: Damage(), options: store.options)
             reader.finish()
             let refused = Atomic<Int>(0)
             let late = PendingRead(
