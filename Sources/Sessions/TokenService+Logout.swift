@@ -2,15 +2,21 @@ extension TokenService {
     /// Ends the session of a token of either kind, however old it is: an expired rolling token will do, and a token of
     /// an ended session, so that logging out again and again is no error. Returns when the end is durable.
     public func logOut(_ token: String, from origin: Origin) async throws(ServiceError) {
-        guard let id = sessionID(in: token) else { throw .invalidToken(.malformed) }
+        guard let id = sessionID(in: token) else {
+            if try await endForeignToken(token, ofClient: nil, from: origin) { return }
+            throw .invalidToken(.malformed)
+        }
         _ = try await end(id, .loggedOut, from: origin)
     }
 
     /// Ends the session of a token that was issued to `clientID` (RFC 7009). A token that means nothing here is revoked
     /// already; one of another client is refused.
     public func revoke(_ token: String, clientID: String, from origin: Origin) async throws(ServiceError) {
-        guard let id = sessionID(in: token),
-            let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
+        guard let id = sessionID(in: token) else {
+            _ = try await endForeignToken(token, ofClient: clientID, from: origin)
+            return
+        }
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
         else { return }
         guard record.session.clientID == clientID else { throw .unauthorizedClient }
         _ = try await end(id, .loggedOut, from: origin)

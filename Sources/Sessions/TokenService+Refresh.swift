@@ -40,18 +40,24 @@ extension TokenService {
         _ request: RefreshRequest, from origin: Origin
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
         let now = context.clock.now
-        guard let token = refreshToken(in: request.token) else { throw .refused(.malformed) }
+        let token = refreshToken(in: request.token)
         let presentation = RefreshPresentation(
-            serial: token.serial, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
+            serial: token?.serial ?? 0, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
             provenKeyThumbprint: request.provenKeyThumbprint)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.updateSession(token.sessionID) { [policy] change in
-                policy.refresh(presentation, scope: request.scope, &change, from: origin, now: now)
+        let outcome: RefreshOutcome?
+        if let token {
+            outcome = try await inStore { () async throws(StoreError) in
+                try await store.updateSession(token.sessionID) { [policy] change in
+                    policy.refresh(presentation, scope: request.scope, &change, from: origin, now: now)
+                }
             }
+        } else {
+            outcome = try await exchangeForeignToken(
+                request.token, presentation, scope: request.scope, from: origin, now: now)
         }
         switch outcome {
-        case nil: throw .refused(.unknownSession)
+        case nil: throw .refused(token == nil ? .malformed : .unknownSession)
         case .failed(let error): throw error
         case .issued(let decision, let session, let user, let client, let settings):
             let grant = try grant(

@@ -21,6 +21,9 @@ public struct ServiceContext: Sendable {
     /// The `aud` of every rolling token: whom it is for.
     public let audience: String
 
+    /// Whether there are foreign tokens.
+    let foreignTokens = ForeignTokenPresence()
+
     /// What all use cases share.
     public init(
         store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,

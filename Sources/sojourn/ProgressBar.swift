@@ -2,12 +2,12 @@ import Glibc
 
 /// How far a long command is, in one line of standard error that is written over again and again; nothing at all when
 /// that is no terminal.
-struct ProgressBar {
+struct ProgressBar: Sendable {
     private static let width = 30
     private static let interval = Duration.milliseconds(100)
 
     private let isShown: Bool
-    private let write: (String) -> Void
+    private let write: @Sendable (String) -> Void
     private let start: ContinuousClock.Instant
     private var shownAt: ContinuousClock.Instant?
 
@@ -15,7 +15,7 @@ struct ProgressBar {
     init() { self.init(isShown: isatty(STDERR_FILENO) == 1, start: ContinuousClock.now, write: Self.writeError) }
 
     /// A bar that goes to `write`.
-    init(isShown: Bool, start: ContinuousClock.Instant, write: @escaping (String) -> Void) {
+    init(isShown: Bool, start: ContinuousClock.Instant, write: @escaping @Sendable (String) -> Void) {
         self.isShown = isShown
         self.start = start
         self.write = write
