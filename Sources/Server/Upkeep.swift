@@ -18,6 +18,7 @@ struct Upkeep: Sendable {
     @concurrent func run() async {
         while !Task.isCancelled {
             await sweep(pause: Self.stepPause)
+            await sweepForeignTokens(pause: Self.stepPause)
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }

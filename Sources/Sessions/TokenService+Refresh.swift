@@ -42,7 +42,8 @@ extension TokenService {
         let now = context.clock.now
         let token = refreshToken(in: request.token)
         let presentation = RefreshPresentation(
-            serial: token?.serial ?? 0, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
+            serial: token?.serial ?? 0, clientID: request.clientID,
+            isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
             provenKeyThumbprint: request.provenKeyThumbprint)
         let outcome: RefreshOutcome?

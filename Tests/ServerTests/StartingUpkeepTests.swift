@@ -100,3 +100,48 @@ struct StartingUpkeepTests {
         await application.close()
     }
 }
+
+@Suite("Upkeep of foreign tokens")
+struct ForeignTokenUpkeepTests {
+    @Test("a foreign token is forgotten 30 days after its exchange, or its last chance of one")
+    func forgetting() {
+        let (now, policy) = (StartingUpkeepTests.now, StartingUpkeepTests.policy)
+        func expectForgotten(
+            expires: Instant?, exchanged: Instant?, _ end: Instant, _ location: SourceLocation = #_sourceLocation
+        ) {
+            let token = ForeignToken(
+                digest: [], userID: Identifier(random: .system), clientID: "mobile", device: Device(id: "d"),
+                startedAt: now, expiresAt: expires, epoch: 1,
+                exchange: exchanged.map { ForeignToken.Exchange(sessionID: Identifier(random: .system), at: $0) })
+            let month = StartingUpkeepTests.month
+            #expect(!policy.isForgotten(token, at: end + month + .seconds(-1)), sourceLocation: location)
+            #expect(policy.isForgotten(token, at: end + month), sourceLocation: location)
+        }
+        expectForgotten(expires: nil, exchanged: nil, now + .seconds(31_536_000))
+        expectForgotten(expires: now + .seconds(9), exchanged: nil, now + .seconds(9))
+        expectForgotten(expires: now + .seconds(99_999_999), exchanged: nil, now + .seconds(31_536_000))
+        expectForgotten(expires: now + .seconds(9), exchanged: now + .seconds(5), now + .seconds(5))
+    }
+
+    @Test("clean-up deletes the forgotten ones alone, in steps")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let store = try SQLiteStore(path: folder.file("db"), options: SQLiteStore.Options(clock: clock.wall))
+        let rootKeys = try #require(RootKeys([.random()]))
+        let stage = try await TransferStage(store, clock, rootKeys)
+        let user = try await stage.createUser("ada")
+        let tokens = (0..<600).map { number in
+            ForeignToken(
+                digest: sha256([UInt8(number & 255), UInt8(number >> 8)]), userID: user.id, clientID: "mobile",
+                device: Device(id: "d"), startedAt: clock.wall.now,
+                expiresAt: number.isMultiple(of: 3) ? clock.wall.now : nil, epoch: 1)
+        }
+        _ = try await store.importForeignTokens(tokens)
+        let upkeep = Upkeep(context: stage.context, logger: .silent)
+        #expect(await upkeep.sweepForeignTokens(pause: .zero) == 0)
+        clock.advance(StartingUpkeepTests.month)
+        #expect(await upkeep.sweepForeignTokens(pause: .zero) == 200)
+        #expect(try await store.foreignTokens(after: nil, limit: 1000).count == 400)
+        await store.close()
+    }
+}
