@@ -23,6 +23,7 @@ public struct Endpoints: Sendable {
     let registry: MetricsRegistry
     let logger: Logger
     let isStopping: @Sendable () -> Bool
+    let backups: (any BackupService)?
     private let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
     private let publicTable: RouteTable
@@ -32,10 +33,12 @@ public struct Endpoints: Sendable {
     ///
     /// - Parameters:
     ///   - metrics: gets the metrics of this module, and is what `GET /metrics` shows.
+    ///   - backups: what copies the database while it serves, if this one can.
     ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
+        backups: (any BackupService)? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
@@ -47,6 +50,7 @@ public struct Endpoints: Sendable {
         metrics = EndpointMetrics(registry, routes: Route.all)
         self.logger = logger
         self.isStopping = isStopping
+        self.backups = backups
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)
         publicTable = RouteTable(Route.all, on: .public)

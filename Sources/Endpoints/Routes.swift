@@ -71,6 +71,8 @@ extension Route {
         Route(.get, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.showClient($1) }),
         Route(.patch, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.changeClient($1) }),
         Route(.delete, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.deleteClient($1) }),
+        Route(.post, "/admin/v1/backup", on: .admin, .admin { try await $0.startBackup($1) }),
+        Route(.get, "/admin/v1/backup", on: .admin, .admin { try await $0.showBackup($1) }),
         Route(.get, "/admin/v1/events", on: .admin, .admin { try await $0.listEvents($1) }),
         Route(.get, "/admin/v1/keys", on: .admin, .admin { try await $0.listSigningKeys($1) }),
         Route(.post, "/admin/v1/keys/rotate", on: .admin, .admin { try await $0.rotateSigningKey($1) }),

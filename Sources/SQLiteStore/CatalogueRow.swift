@@ -37,12 +37,15 @@ enum CatalogueRow {
 
     /// Settings and clients as they stand; a new database gets its settings first.
     static func load(_ connection: Connection) throws(DatabaseError) -> Catalogue {
-        var settings = try connection.first(selectSettings) { (row) throws(DatabaseError) in try readSettings(&row) }
-        if settings == nil {
-            let initial = Settings()
-            try write(initial, connection)
-            settings = initial
+        if try connection.first(selectSettings, read: { row in row.integer() }) == nil {
+            try write(Settings(), connection)
         }
+        return try read(connection)
+    }
+
+    /// Settings and clients as they stand.
+    static func read(_ connection: Connection) throws(DatabaseError) -> Catalogue {
+        let settings = try connection.first(selectSettings) { (row) throws(DatabaseError) in try readSettings(&row) }
         let clients = try connection.all(selectClients) { (row) throws(DatabaseError) in try readClient(&row) }
         return Catalogue(
             settings: settings ?? Settings(),

@@ -17,14 +17,21 @@ final class Query: Sendable {
     enum Access {
         case readWrite
         case readOnly
+        /// Without locks, log and shared memory: for a file that nobody writes, and that has no log.
+        case immutable
     }
 
     /// Opens the database at `path`, which must exist.
     init(path: String, access: Access, cacheKibibytes: Int) throws(DatabaseError) {
         var opened: OpaquePointer?
-        let mode = access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+        let (name, mode) =
+            switch access {
+            case .readWrite: (path, SQLITE_OPEN_READWRITE)
+            case .readOnly: (path, SQLITE_OPEN_READONLY)
+            case .immutable: (Self.immutableURI(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            }
         // NOMUTEX: one thread at a time uses the connection, so SQLite need not lock at every call.
-        let code = unsafe sqlite3_open_v2(path, &opened, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let code = unsafe sqlite3_open_v2(name, &opened, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard let handle = unsafe opened else {
             throw .sqlite(code: code, message: "no memory for a connection")
         }
@@ -46,6 +53,11 @@ final class Query: Sendable {
         try run("PRAGMA cell_size_check = ON")
         // Checkpoints are made by the writer alone, and there between batches, not inside a commit.
         try run("PRAGMA wal_autocheckpoint = 0")
+    }
+
+    private static func immutableURI(_ path: String) -> String {
+        let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
+        return "file:\(escaped)?immutable=1"
     }
 
     deinit {
@@ -122,6 +134,15 @@ final class Query: Sendable {
         var copied: Int32 = 0
         try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, mode, &inLog, &copied))
         return Checkpoint(framesInLog: Int(inLog), framesCopied: Int(copied))
+    }
+
+    /// Begins to copy the database of this connection, page by page, over that of `destination`. With a transaction open
+    /// here, what is copied is its snapshot, however long it takes.
+    func beginCopy(to destination: Connection) throws(DatabaseError) -> PageCopy {
+        guard let copy = unsafe sqlite3_backup_init(destination.handle, "main", handle, "main") else {
+            throw destination.error(unsafe sqlite3_extended_errcode(destination.handle))
+        }
+        return unsafe PageCopy(copy)
     }
 
     private func prepared(_ query: Query) throws(DatabaseError) -> Statement {

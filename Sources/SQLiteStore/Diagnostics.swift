@@ -40,27 +40,39 @@ public struct Diagnostics: Sendable {
 }
 
 extension SQLiteStore {
-    /// Up to this size of the file, indexes are compared with their tables.
-    static let indexCheckBytes: Int64 = 256 << 20
-
     /// Examines the database, a damaged one too; takes as long as reading the whole file, on the reader for long reads.
     public func diagnostics() async throws(StoreError) -> Diagnostics {
         let path = path
         return try await readAtLength(examinesDamage: true) { (snapshot) throws(DatabaseError) -> Diagnostics in
-            let connection = snapshot.connection
-            let comparesIndexes = DatabaseFile.size(path) <= Self.indexCheckBytes
-            let found = try Self.problems(
-                connection, comparesIndexes ? DiagnosticQuery.integrityCheck : DiagnosticQuery.quickCheck)
-            let applied = try MigrationRunner.applied(connection)
-            let pageBytes = try connection.first(DiagnosticQuery.pageSize) { row in row.integer() } ?? 0
-            let freePages = try connection.first(DiagnosticQuery.freelistCount) { row in row.integer() } ?? 0
-            return Diagnostics(
-                sqliteVersion: unsafe String(cString: sqlite3_libversion()), path: path,
-                fileBytes: DatabaseFile.size(path), logBytes: DatabaseFile.size(path + "-wal"),
-                journalMode: try connection.first(DiagnosticQuery.journalMode) { row in row.text() } ?? "",
-                freeBytes: freePages * pageBytes, problems: found, comparesIndexes: comparesIndexes, applied: applied,
-                pending: Migration.all.dropFirst(applied.count).map { "\($0.version) \($0.name)" })
+            // Asked of the connection: to open and close the file here would give up the locks of this process on it.
+            let mode = try snapshot.connection.first(DiagnosticQuery.journalMode) { row in row.text() }
+            return try Diagnostics(of: snapshot.connection, path: path, journalMode: mode ?? "")
         }
+    }
+
+    /// How many changes wait for the writer.
+    public var waitingChanges: Int { waitingChangeCount }
+}
+
+extension Diagnostics {
+    /// Up to this size of the file, indexes are compared with their tables.
+    private static let indexCheckBytes: Int64 = 256 << 20
+
+    /// Examines the database that `connection` has open.
+    init(of connection: Connection, path: String, journalMode: String) throws(DatabaseError) {
+        comparesIndexes = DatabaseFile.size(path) <= Self.indexCheckBytes
+        problems = try Self.problems(
+            connection, comparesIndexes ? DiagnosticQuery.integrityCheck : DiagnosticQuery.quickCheck)
+        let pageBytes = try connection.first(DiagnosticQuery.pageSize) { row in row.integer() } ?? 0
+        let freePages = try connection.first(DiagnosticQuery.freelistCount) { row in row.integer() } ?? 0
+        applied = try MigrationRunner.applied(connection)
+        sqliteVersion = unsafe String(cString: sqlite3_libversion())
+        self.path = path
+        fileBytes = DatabaseFile.size(path)
+        logBytes = DatabaseFile.size(path + "-wal")
+        self.journalMode = journalMode
+        freeBytes = freePages * pageBytes
+        pending = Migration.all.dropFirst(applied.count).map { "\($0.version) \($0.name)" }
     }
 
     /// What a check of the file finds. Damage that stops the check itself is found, too.
@@ -73,15 +85,12 @@ extension SQLiteStore {
             return [error.description]
         }
     }
-
-    /// How many changes wait for the writer.
-    public var waitingChanges: Int { waitingChangeCount }
 }
 
 private enum DiagnosticQuery {
+    static let journalMode = Query("PRAGMA journal_mode")
     static let quickCheck = Query("PRAGMA quick_check(10)")
     static let integrityCheck = Query("PRAGMA integrity_check(10)")
     static let pageSize = Query("PRAGMA page_size")
     static let freelistCount = Query("PRAGMA freelist_count")
-    static let journalMode = Query("PRAGMA journal_mode")
 }

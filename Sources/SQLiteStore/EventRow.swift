@@ -26,6 +26,13 @@ enum EventRow {
         ORDER BY e.number LIMIT ?
         """)
 
+    static let insertAt = Query(
+        """
+        INSERT INTO audit_events (number, kind, occurred_at, actor, user_id, session_id, client_id, device_id, reason,
+            remote_address, request_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+
     /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
     static let deleteOld = Query(
         """
@@ -40,6 +47,13 @@ enum EventRow {
                 insert, event.kind.rawValue, event.at, event.actor, event.userID, event.sessionID, event.clientID,
                 event.deviceID, event.reason, event.remoteAddress, event.requestID)
         }
+    }
+
+    /// Adds an event at a place of its own, from which the trail goes on.
+    static func insert(_ event: AuditEvent, at place: Int64, _ connection: Connection) throws(DatabaseError) {
+        try connection.execute(
+            insertAt, place, event.kind.rawValue, event.at, event.actor, event.userID, event.sessionID,
+            event.clientID, event.deviceID, event.reason, event.remoteAddress, event.requestID)
     }
 
     /// Reads the columns of an event.

@@ -11,6 +11,14 @@ struct MigrationRunner {
 
     /// Applies what is missing. Refuses a database that is not ours, is from a newer program, or was built otherwise.
     func run(on connection: Connection, path: String) throws(OpenError) {
+        let applied = try examine(connection, path: path)
+        for migration in migrations.dropFirst(applied.count) {
+            try OpenError.mapping(path) { () throws(DatabaseError) in try apply(migration, to: connection) }
+        }
+    }
+
+    /// The migrations that the database has had; none for an empty one. Changes nothing, and refuses as `run` does.
+    func examine(_ connection: Connection, path: String) throws(OpenError) -> [AppliedMigration] {
         let applied = try OpenError.mapping(path) { () throws(DatabaseError) in try Self.applied(connection) }
         if applied.isEmpty {
             let tables = try OpenError.mapping(path) { () throws(DatabaseError) in
@@ -19,9 +27,33 @@ struct MigrationRunner {
             guard tables == 0 else { throw .notADatabase(path: path) }
         }
         try check(applied, path: path)
-        for migration in migrations.dropFirst(applied.count) {
-            try OpenError.mapping(path) { () throws(DatabaseError) in try apply(migration, to: connection) }
+        return applied
+    }
+
+    /// What `run` would apply, and what it would meet.
+    func plan(on connection: Connection, path: String) throws(OpenError) -> [PlannedMigration] {
+        let applied = try examine(connection, path: path)
+        return try OpenError.mapping(path) { () throws(DatabaseError) in
+            var plan: [PlannedMigration] = []
+            for migration in migrations.dropFirst(applied.count) {
+                var rows: [PlannedMigration.Table] = []
+                for table in migration.effect.tables {
+                    rows.append(.init(name: table, rows: try Self.rowCount(of: table, connection)))
+                }
+                plan.append(
+                    PlannedMigration(
+                        version: migration.version, name: migration.name, effect: migration.effect.sentence,
+                        tables: rows, growsWithRows: migration.effect.growsWithRows))
+            }
+            return plan
         }
+    }
+
+    /// The rows of a table; 0 for one that an earlier step of the plan is going to make.
+    private static func rowCount(of table: String, _ connection: Connection) throws(DatabaseError) -> Int64 {
+        guard try connection.first(findNamed, table, read: { row in row.integer() }) != nil else { return 0 }
+        let count = Query("SELECT count(*) FROM \"\(table)\"")
+        return try connection.first(count) { row in row.integer() } ?? 0
     }
 
     /// The migrations that a database has had, in order; none for a new one.
@@ -60,6 +92,7 @@ struct MigrationRunner {
         }
     }
 
+    private static let findNamed = Query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
     private static let countTables = Query("SELECT count(*) FROM sqlite_schema")
     private static let findTable = Query(
         "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")

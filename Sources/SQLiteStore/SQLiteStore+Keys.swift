@@ -54,7 +54,7 @@ extension SQLiteStore {
 }
 
 /// Every statement about keys, and how their rows become values.
-private enum KeyRow {
+enum KeyRow {
     static let selectSigningKeys = Query(
         """
         SELECT id, algorithm, sealed_private_key, created_at, active_at, retired_at FROM signing_keys

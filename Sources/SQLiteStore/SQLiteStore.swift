@@ -48,6 +48,7 @@ public final class SQLiteStore: Store {
     let path: String
     let published: PublishedCatalogue
     let writer: Writer
+    let turn = BackupTurn()
     private let lock: FileLock
     private let changes: BatchQueue<PendingChange>
     private let reads: BatchQueue<PendingRead>
@@ -107,6 +108,7 @@ public final class SQLiteStore: Store {
     /// Waits until everything that was accepted has been answered, copies the log into the database, and lets go of the
     /// file. Everything asked later is refused as unavailable.
     public func close() async {
+        await withCheckedContinuation { continuation in turn.close { continuation.resume() } }
         for (queue, reader) in readers {
             await finish { done in
                 queue.close {
@@ -202,7 +204,7 @@ public final class SQLiteStore: Store {
         }
     }
 
-    private static func openWriter(path: String, _ options: Options) throws(DatabaseError) -> Connection {
+    static func openWriter(path: String, _ options: Options) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: options.cacheKibibytes)
         // FULL: every commit waits for the disk. With NORMAL, acknowledged changes are gone when the power goes.
         try connection.run("PRAGMA synchronous = \(options.synchronous.rawValue)")

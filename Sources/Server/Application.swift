@@ -92,7 +92,9 @@ public struct Application: Sendable {
 
     /// The endpoints of this application.
     public func endpoints(isStopping: @escaping @Sendable () -> Bool = { false }) -> Endpoints {
-        Endpoints(context: context, metrics: metrics, logger: logger, isStopping: isStopping)
+        Endpoints(
+            context: context, metrics: metrics, logger: logger, backups: Backups(store, logger: logger),
+            isStopping: isStopping)
     }
 
     /// Waits for what was asked and lets go of the database.

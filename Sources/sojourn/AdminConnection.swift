@@ -19,6 +19,13 @@ struct AdminConnection {
     /// Finds the server, or opens the database.
     static func open(_ arguments: Arguments) async throws(Failure) -> AdminConnection {
         let configuration = try Setup.configuration(arguments)
+        if let server = try server(configuration) { return server }
+        let application = try await application(configuration, mustExist: true)
+        return AdminConnection(place: .here(application, application.endpoints()))
+    }
+
+    /// The server that has the database open; nil if none runs.
+    static func server(_ configuration: Configuration) throws(Failure) -> AdminConnection? {
         let path = configuration.database.socketPath
         let address = SocketAddress.unix(path: path)
         do throws(SocketError) {
@@ -26,15 +33,13 @@ struct AdminConnection {
             return AdminConnection(place: .server(address))
         } catch {
             switch error {
-            case .connectionRefused: break
+            case .connectionRefused: return nil
             case .permissionDenied:
                 throw Failure(
                     .failed, "the admin socket \(path) belongs to another user: run this as the server's user")
             default: throw Failure(.unavailable, error.description)
             }
         }
-        let application = try await application(configuration, mustExist: true)
-        return AdminConnection(place: .here(application, application.endpoints()))
     }
 
     /// Opens the database in this process.
@@ -52,14 +57,17 @@ struct AdminConnection {
         do throws(StartError) {
             return try await Application.open(configuration, surroundings)
         } catch {
-            if case .database(.alreadyOpen(path: _)) = error {
-                throw Failure(
-                    .unavailable,
-                    "a server has the database \(database) open and does not answer on its admin socket "
-                        + "\(configuration.database.socketPath): it is starting, stopping or stuck; try again")
-            }
+            if case .database(.alreadyOpen(path: _)) = error { throw silentServer(configuration) }
             throw Failure(.failed, error.description)
         }
+    }
+
+    /// The lock is taken, and nobody listens.
+    static func silentServer(_ configuration: Configuration) -> Failure {
+        Failure(
+            .unavailable,
+            "a server has the database \(configuration.database.path) open and does not answer on its admin socket "
+                + "\(configuration.database.socketPath): it is starting, stopping or stuck; try again")
     }
 
     /// Lets go of the database, if this process has it.

@@ -2,7 +2,9 @@
 enum Commands {
     static let all: [Command] =
         [
-            ServeCommand.serve, DemoCommand.command, ServeCommand.migrate, DoctorCommand.doctor, HealthCommand.health,
+            ServeCommand.serve, DemoCommand.command, ServeCommand.migrate, BackupCommands.backup,
+            BackupCommands.restore,
+            DoctorCommand.doctor, HealthCommand.health,
             HealthCommand.version,
         ]
         + TransferCommands.all + UserCommands.all + SessionCommands.all + ClientCommands.all + SettingsCommands.all

@@ -1,0 +1,106 @@
+internal import Migrations
+public import Sessions
+
+extension SQLiteStore {
+    /// Copies the database, as it stands at the call, to a new file at `path`, while everything else goes on. When this
+    /// returns, the file is whole, checked and on the disk, and holds every change that was acknowledged before the call.
+    ///
+    /// - Parameter replacing: whether a backup that is there already may go; nothing else is ever replaced.
+    public func backUp(
+        to path: String, replacing: Bool = false, by origin: Origin, _ options: CopyOptions = CopyOptions()
+    ) async throws(BackupError) -> Backup {
+        try turn.take()
+        defer { turn.give() }
+        let target = try Self.target(path, replacing: replacing, database: self.path)
+        let start = options.now()
+        let event = AuditEvent(.backupStarted, at: self.options.clock.now, by: origin, reason: target)
+        // Before the snapshot: the newest event of a backup says when it was taken.
+        do throws(StoreError) { try await append([event]) } catch { throw Self.error(error, target) }
+        let database = self.path
+        let copy = DatabaseCopy(options: options, isCancelled: { [turn] in turn.isCancelled })
+        let result: Result<Backup, BackupError> = await withCheckedContinuation { continuation in
+            let hasStarted = BackgroundThread.start {
+                continuation.resume(
+                    returning: Result { () throws(BackupError) in
+                        let source = try BackupError.mapping(target) { () throws(DatabaseError) in
+                            try Connection(path: database, access: .readOnly, cacheKibibytes: 1024)
+                        }
+                        return try Self.copy(source, to: target, replacing: replacing, copy, start: start)
+                    })
+            }
+            if !hasStarted {
+                continuation.resume(returning: .failure(.failed(path: target, reason: "the system gives no thread")))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Copies a database that nobody has open, without bringing it up to date: the way to a backup before an upgrade.
+    public static func backUp(
+        closed database: String, to path: String, replacing: Bool = false, by origin: Origin, clock: WallClock
+    ) throws(BackupError) -> Backup {
+        let start = ContinuousClock.now
+        guard DatabaseFile.exists(database) else { throw .missing(path: database) }
+        let database = try BackupError.opening { () throws(OpenError) in try DatabaseFile.resolve(database) }
+        let lock = try BackupError.opening { () throws(OpenError) in
+            try FileLock(path: database + ".lock", database: database)
+        }
+        defer { lock.release() }
+        let target = try target(path, replacing: replacing, database: database)
+        let source = try BackupError.opening { () throws(OpenError) in
+            let connection = try OpenError.mapping(database) { () throws(DatabaseError) in
+                try openWriter(path: database, Options(clock: clock))
+            }
+            let runner = MigrationRunner(migrations: Migration.all, clock: clock)
+            guard try !runner.examine(connection, path: database).isEmpty else { throw .notADatabase(path: database) }
+            try OpenError.mapping(database) { () throws(DatabaseError) in
+                let event = AuditEvent(.backupStarted, at: clock.now, by: origin, reason: target)
+                try EventRow.insert([event], connection)
+            }
+            return connection
+        }
+        return try copy(source, to: target, replacing: replacing, DatabaseCopy(options: .restless), start: start)
+    }
+
+    private static func copy(
+        _ source: Connection, to target: String, replacing: Bool, _ copy: DatabaseCopy,
+        start: ContinuousClock.Instant
+    ) throws(BackupError) -> Backup {
+        let draft = try DraftFile(of: target)
+        try copy.copy(from: source, to: draft, named: target)
+        try draft.sync()
+        try DatabaseCopy.check(draft.path, named: target)
+        if copy.isCancelled() { throw .cancelled }
+        try draft.publish(replacing: replacing)
+        return Backup(path: target, bytes: DatabaseFile.size(target), duration: copy.options.now() - start)
+    }
+
+    /// The true path of the backup, where a file may be made.
+    private static func target(
+        _ path: String, replacing: Bool, database: String
+    ) throws(BackupError) -> String {
+        let target = try BackupError.opening { () throws(OpenError) in try DatabaseFile.resolve(path) }
+        let companions = ["", "-wal", "-shm", "-journal", ".lock", ".sock", ".root-key"].map { database + $0 }
+        if companions.contains(target) || DatabaseFile.isSame(target, database) { throw .isTheDatabase(path: path) }
+        if DatabaseFile.exists(target) {
+            if !replacing { throw .exists(path: path) }
+            guard DatabaseFile.isOurs(target) else { throw .notOurs(path: path) }
+            // The log of a database that is open, or was not closed, would be taken for the backup's.
+            if DatabaseFile.size(target + "-wal") > 0 { throw .hasLog(path: path) }
+        }
+        let needed = DatabaseFile.size(database) + DatabaseFile.size(database + "-wal") + reserve
+        if let free = DatabaseFile.freeBytes(besides: target), free < needed {
+            throw .noRoom(path: path, needed: needed, free: free)
+        }
+        return target
+    }
+
+    /// What a copy leaves free at least: the server, whose disk it often is, goes on writing.
+    private static let reserve: Int64 = 64 << 20
+
+    private static func error(_ error: StoreError, _ path: String) -> BackupError {
+        switch error {
+        case .unavailable(let reason), .corrupted(let reason): .failed(path: path, reason: reason)
+        }
+    }
+}
