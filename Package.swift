@@ -27,6 +27,7 @@ let package = Package(
         // Row 0: system libraries, and a lock
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "Locks", swiftSettings: strictMemory),
         // Row 1: mechanisms that know nothing of tokens
@@ -35,10 +36,10 @@ let package = Package(
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
         .target(name: "Telemetry", dependencies: ["Locks"], swiftSettings: strict),
         .target(
-            name: "Migrations", path: "migrations", exclude: ["002_add_foreign_tokens.postgres.sql"],
+            name: "Migrations", path: "migrations",
             resources: [
-                .embedInCode("001_create_tables.sqlite.sql"),
-                .embedInCode("002_add_foreign_tokens.sqlite.sql"),
+                .embedInCode("001_create_tables.sqlite.sql"), .embedInCode("001_create_tables.postgres.sql"),
+                .embedInCode("002_add_foreign_tokens.sqlite.sql"), .embedInCode("002_add_foreign_tokens.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP"], swiftSettings: strict),
@@ -55,8 +56,15 @@ let package = Package(
             name: "Endpoints",
             dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Sessions", "Telemetry"], swiftSettings: strict),
         .target(
+            name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
+        .target(
             name: "SQLiteStore",
-            dependencies: ["CSQLite", "Migrations", "Cryptography", "Sessions", "Telemetry", "Locks"],
+            dependencies: [
+                "CSQLite", "StoreFoundation", "Migrations", "Cryptography", "Sessions", "Telemetry", "Locks",
+            ], swiftSettings: strictMemory),
+        .target(
+            name: "PostgresStore",
+            dependencies: ["CPostgres", "StoreFoundation", "Migrations", "Cryptography", "Sessions", "Locks"],
             swiftSettings: strictMemory),
         // Row 5: wiring
         .target(
@@ -108,6 +116,12 @@ let package = Package(
                 "Locks",
             ],
             swiftSettings: strict),
+        .target(name: "PostgresStage", path: "Tests/PostgresStage", swiftSettings: strict),
+        .testTarget(
+            name: "PostgresStoreTests",
+            dependencies: [
+                "PostgresStore", "PostgresStage", "StoreConformance", "Sessions", "Cryptography", "Migrations", "Locks",
+            ], swiftSettings: strict),
         .testTarget(
             name: "EndpointsTests",
             dependencies: [

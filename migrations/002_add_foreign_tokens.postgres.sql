@@ -1,7 +1,7 @@
 -- Refresh tokens of other systems, each accepted once and exchanged for a session. The text of a token is not here.
 CREATE TABLE foreign_tokens (
     digest bytea PRIMARY KEY, -- SHA-256 of the token's text
-    user_id bytea NOT NULL,
+    user_id uuid NOT NULL,
     client_id text NOT NULL,
     device_id text NOT NULL,
     device_name text,
@@ -11,7 +11,7 @@ CREATE TABLE foreign_tokens (
     started_at bigint NOT NULL,
     expires_at bigint,
     epoch bigint NOT NULL,
-    session_id bytea, -- what it was exchanged for
+    session_id uuid, -- what it was exchanged for
     exchanged_at bigint
 );
 

@@ -3,7 +3,7 @@
 /// This module owns the texts and their order. It does not know how they are run: each backend has its runner, which
 /// applies what is missing at the start, forward only, each step in one transaction. A step that was released never
 /// changes again, because databases remember the digest of what they were built with; the next change of the schema is
-/// a new file `NNN_what_it_does.sqlite.sql` and a new row in `all`.
+/// a new file for each backend, `NNN_what_it_does.sqlite.sql` and `….postgres.sql`, and a new row in `all`.
 ///
 /// **Expand, fill, contract.** Nothing is backfilled at a start, because a start must take milliseconds whatever the
 /// database holds, and because nodes of the previous version go on working on the same tables meanwhile. A change that
@@ -21,6 +21,8 @@ public struct Migration: Sendable {
     public let effect: Effect
     /// The statements for SQLite.
     public let sqlite: String
+    /// The statements for PostgreSQL; each ends with a semicolon at the end of a line.
+    public let postgres: String
 
     /// What a migration does to the rows that exist when it runs.
     public enum Effect: Hashable, Sendable {
@@ -68,11 +70,25 @@ public struct Migration: Sendable {
     }
 
     /// A migration.
-    public init(version: Int, name: String, effect: Effect, sqlite: String) {
+    public init(version: Int, name: String, effect: Effect, sqlite: String, postgres: String = "") {
         self.version = version
         self.name = name
         self.effect = effect
         self.sqlite = sqlite
+        self.postgres = postgres
+    }
+
+    /// One by one, as PostgreSQL takes them.
+    public var postgresStatements: [String] {
+        var statements: [String] = []
+        var lines: [Substring] = []
+        for line in postgres.split(separator: "\n") where !line.hasPrefix("--") {
+            lines.append(line)
+            guard line.hasSuffix(";") else { continue }
+            statements.append(lines.joined(separator: "\n"))
+            lines = []
+        }
+        return statements
     }
 
     /// Every migration, in the order in which they are applied.
@@ -82,9 +98,11 @@ public struct Migration: Sendable {
             effect: .addsTables([
                 "settings", "clients", "users", "sessions", "audit_events", "signing_keys", "admin_keys", "heartbeat",
             ]),
-            sqlite: String(decoding: PackageResources._01_create_tables_sqlite_sql, as: UTF8.self)),
+            sqlite: String(decoding: PackageResources._01_create_tables_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._01_create_tables_postgres_sql, as: UTF8.self)),
         Migration(
             version: 2, name: "add_foreign_tokens", effect: .addsTables(["foreign_tokens"]),
-            sqlite: String(decoding: PackageResources._02_add_foreign_tokens_sqlite_sql, as: UTF8.self)),
+            sqlite: String(decoding: PackageResources._02_add_foreign_tokens_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._02_add_foreign_tokens_postgres_sql, as: UTF8.self)),
     ]
 }

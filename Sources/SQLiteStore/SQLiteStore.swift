@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Migrations
 public import Sessions
+internal import StoreFoundation
 
 /// Keeps sessions, users, clients, settings, keys and the audit trail in one SQLite file.
 ///

@@ -2,9 +2,12 @@ internal import Dispatch
 internal import Locks
 
 /// What became of a job that was brought to a queue.
-enum Admission {
+public enum Admission: Sendable {
+    /// It waits for its turn.
     case accepted
+    /// Too many wait.
     case full
+    /// The queue takes nothing more.
     case closed
 }
 
@@ -12,7 +15,7 @@ enum Admission {
 ///
 /// The work runs on a serial Dispatch queue: a thread is borrowed while there is work, and none is kept while there is
 /// not. Whatever arrives while a batch runs forms the next one, so that batches grow exactly as far as the load asks.
-final class BatchQueue<Job: Sendable>: Sendable {
+public final class BatchQueue<Job: Sendable>: Sendable {
     private struct State {
         var waiting: [Job] = []
         var isScheduled = false
@@ -26,7 +29,7 @@ final class BatchQueue<Job: Sendable>: Sendable {
     private let process: @Sendable ([Job]) -> Void
 
     /// A queue that holds up to `pendingMax` jobs and hands them to `process`, up to `batchMax` at a time, in order.
-    init(label: String, pendingMax: Int, batchMax: Int, process: @escaping @Sendable ([Job]) -> Void) {
+    public init(label: String, pendingMax: Int, batchMax: Int, process: @escaping @Sendable ([Job]) -> Void) {
         queue = DispatchQueue(label: label)
         self.pendingMax = pendingMax
         self.batchMax = batchMax
@@ -34,7 +37,7 @@ final class BatchQueue<Job: Sendable>: Sendable {
     }
 
     /// Puts `job` at the end.
-    func submit(_ job: Job) -> Admission {
+    public func submit(_ job: Job) -> Admission {
         let (admission, mustSchedule) = state.withLock { state -> (Admission, Bool) in
             if state.isClosed { return (.closed, false) }
             if state.waiting.count >= pendingMax { return (.full, false) }
@@ -48,14 +51,14 @@ final class BatchQueue<Job: Sendable>: Sendable {
     }
 
     /// How many jobs wait.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Whether jobs are refused for good.
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    public var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Accepts no more jobs, and runs `last` when all that were accepted have been processed. Once only: a second call
     /// does nothing but return false.
-    func close(_ last: @escaping @Sendable () -> Void) -> Bool {
+    public func close(_ last: @escaping @Sendable () -> Void) -> Bool {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }
             return !state.isClosed

@@ -1,0 +1,55 @@
+internal import Locks
+internal import Sessions
+internal import StoreFoundation
+
+/// Settings and clients with the revision at which they were read. Every use asks the database whether that is still the
+/// revision, because another node may have changed them.
+final class CatalogueCache: Sendable {
+    struct Entry: Sendable {
+        let revision: Int64
+        let catalogue: Catalogue
+    }
+
+    private let entry = Locked<Entry?>(nil)
+
+    /// The statement whose answer `current(_:on:until:)` wants.
+    static let revision = Statement("SELECT revision FROM catalogue_revision")
+
+    /// The catalogue of the revision that was just read, or of a later one.
+    func current(
+        _ revision: Rows, on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> Entry {
+        guard let present = try revision.first({ row in row.integer() }) else {
+            throw .contradiction("the catalogue has no revision")
+        }
+        if let known = entry.withLock({ $0 }), known.revision == present { return known }
+        let loaded = try Self.load(on: connection, until: deadline)
+        entry.withLock { known in if loaded.revision >= known?.revision ?? .min { known = loaded } }
+        return loaded
+    }
+
+    /// Reads everything, until no change comes in between.
+    private static func load(
+        on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> Entry {
+        while true {
+            let rows = try connection.run(
+                [revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, revision], until: deadline)
+            let (before, after) = (try entry(rows[0], rows[1], rows[2]), try entry(rows[3], rows[1], rows[2]))
+            if before.revision == after.revision { return before }
+        }
+    }
+
+    /// What three answers make together.
+    static func entry(_ revision: Rows, _ settings: Rows, _ clients: Rows) throws(DatabaseError) -> Entry {
+        guard let revision = try revision.first({ row in row.integer() }),
+            let settings = try settings.first({ row in SettingsColumns.read(&row) })
+        else { throw .contradiction("the settings are missing") }
+        let all = try clients.map { (row) throws(Contradiction) in try ClientColumns.read(&row) }
+        return Entry(
+            revision: revision,
+            catalogue: Catalogue(
+                settings: settings,
+                clients: Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })))
+    }
+}

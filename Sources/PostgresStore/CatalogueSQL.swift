@@ -1,0 +1,44 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about settings and clients.
+enum CatalogueSQL {
+    static let selectSettings = Statement("SELECT \(SettingsColumns.all.list) FROM settings")
+    static let selectClients = Statement("SELECT \(ClientColumns.all.list) FROM clients")
+    /// With every change of the two: it tells the other nodes.
+    static let countUp = Statement("UPDATE catalogue_revision SET revision = revision + 1")
+
+    static func update(_ settings: Settings) -> Statement {
+        Statement(
+            """
+            UPDATE settings SET offline_session_idle_seconds = $1::bigint, offline_session_max_limited = $2::boolean,
+                offline_session_max_seconds = $3::bigint, refresh_after_seconds = $4::bigint,
+                rotation_interval_seconds = $5::bigint, epoch = $6::bigint, revoked_before_epoch = $7::bigint,
+                revoked_before_at = $8::bigint
+            """, settings.sessions.offlineSessionIdle, settings.sessions.offlineSessionMaxLimited,
+            settings.sessions.offlineSessionMax, settings.sessions.refreshAfter, settings.sessions.rotationInterval,
+            settings.epoch, settings.revokedBefore?.epoch, settings.revokedBefore?.at)
+    }
+
+    static func replace(_ client: Client) -> Statement {
+        Statement(
+            """
+            INSERT INTO clients (\(ClientColumns.all.list))
+            VALUES ($1::text, $2::text, $3::text, $4::bytea, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
+                $10::bigint, $11::bigint, $12::bigint, $13::bigint)
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name,
+                authentication_method = excluded.authentication_method, secret_hash = excluded.secret_hash,
+                grant_types = excluded.grant_types, scope = excluded.scope, token_style = excluded.token_style,
+                offline_session_idle_seconds = excluded.offline_session_idle_seconds,
+                offline_session_max_seconds = excluded.offline_session_max_seconds,
+                access_token_lifetime_seconds = excluded.access_token_lifetime_seconds,
+                refresh_after_seconds = excluded.refresh_after_seconds, created_at = excluded.created_at,
+                epoch = excluded.epoch
+            """, client.id, client.name, client.authenticationMethod.rawValue, client.secretHash,
+            client.grantTypes.map(\.rawValue).joined(separator: " "), client.scope.description,
+            client.tokenStyle.rawValue, client.offlineSessionIdle, client.offlineSessionMax,
+            client.accessTokenLifetime, client.refreshAfter, client.createdAt, client.epoch)
+    }
+
+    static func delete(_ id: String) -> Statement { Statement("DELETE FROM clients WHERE id = $1::text", id) }
+}

@@ -1,0 +1,94 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about the audit trail. Whoever inserts holds `TransactionLock.trail`.
+enum EventSQL {
+    /// Events, column by column.
+    struct Rows {
+        private(set) var count = 0
+        private var guards = ArrayParameter()
+        private var kinds = ArrayParameter()
+        private var times = ArrayParameter()
+        private var actors = ArrayParameter()
+        private var users = ArrayParameter()
+        private var sessions = ArrayParameter()
+        private var clients = ArrayParameter()
+        private var devices = ArrayParameter()
+        private var reasons = ArrayParameter()
+        private var addresses = ArrayParameter()
+        private var requests = ArrayParameter()
+
+        /// - Parameter session: an event of a change of that session is written only if the change is.
+        mutating func append(_ event: AuditEvent, guardedBy session: Identifier<Session>? = nil) {
+            count += 1
+            guards.append(session)
+            kinds.append(event.kind.rawValue)
+            times.append(event.at)
+            actors.append(event.actor)
+            users.append(event.userID)
+            sessions.append(event.sessionID)
+            clients.append(event.clientID)
+            devices.append(event.deviceID)
+            reasons.append(event.reason)
+            addresses.append(event.remoteAddress)
+            requests.append(event.requestID)
+        }
+
+        var parameters: [Parameter] {
+            [guards, kinds, times, actors, users, sessions, clients, devices, reasons, addresses, requests]
+                .map(\.parameter)
+        }
+    }
+
+    private static let types = [
+        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "text",
+    ]
+
+    private static func insert(firstParameter: Int, _ condition: String) -> String {
+        let arrays = types.enumerated().map { "$\(firstParameter + $0)::\($1)[]" }.joined(separator: ", ")
+        return """
+            INSERT INTO audit_events (\(EventColumns.all.list))
+            SELECT \(EventColumns.all.list(of: "e"))
+            FROM unnest(\(arrays)) WITH ORDINALITY AS e (guard, \(EventColumns.all.list), place)
+            \(condition) ORDER BY e.place
+            """
+    }
+
+    /// Inserts those whose guard is among the ids of `changed`.
+    static func insertGuarded(by changed: String, firstParameter: Int) -> String {
+        insert(firstParameter: firstParameter, "WHERE e.guard IN (SELECT id FROM \(changed))")
+    }
+
+    /// Adds `events`, with the lock that it takes; nothing for none.
+    static func insert(_ events: [AuditEvent]) -> [Statement] {
+        if events.isEmpty { return [] }
+        var rows = Rows()
+        for event in events { rows.append(event) }
+        return [
+            TransactionLock.trail.alone,
+            Statement(insert(firstParameter: 1, "WHERE e.guard IS NULL"), parameters: rows.parameters),
+        ]
+    }
+
+    /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
+    static func deleteOld(before instant: Instant, limit: Int) -> Statement {
+        Statement(
+            """
+            DELETE FROM audit_events
+            WHERE number IN (SELECT number FROM audit_events ORDER BY number LIMIT $1::bigint)
+                AND occurred_at < $2::bigint
+            """, limit, instant)
+    }
+
+    static func select(
+        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
+    ) -> Statement {
+        Statement(
+            """
+            SELECT number, \(EventColumns.all.list) FROM audit_events
+            WHERE number > $1::bigint AND ($2::uuid IS NULL OR user_id = $2::uuid)
+                AND ($3::uuid IS NULL OR session_id = $3::uuid)
+            ORDER BY number LIMIT $4::bigint
+            """, cursor, userID, sessionID, limit)
+    }
+}

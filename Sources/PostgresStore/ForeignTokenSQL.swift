@@ -1,0 +1,55 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about foreign tokens.
+enum ForeignTokenSQL {
+    private static let columns = ForeignTokenColumns.all.list
+
+    static func select(_ digest: [UInt8], locked: String = "") -> Statement {
+        Statement("SELECT \(columns) FROM foreign_tokens WHERE digest = $1::bytea \(locked)", digest)
+    }
+
+    static func selectPage(after cursor: [UInt8]?, limit: Int) -> Statement {
+        Statement(
+            "SELECT \(columns) FROM foreign_tokens WHERE digest > $1::bytea ORDER BY digest LIMIT $2::bigint",
+            cursor ?? [], limit)
+    }
+
+    /// Adds a token, or replaces one that was not exchanged.
+    static func insert(_ token: ForeignToken) -> Statement {
+        Statement(
+            """
+            INSERT INTO foreign_tokens AS t (\(columns))
+            VALUES ($1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint,
+                $10::bigint, $11::bigint, $12::uuid, $13::bigint)
+            ON CONFLICT (digest) DO UPDATE SET user_id = excluded.user_id, client_id = excluded.client_id,
+                device_id = excluded.device_id, device_name = excluded.device_name,
+                device_platform = excluded.device_platform, device_app_version = excluded.device_app_version,
+                scope = excluded.scope, started_at = excluded.started_at, expires_at = excluded.expires_at,
+                epoch = excluded.epoch, session_id = excluded.session_id, exchanged_at = excluded.exchanged_at
+            WHERE t.session_id IS NULL
+            """, token.digest, token.userID, token.clientID, token.device.id, token.device.name, token.device.platform,
+            token.device.appVersion, token.scope?.description, token.startedAt, token.expiresAt, token.epoch,
+            token.exchange?.sessionID, token.exchange?.at)
+    }
+
+    static func update(_ digest: [UInt8], _ exchange: ForeignToken.Exchange?) -> Statement {
+        Statement(
+            "UPDATE foreign_tokens SET session_id = $2::uuid, exchanged_at = $3::bigint WHERE digest = $1::bytea",
+            digest, exchange?.sessionID, exchange?.at)
+    }
+
+    static func delete(_ digest: [UInt8]) -> Statement {
+        Statement("DELETE FROM foreign_tokens WHERE digest = $1::bytea", digest)
+    }
+
+    /// Deletes what waits of a user: all, or that of one client, one device.
+    static func deleteWaiting(_ ending: UserChange.EndingSessions, of userID: Identifier<User>) -> Statement {
+        Statement(
+            """
+            DELETE FROM foreign_tokens
+            WHERE user_id = $1::uuid AND session_id IS NULL AND ($2::text IS NULL OR client_id = $2::text)
+                AND ($3::text IS NULL OR device_id = $3::text)
+            """, userID, ending.clientID, ending.deviceID)
+    }
+}

@@ -1,0 +1,96 @@
+internal import Cryptography
+internal import Migrations
+internal import Sessions
+internal import StoreFoundation
+
+/// Brings a database to the newest version: forward only, each migration in a transaction of its own, under a lock that all
+/// nodes share, so that of several that start at once one does the work.
+struct MigrationRunner {
+    /// Known migrations, in order.
+    let migrations: [Migration]
+    let clock: WallClock
+    let now: @Sendable () -> ContinuousClock.Instant
+    /// Beyond this a migration is given up, and nothing of it has happened.
+    private static let patience = Duration.seconds(600)
+
+    /// A migration that a database has had.
+    private struct Applied {
+        let version: Int
+        let digest: [UInt8]
+    }
+
+    /// Applies what is missing. Refuses a database that is not ours, is from a newer program, or was built otherwise. A newer
+    /// one whose newest steps only added something that older programs need not know would be refused, too.
+    func run(on connection: Connection, url: String) throws(OpenError) {
+        while try OpenError.mapping(url, { () throws(DatabaseError) in try step(on: connection) }).get() {}
+    }
+
+    /// Applies the next migration; false when none is missing.
+    private func step(on connection: Connection) throws(DatabaseError) -> Result<Bool, OpenError> {
+        let deadline = now() + Self.patience
+        return try Transaction.run(
+            on: connection, [TransactionLock.migrations.alone], timeLeft: Self.patience, until: deadline
+        ) { (transaction) throws(DatabaseError) in
+            let applied = try Self.applied(transaction)
+            if applied.isEmpty, try Self.hasTables(transaction) { return .failure(.notADatabase) }
+            if let problem = problem(applied) { return .failure(problem) }
+            guard applied.count < migrations.count else { return .success(false) }
+            let next = migrations[applied.count]
+            for statement in next.postgresStatements { transaction.add(Statement(statement)) }
+            transaction.add(
+                Statement(
+                    """
+                    INSERT INTO schema_migrations (version, name, digest, applied_at)
+                    VALUES ($1::bigint, $2::text, $3::bytea, $4::bigint)
+                    """, next.version, next.name, Self.digest(of: next), clock.now))
+            return .success(true)
+        }
+    }
+
+    /// What identifies the text of a migration.
+    static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.postgres.utf8)) }
+
+    /// What was applied must be a beginning of what is known.
+    private func problem(_ applied: [Applied]) -> OpenError? {
+        if let newest = applied.last, let known = migrations.last, newest.version > known.version {
+            return .newerDatabase(version: newest.version, newestKnown: known.version)
+        }
+        for (one, migration) in zip(applied, migrations)
+        where one.version != migration.version || one.digest != Self.digest(of: migration) {
+            return .changedMigration(version: one.version)
+        }
+        return nil
+    }
+
+    private static func applied(_ transaction: Transaction) throws(DatabaseError) -> [Applied] {
+        let table = try transaction.run(Statement("SELECT to_regclass('schema_migrations') IS NOT NULL"))
+        guard try table.first({ row in row.bool() }) == true else { return [] }
+        return try transaction.run(Statement("SELECT version, digest FROM schema_migrations ORDER BY version"))
+            .map { row in Applied(version: Int(row.integer()), digest: row.bytes()) }
+    }
+
+    private static func hasTables(_ transaction: Transaction) throws(DatabaseError) -> Bool {
+        try transaction.run(
+            Statement("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema()")
+        ).first { row in row.integer() } != 0
+    }
+}
+
+/// Whether the server keeps what it acknowledges.
+enum DurabilityCheck {
+    static func run(
+        on connection: Connection, url: String, until deadline: ContinuousClock.Instant
+    ) throws(OpenError) {
+        let off = try OpenError.mapping(url) { () throws(DatabaseError) in
+            try connection.run(
+                [
+                    Statement(
+                        """
+                        SELECT name FROM pg_catalog.pg_settings
+                        WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off'
+                        """)
+                ], until: deadline)[0].first { row in row.text() }
+        }
+        if let off { throw .notDurable(setting: off) }
+    }
+}

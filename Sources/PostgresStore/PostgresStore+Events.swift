@@ -1,0 +1,30 @@
+public import Sessions
+internal import StoreFoundation
+
+extension PostgresStore {
+    /// See `Store`.
+    public func append(_ events: [AuditEvent]) async throws(StoreError) {
+        try await change(nil) { (transaction) throws(DatabaseError) -> Void in
+            for statement in EventSQL.insert(events) { transaction.add(statement) }
+        }
+    }
+
+    /// See `Store`.
+    public func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        guard limit > 0 else { return 0 }
+        return try await change(nil) { (transaction) throws(DatabaseError) in
+            try transaction.run(EventSQL.deleteOld(before: instant, limit: limit)).changedCount
+        }
+    }
+
+    /// See `Store`.
+    public func events(
+        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
+    ) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        let statement = EventSQL.select(after: cursor, limit: limit, userID: userID, sessionID: sessionID)
+        return try await read([statement], takesLong: true) { (rows) throws(DatabaseError) in
+            try rows[0].map { (row) throws(Contradiction) in try EventColumns.read(&row) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+public import Sessions
+internal import StoreFoundation
+
+extension PostgresStore {
+    /// See `Store`.
+    public func updateSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await batched(id, change) { updateBatched($0) }
+    }
+
+    /// See `Store`. Sees every change that was acknowledged before by any node.
+    public func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
+        try await batched(id, { $0.record }) { readBatched($0) }
+    }
+
+    private func batched<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,
+        _ submit: (PendingSessionChange) -> Void
+    ) async throws(StoreError) -> Outcome? {
+        let result: Result<Outcome?, StoreError> = await withCheckedContinuation { continuation in
+            submit(
+                PendingSessionChange(
+                    id: id, waitingSince: options.now(),
+                    run: { edit in
+                        let outcome = change(&edit)
+                        return { continuation.resume(returning: .success(outcome)) }
+                    },
+                    notFound: { continuation.resume(returning: .success(nil)) },
+                    refuse: { continuation.resume(returning: .failure($0)) }))
+        }
+        return try result.get()
+    }
+
+    /// See `Store`.
+    public func openSession<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let key = Int(userID.bytes.last ?? 0)
+        return try await change(TransactionLock.doors.shared, by: key) { (transaction) throws(DatabaseError) in
+            let rows = try transaction.run([
+                UserSQL.select(.id(userID), locked: UserSQL.forChange),
+                SessionSQL.selectLiving(userID, clientID, deviceID),
+                CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
+            ])
+            guard let user = try rows[0].first({ (row) throws(Contradiction) in try UserColumns.read(&row) }) else {
+                return nil
+            }
+            let previous = try rows[1].first { (row) throws(Contradiction) in try SessionColumns.read(&row) }
+            let catalogue = try CatalogueCache.entry(rows[2], rows[3], rows[4]).catalogue
+            var opening = SessionOpening(
+                user: user, client: catalogue.clients[clientID], settings: catalogue.settings, previous: previous)
+            let outcome = decide(&opening)
+            if let session = opening.session {
+                if let previous {
+                    let ending = Session.Ending(reason: .replaced, at: session.startedAt)
+                    transaction.add(SessionSQL.end(previous.id, ending))
+                }
+                transaction.add(SessionSQL.insert(session))
+            }
+            for statement in EventSQL.insert(opening.events) { transaction.add(statement) }
+            return outcome
+        }
+    }
+
+    /// See `Store`.
+    public func sessions(
+        of userID: Identifier<User>, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<SessionRecord> {
+        guard let place = Self.place(after: cursor), limit > 0 else { return Page(items: [], nextCursor: nil) }
+        let catalogue = try await catalogue().catalogue
+        let statements = [
+            UserSQL.select(.id(userID)),
+            SessionSQL.selectPage(
+                of: userID, before: place.startedAt, place.id, limit: limit == .max ? limit : limit + 1),
+        ]
+        return try await read(statements) { (rows) throws(DatabaseError) in
+            let user = try rows[0].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
+            let sessions = try rows[1].map { (row) throws(Contradiction) in try SessionColumns.read(&row) }
+            let items = sessions.prefix(limit).map { session in
+                SessionRecord(
+                    session: session, user: user, client: catalogue.clients[session.clientID],
+                    settings: catalogue.settings)
+            }
+            return Page(
+                items: items,
+                nextCursor: sessions.count > limit ? items.last.map { Self.cursor(after: $0.session) } : nil)
+        }
+    }
+
+    /// See `Store`. What is changed while it is looked at stays.
+    public func sweepSessions(
+        after cursor: Identifier<Session>?, limit: Int,
+        _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
+    ) async throws(StoreError) -> SweepStep {
+        let catalogue = try await catalogue().catalogue
+        return try await change(nil) { (transaction) throws(DatabaseError) in
+            let step = try transaction.run(SessionSQL.selectStep(after: cursor, limit: limit))
+                .map { (row) throws(Contradiction) in try SessionSQL.readStored(&row) }
+            var (ids, revisions) = (ArrayParameter(), ArrayParameter())
+            for stored in step where isForgotten(stored.record(catalogue)) {
+                ids.append(stored.session.id)
+                revisions.append(stored.revision)
+            }
+            let deleted = try transaction.run(SessionSQL.delete(ids, revisions)).changedCount
+            return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
+        }
+    }
+
+    /// Where a page of a user's sessions begins: everything below this pair. Nil: the cursor is not one of ours.
+    private static func place(after cursor: String?) -> (startedAt: Int64, id: Identifier<Session>?)? {
+        guard let cursor else { return (.max, nil) }
+        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let startedAt = Int64(parts[0]), let id = Identifier<Session>(parts[1]) else {
+            return nil
+        }
+        return (startedAt, id)
+    }
+
+    private static func cursor(after session: Session) -> String {
+        "\(session.startedAt.secondsSinceEpoch).\(session.id)"
+    }
+}

@@ -1,0 +1,81 @@
+public import Sessions
+internal import StoreFoundation
+
+extension PostgresStore {
+    /// See `Store`.
+    public func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
+        try await change(nil) { (transaction) throws(DatabaseError) in
+            guard try transaction.run(UserSQL.insert(user)).changedCount == 1 else { return false }
+            for statement in EventSQL.insert(events) { transaction.add(statement) }
+            return true
+        }
+    }
+
+    /// See `Store`.
+    public func user(_ reference: UserReference) async throws(StoreError) -> User? {
+        try await read([UserSQL.select(reference)]) { (rows) throws(DatabaseError) in
+            try rows[0].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
+        }
+    }
+
+    /// See `Store`. Looks through the whole table when few users match, on the connection for long reads.
+    public func users(
+        matching query: String?, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<User> {
+        guard limit > 0 else { return Page(items: [], nextCursor: nil) }
+        let pattern = query.flatMap { $0.isEmpty ? nil : UserColumns.pattern(containing: Text.normalized($0)) }
+        let keyPattern = query.map { UserColumns.pattern(containing: Text.key($0)) }
+        let statement = UserSQL.selectPage(
+            pattern, keyPattern, after: cursor ?? "", limit: limit == .max ? limit : limit + 1)
+        return try await read([statement], takesLong: true) { (rows) throws(DatabaseError) in
+            let found = try rows[0].map { (row) throws(Contradiction) in
+                (user: try UserColumns.read(&row), key: row.text())
+            }
+            let items = found.prefix(limit)
+            return Page(items: items.map(\.user), nextCursor: found.count > limit ? items.last?.key : nil)
+        }
+    }
+
+    /// See `Store`. No session is refreshed, and nobody logs in, between what is read here and the commit.
+    public func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> {
+        let clock = options.clock
+        return try await self.change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+            let rows = try transaction.run([
+                UserSQL.select(reference, locked: "FOR UPDATE"), CatalogueSQL.selectSettings,
+            ])
+            guard let old = try rows[0].first({ (row) throws(Contradiction) in try UserColumns.read(&row) }) else {
+                return .notFound
+            }
+            guard let settings = try rows[1].first({ row in SettingsColumns.read(&row) }) else {
+                throw .contradiction("the settings are missing")
+            }
+            var edited = UserChange(user: old, settings: settings)
+            let outcome = change(&edited)
+            if !edited.deletes, edited.user != old {
+                let other = try transaction.run(UserSQL.select(.username(edited.user.username)))
+                    .first { (row) throws(Contradiction) in try UserColumns.read(&row).id }
+                if let other, other != old.id { return .usernameTaken }
+                transaction.add(UserSQL.update(edited.user))
+            }
+            var ended = 0
+            if let ending = edited.ending { ended += try Self.end(ending, of: old.id, transaction) }
+            if edited.deletes {
+                // Whom the change did not end for a reason of its own.
+                let at = edited.ending?.at ?? edited.events.first?.at ?? clock.now
+                ended += try Self.end(UserChange.EndingSessions(.userDeleted, at: at), of: old.id, transaction)
+                transaction.add(UserSQL.delete(old.id))
+            }
+            for statement in EventSQL.insert(edited.events) { transaction.add(statement) }
+            return .done(outcome, endedSessions: ended)
+        }
+    }
+
+    private static func end(
+        _ ending: UserChange.EndingSessions, of userID: Identifier<User>, _ transaction: Transaction
+    ) throws(DatabaseError) -> Int {
+        transaction.add(ForeignTokenSQL.deleteWaiting(ending, of: userID))
+        return try transaction.run(SessionSQL.endAll(ending, of: userID)).changedCount
+    }
+}

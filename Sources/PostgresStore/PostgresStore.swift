@@ -1,0 +1,185 @@
+internal import CPostgres
+internal import Locks
+internal import Migrations
+public import Sessions
+internal import StoreFoundation
+
+/// Keeps sessions, users, clients, settings, keys and the audit trail in a PostgreSQL database, which any number of nodes may
+/// share.
+///
+/// This module owns the SQL of PostgreSQL and everything that makes an answer durable there. It knows no rule of the domain:
+/// what a refresh or a login decides is in the closures that it runs. Nothing is kept here that another node could change but
+/// settings and clients, and every use of those asks for their revision first. Nothing here blocks an event loop: libpq is
+/// spoken to on threads of Dispatch, and every wait has an end.
+///
+/// It works behind PgBouncer in transaction mode: no named statements, no settings or locks of a session.
+///
+/// Reading order: this file · `SessionBatch` (a refresh: two round trips for many) with `SessionWrites` and `SessionSQL` ·
+/// `Transaction` (the locks that keep nodes from passing each other, and changes of other things) · `PostgresStore+Users` and
+/// its neighbours with their SQL · `CatalogueCache` · `Lane` and `Connection` (the only files that speak to libpq, beside
+/// `Rows` and `Statement`) · `MigrationRunner`.
+public final class PostgresStore: Store {
+    /// What can be set when a store is opened.
+    public struct Options: Sendable {
+        /// A change or read that could not be decided in this time is refused, and not decided later.
+        public var decisionDeadline: Duration = .seconds(10)
+        /// How long connecting may take.
+        public var connectPatience: Duration = .seconds(5)
+        /// So many changes, and so many reads, can wait for each connection; more are refused at once.
+        public var pendingMax = 10_000
+        /// So many changes of sessions share one transaction at most.
+        public var batchMax = 512
+        /// Connections for changes of sessions, each with the sessions of its own part of all ids.
+        public var sessionConnections = 2
+        /// Connections for other changes: logins, users, settings.
+        public var changeConnections = 2
+        /// The monotonic clock: deadlines and durations.
+        public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+        /// The wall clock: when a migration was applied.
+        public var clock: WallClock
+        /// Is told of batches and failures.
+        public var observer = Observer()
+
+        /// The defaults, with that wall clock.
+        public init(clock: WallClock) { self.clock = clock }
+    }
+
+    let options: Options
+    private let cache = CatalogueCache()
+    private let sessionChanges: [BatchQueue<PendingSessionChange>]
+    private let sessionReads: BatchQueue<PendingSessionChange>
+    private let changes: [BatchQueue<PendingWork>]
+    private let reads: BatchQueue<PendingWork>
+    private let longReads: BatchQueue<PendingWork>
+    private let lanes: [Lane]
+
+    /// Connects to the database that `url` names (`postgres://…`, as libpq reads it), and brings it up to date. Blocks while it
+    /// does.
+    public convenience init(url: String, options: Options) throws(OpenError) {
+        try self.init(url: url, options: options, migrations: Migration.all)
+    }
+
+    /// The same, with a given row of migrations.
+    init(url: String, options: Options, migrations: [Migration]) throws(OpenError) {
+        let connection = try OpenError.mapping(url) { () throws(DatabaseError) in
+            try Connection(url: url, patience: options.connectPatience, now: options.now)
+        }
+        try DurabilityCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
+        try MigrationRunner(migrations: migrations, clock: options.clock, now: options.now).run(
+            on: connection, url: url)
+        self.options = options
+        var lanes: [Lane] = []
+        func lane() -> Lane {
+            let lane = Lane(url: url, options: options)
+            lanes.append(lane)
+            return lane
+        }
+        let cache = cache
+        func batches(_ label: String) -> BatchQueue<PendingSessionChange> {
+            let batch = SessionBatch(lane: lane(), cache: cache, options: options)
+            return BatchQueue(label: label, pendingMax: options.pendingMax, batchMax: options.batchMax) {
+                batch.process($0)
+            }
+        }
+        func work(_ label: String) -> BatchQueue<PendingWork> {
+            let worker = Worker(lane: lane(), options: options)
+            return BatchQueue(label: label, pendingMax: options.pendingMax, batchMax: 1) { worker.process($0) }
+        }
+        sessionChanges = (0..<max(1, options.sessionConnections)).map { batches("database sessions \($0)") }
+        sessionReads = batches("database session reader")
+        changes = (0..<max(1, options.changeConnections)).map { work("database changes \($0)") }
+        reads = work("database reader")
+        longReads = work("database long reader")
+        self.lanes = lanes
+    }
+
+    /// Waits until everything that was accepted has been answered, and disconnects. Everything asked later is refused as
+    /// unavailable.
+    public func close() async {
+        for queue in sessionChanges + [sessionReads] { await Self.finish { queue.close($0) } }
+        for queue in changes + [reads, longReads] { await Self.finish { queue.close($0) } }
+        for lane in lanes { lane.close() }
+    }
+
+    private static func finish(_ close: (@escaping @Sendable () -> Void) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            if !close({ continuation.resume() }) { continuation.resume() }
+        }
+    }
+
+    /// See `Store`. Writes, and waits for the disk, as any change does.
+    public func ping() async throws(StoreError) {
+        try await change(nil) { (transaction) throws(DatabaseError) -> Void in
+            transaction.add(Statement("UPDATE heartbeat SET beats = beats + 1"))
+        }
+    }
+
+    // MARK: Ways to the database
+
+    /// Brings a change of a session to the connection that has its part of all ids.
+    func updateBatched(_ change: PendingSessionChange) {
+        let part = Int(change.id.bytes.last ?? 0) % sessionChanges.count
+        submit(change, to: sessionChanges[part], change.refuse)
+    }
+
+    /// Brings something that only looks at a session to the connection for that.
+    func readBatched(_ read: PendingSessionChange) { submit(read, to: sessionReads, read.refuse) }
+
+    /// Runs `body` in a transaction that first takes `lock`; returns when that is durable. What other transactions were in the
+    /// way of is run again.
+    ///
+    /// - Parameter key: changes with the same key are run by the same connection.
+    func change<Outcome: Sendable>(
+        _ lock: Statement?, by key: Int = 0,
+        _ body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await perform(on: changes[key % changes.count]) { (connection, limit) throws(DatabaseError) in
+            try Transaction.run(
+                on: connection, lock.map { [$0] } ?? [], timeLeft: limit.left, until: limit.deadline, body)
+        }
+    }
+
+    /// Runs statements that only read, in one round trip, and reads their answers.
+    func read<Outcome: Sendable>(
+        _ statements: [Statement], takesLong: Bool = false,
+        _ body: @escaping @Sendable ([Rows]) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await perform(on: takesLong ? longReads : reads) { (connection, limit) throws(DatabaseError) in
+            try body(try connection.run(statements, until: limit.deadline))
+        }
+    }
+
+    /// The settings and clients, as they stand.
+    func catalogue() async throws(StoreError) -> CatalogueCache.Entry {
+        let cache = cache
+        return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
+            let rows = try connection.run([CatalogueCache.revision], until: limit.deadline)
+            return try cache.current(rows[0], on: connection, until: limit.deadline)
+        }
+    }
+
+    private func perform<Outcome: Sendable>(
+        on queue: BatchQueue<PendingWork>,
+        _ body: @escaping @Sendable (Connection, TimeLimit) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
+            let work = PendingWork(
+                waitingSince: options.now(),
+                run: { (connection, limit) throws(DatabaseError) in
+                    let outcome = try body(connection, limit)
+                    return { continuation.resume(returning: .success(outcome)) }
+                },
+                refuse: { continuation.resume(returning: .failure($0)) })
+            submit(work, to: queue, work.refuse)
+        }
+        return try result.get()
+    }
+
+    private func submit<Job>(_ job: Job, to queue: BatchQueue<Job>, _ refuse: (StoreError) -> Void) {
+        switch queue.submit(job) {
+        case .accepted: break
+        case .full: refuse(.unavailable("too much waits for the database"))
+        case .closed: refuse(.unavailable("the database is closed"))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import Sessions
+
+/// The changes of a batch of sessions, column by column, as two statements: one for those that only rotated, which are nearly
+/// all, and one for everything else. Each compares and swaps: what another node has changed since it was read (the session,
+/// its user, settings or clients) is left as it is, and its id does not come back.
+struct SessionWrites {
+    private var rotations = Rows()
+    private var others = Rows()
+    private var devices = (name: ArrayParameter(), platform: ArrayParameter(), appVersion: ArrayParameter())
+    private var modes = ArrayParameter()
+    private var endings = (at: ArrayParameter(), reason: ArrayParameter())
+    private var events = EventSQL.Rows()
+
+    /// What both kinds of changes write.
+    private struct Rows {
+        var count = 0
+        var ids = ArrayParameter()
+        var revisions = ArrayParameter()
+        var userRevisions = ArrayParameter()
+        var parents = ArrayParameter()
+        var children = ArrayParameter()
+        var answers = ArrayParameter()
+        var keys = ArrayParameter()
+
+        mutating func append(_ session: Session, over stored: SessionSQL.Stored) {
+            count += 1
+            ids.append(session.id)
+            revisions.append(stored.revision)
+            userRevisions.append(stored.userRevision)
+            parents.append(session.parent)
+            children.append(session.child)
+            answers.append(session.childAnsweredAt)
+            keys.append(session.childRequestKey)
+        }
+    }
+
+    var isEmpty: Bool { rotations.count == 0 && others.count == 0 }
+    var hasEvents: Bool { events.count > 0 }
+
+    /// Adds what `session` and `events` have become, if that is anything to write.
+    mutating func add(_ session: Session, _ events: [AuditEvent], over stored: SessionSQL.Stored) {
+        let old = stored.session
+        if session == old, events.isEmpty { return }
+        if events.isEmpty, session.ending == old.ending, session.device == old.device,
+            session.authenticationMode == old.authenticationMode
+        {
+            rotations.append(session, over: stored)
+            return
+        }
+        others.append(session, over: stored)
+        devices.name.append(session.device.name)
+        devices.platform.append(session.device.platform)
+        devices.appVersion.append(session.device.appVersion)
+        modes.append(session.authenticationMode.rawValue)
+        endings.at.append(session.ending?.at)
+        endings.reason.append(session.ending?.reason.rawValue)
+        for event in events { self.events.append(event, guardedBy: session.id) }
+    }
+
+    /// Whether nothing but the session, its user and the catalogue can have changed, and the time for deciding is not over: by
+    /// the server's own clock, in microseconds, so that a request which got stuck on its way is not decided when it arrives.
+    private static let isUnchanged = """
+        s.id = v.id AND s.revision = v.revision
+            AND v.user_revision IS NOT DISTINCT FROM (SELECT u.revision FROM users u WHERE u.id = s.user_id)
+            AND (SELECT revision FROM catalogue_revision) = $1::bigint
+            AND extract(epoch FROM clock_timestamp()) * 1000000 < $2::bigint
+        """
+
+    /// The statements, each of which gives the ids that it wrote.
+    func statements(catalogue: Int64, before end: Int64) -> [Statement] {
+        (rotations.count > 0 ? [rotate(catalogue, end)] : []) + (others.count > 0 ? [change(catalogue, end)] : [])
+    }
+
+    private func rotate(_ catalogue: Int64, _ end: Int64) -> Statement {
+        Statement(
+            """
+            UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
+                child_request_key = v.child_request_key, revision = s.revision + 1
+            FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
+                AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key)
+            WHERE \(Self.isUnchanged)
+            RETURNING s.id
+            """, catalogue, end, rotations.ids, rotations.revisions, rotations.userRevisions, rotations.parents,
+            rotations.children, rotations.answers, rotations.keys)
+    }
+
+    private func change(_ catalogue: Int64, _ end: Int64) -> Statement {
+        let own: [any PostgresValue] = [
+            catalogue, end, others.ids, others.revisions, others.userRevisions, others.parents, others.children,
+            others.answers, others.keys, devices.name, devices.platform, devices.appVersion, modes, endings.at,
+            endings.reason,
+        ]
+        return Statement(
+            """
+            WITH changed AS (
+                UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
+                    child_request_key = v.child_request_key, device_name = v.device_name,
+                    device_platform = v.device_platform, device_app_version = v.device_app_version,
+                    authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
+                    revision = s.revision + 1
+                FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+                    $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
+                    AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
+                        device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason)
+                WHERE \(Self.isUnchanged)
+                RETURNING s.id
+            ), noted AS (
+                \(EventSQL.insertGuarded(by: "changed", firstParameter: 16))
+            )
+            SELECT id FROM changed
+            """, parameters: own.map(\.parameter) + events.parameters)
+    }
+}

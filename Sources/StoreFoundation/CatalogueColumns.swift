@@ -1,0 +1,73 @@
+public import Sessions
+
+/// The settings as a row.
+public enum SettingsColumns {
+    /// In the order in which `read` reads them.
+    public static let all = Columns(
+        "offline_session_idle_seconds", "offline_session_max_limited", "offline_session_max_seconds",
+        "refresh_after_seconds", "rotation_interval_seconds", "epoch", "revoked_before_epoch", "revoked_before_at")
+
+    /// Reads the columns of the settings.
+    public static func read(_ row: inout some StoredRow) -> Settings {
+        let sessions = SessionSettings(
+            offlineSessionIdle: row.duration(), offlineSessionMaxLimited: row.bool(),
+            offlineSessionMax: row.duration(), refreshAfter: row.duration(), rotationInterval: row.duration())
+        let epoch = row.integer()
+        let cutEpoch = row.optional { row in row.integer() }
+        let cutAt = row.optional { row in row.instant() }
+        var revokedBefore: Settings.RevokedBefore?
+        if let cutEpoch, let cutAt { revokedBefore = Settings.RevokedBefore(epoch: cutEpoch, at: cutAt) }
+        return Settings(sessions: sessions, epoch: epoch, revokedBefore: revokedBefore)
+    }
+}
+
+/// A client as a row.
+public enum ClientColumns {
+    /// In the order in which `read` reads them.
+    public static let all = Columns(
+        "id", "name", "authentication_method", "secret_hash", "grant_types", "scope", "token_style",
+        "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
+        "refresh_after_seconds", "created_at", "epoch")
+
+    /// Reads the columns of a client.
+    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Client {
+        let id = row.text()
+        let name = row.optionalText()
+        let method = try row.word(as: Client.AuthenticationMethod.self)
+        let secretHash = row.optional { row in row.bytes() }
+        var grantTypes: [Client.GrantType] = []
+        for word in row.words() {
+            guard let grantType = Client.GrantType(rawValue: word) else {
+                throw Contradiction("client \(id) has the unknown grant type '\(word)'")
+            }
+            grantTypes.append(grantType)
+        }
+        let scope = try row.scope()
+        let tokenStyle = try row.word(as: Client.TokenStyle.self)
+        return Client(
+            id: id, name: name, authenticationMethod: method, secretHash: secretHash, grantTypes: grantTypes,
+            scope: scope, tokenStyle: tokenStyle, offlineSessionIdle: row.optional { row in row.duration() },
+            offlineSessionMax: row.optional { row in row.duration() },
+            accessTokenLifetime: row.optional { row in row.duration() },
+            refreshAfter: row.optional { row in row.duration() }, createdAt: row.instant(), epoch: row.integer())
+    }
+}
+
+/// Settings and clients: small, and asked for by every request.
+public struct Catalogue: Hashable, Sendable {
+    /// The settings.
+    public var settings: Settings
+    /// By id.
+    public var clients: [String: Client]
+
+    /// Both of one moment.
+    public init(settings: Settings, clients: [String: Client]) {
+        self.settings = settings
+        self.clients = clients
+    }
+
+    /// The clients in the order of their ids' bytes.
+    public var orderedClients: [Client] {
+        clients.values.sorted { Array($0.id.utf8).lexicographicallyPrecedes(Array($1.id.utf8)) }
+    }
+}

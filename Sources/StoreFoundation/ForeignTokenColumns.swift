@@ -1,0 +1,32 @@
+public import Sessions
+
+/// A foreign token as a row.
+public enum ForeignTokenColumns {
+    /// In the order in which `read` reads them.
+    public static let all = Columns(
+        "digest", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version", "scope",
+        "started_at", "expires_at", "epoch", "session_id", "exchanged_at")
+
+    /// Reads the columns of a token.
+    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> ForeignToken {
+        let digest = row.bytes()
+        let userID: Identifier<User> = try row.identifier()
+        let clientID = row.text()
+        let device = Device(
+            id: row.text(), name: row.optionalText(), platform: row.optionalText(), appVersion: row.optionalText())
+        let scope = try row.optional { (row) throws(Contradiction) in try row.scope() }
+        let startedAt = row.instant()
+        let expiresAt = row.optional { row in row.instant() }
+        let epoch = row.integer()
+        let sessionID = try row.optional { (row) throws(Contradiction) -> Identifier<Session> in try row.identifier() }
+        let exchangedAt = row.optional { row in row.instant() }
+        guard (sessionID == nil) == (exchangedAt == nil) else {
+            throw Contradiction("a foreign token has half an exchange")
+        }
+        var exchange: ForeignToken.Exchange?
+        if let sessionID, let exchangedAt { exchange = ForeignToken.Exchange(sessionID: sessionID, at: exchangedAt) }
+        return ForeignToken(
+            digest: digest, userID: userID, clientID: clientID, device: device, scope: scope, startedAt: startedAt,
+            expiresAt: expiresAt, epoch: epoch, exchange: exchange)
+    }
+}

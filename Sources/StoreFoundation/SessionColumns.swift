@@ -1,0 +1,41 @@
+public import Sessions
+
+/// A session as a row.
+public enum SessionColumns {
+    /// In the order in which `read` reads them.
+    public static let all = Columns(
+        "id", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version",
+        "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
+        "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason")
+
+    /// Reads the columns of a session; its id need not be read when it is `known`.
+    public static func read(
+        _ row: inout some StoredRow, known: Identifier<Session>? = nil
+    ) throws(Contradiction) -> Session {
+        let id = try row.identifier(known)
+        let userID: Identifier<User> = try row.identifier()
+        let clientID = row.text()
+        let device = Device(
+            id: row.text(), name: row.optionalText(), platform: row.optionalText(), appVersion: row.optionalText())
+        let authenticationMode = try row.word(as: AuthenticationMode.self)
+        let scope = try row.scope()
+        let authenticationMethods = row.words()
+        let keyThumbprint = row.optionalText()
+        let epoch = row.integer()
+        let startedAt = row.instant()
+        let parent = row.unsigned()
+        let child = row.unsigned()
+        let childAnsweredAt = row.instant()
+        let childRequestKey = row.optional { row in row.unsigned() }
+        let endedAt = row.optional { row in row.instant() }
+        let reason = try row.optional { (row) throws(Contradiction) in try row.word(as: EndReason.self) }
+        guard (endedAt == nil) == (reason == nil) else { throw Contradiction("session \(id) has half an ending") }
+        var ending: Session.Ending?
+        if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
+        return Session(
+            id: id, userID: userID, clientID: clientID, device: device, authenticationMode: authenticationMode,
+            scope: scope, authenticationMethods: authenticationMethods, keyThumbprint: keyThumbprint,
+            startedAt: startedAt, epoch: epoch, parent: parent, child: child, childAnsweredAt: childAnsweredAt,
+            childRequestKey: childRequestKey, ending: ending)
+    }
+}

@@ -1,0 +1,58 @@
+public import Sessions
+
+/// A user as a row.
+public enum UserColumns {
+    /// In the order in which `read` reads them.
+    public static let all = Columns(
+        "id", "username", "email", "phone_number", "display_name", "country", "password_hash",
+        "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
+        "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
+        "created_at")
+
+    /// Reads the columns of a user; the id need not be read when it is `known`.
+    public static func read(
+        _ row: inout some StoredRow, known: Identifier<User>? = nil
+    ) throws(Contradiction) -> User {
+        let id = try row.identifier(known)
+        let username = row.text()
+        let profile = User.Profile(
+            email: row.optionalText(), phoneNumber: row.optionalText(), displayName: row.optionalText(),
+            country: row.optionalText())
+        let passwordHash = row.optionalText()
+        let offlineSessionMax = row.optional { row in row.duration() }
+        let disabledByAdmin = try readDisabling(&row)
+        let disabledByUser = try readDisabling(&row)
+        let secretHash = row.optional { row in row.bytes() }
+        let expiresAt = row.optional { row in row.instant() }
+        var passwordReset: User.PasswordReset?
+        if let secretHash, let expiresAt {
+            passwordReset = User.PasswordReset(secretHash: secretHash, expiresAt: expiresAt)
+        }
+        return User(
+            id: id, username: username, profile: profile, passwordHash: passwordHash,
+            offlineSessionMax: offlineSessionMax, disabledByAdmin: disabledByAdmin, disabledByUser: disabledByUser,
+            passwordReset: passwordReset, createdAt: row.instant())
+    }
+
+    private static func readDisabling(
+        _ row: inout some StoredRow
+    ) throws(Contradiction) -> User.LoginDisabling? {
+        guard !row.isNull else {
+            row.skip(3)
+            return nil
+        }
+        return User.LoginDisabling(
+            effective: try row.word(as: User.LoginDisabling.Effective.self), since: row.instant(),
+            note: row.optionalText())
+    }
+
+    /// A LIKE pattern, escaped with a backslash, for texts that contain `text` as it stands.
+    public static func pattern(containing text: String) -> String {
+        var pattern = "%"
+        for character in text.unicodeScalars {
+            if character == "%" || character == "_" || character == "\\" { pattern += "\\" }
+            pattern.unicodeScalars.append(character)
+        }
+        return pattern + "%"
+    }
+}

@@ -1,0 +1,131 @@
+// What tests of PostgreSQL need: a server of their own in a temporary folder, made of Debian's packages, with an empty database
+// for each test. A server that cannot be started fails the test: nothing is skipped.
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A PostgreSQL server in a temporary folder, which ends with this process however that ends: it is run by a shell that waits for
+/// the other end of a pipe to close.
+public final class PostgresServer: Sendable {
+    /// It could not be started; the text is what it said.
+    public struct NotStarted: Error, CustomStringConvertible {
+        /// What it said.
+        public let description: String
+    }
+
+    /// The folder of the server: its socket, its log `log`, its data.
+    public let folder: String
+    private let pipe: Int32
+    private static let lastDatabase = Atomic<Int>(0)
+
+    /// The server that all tests of this process share.
+    public static var shared: PostgresServer {
+        get throws { try starting.get() }
+    }
+
+    private static let starting = Result { try PostgresServer() }
+
+    /// Makes and starts a server that nobody else uses.
+    ///
+    /// - Parameter settings: lines of postgresql.conf.
+    public init(settings: [String] = []) throws {
+        var template = Array("/tmp/sojourn-postgres-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw NotStarted(description: "no temporary folder") }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        folder = path
+        let ends = try Command.connectedPair()
+        pipe = ends[1]
+        let configuration =
+            ["unix_socket_directories = '\(path)'", "listen_addresses = ''", "max_connections = 300"] + settings
+        try Self.spawn(Self.script, [path, configuration.joined(separator: "\n")], input: ends[0])
+        Glibc.close(ends[0])
+        // The shell writes this file when the server answers, or has failed.
+        let deadline = ContinuousClock.now + .seconds(60)
+        while access(path + "/state", F_OK) != 0, ContinuousClock.now < deadline { usleep(10_000) }
+        guard Self.text(path + "/state").hasPrefix("ready") else {
+            throw NotStarted(description: "PostgreSQL did not start (postgresql-15?): \(Self.text(path + "/log"))")
+        }
+    }
+
+    deinit { Glibc.close(pipe) }
+
+    /// Runs as the user `postgres` when started by root, as whom PostgreSQL does not run. `$0` is the folder, `$1` the
+    /// configuration.
+    private static let script = """
+        cd /
+        PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):$PATH
+        as() { if [ "$(id -u)" = 0 ]; then chown -R postgres "$0"; setpriv --reuid postgres --regid postgres --init-groups "$@"; else "$@"; fi; }
+        exec >"$0/log" 2>&1
+        run() {
+            as initdb -D "$0/data" -U sojourn -A trust -E UTF8 --locale=C.UTF-8 --no-sync || return 1
+            echo "$1" >>"$0/data/postgresql.conf"
+            as pg_ctl -D "$0/data" -w -t 50 start
+        }
+        if run "$1"; then echo ready >"$0/new"; else echo failed >"$0/new"; fi
+        mv "$0/new" "$0/state"
+        cat >/dev/null
+        as pg_ctl -D "$0/data" -m immediate -w stop
+        rm -rf "$0"
+        """
+
+    private static func spawn(_ script: String, _ words: [String], input: Int32) throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        // Not in the group of the test process: what ends that by a signal must leave the shell to tidy up.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var arguments: [UnsafeMutablePointer<CChar>?] = (["sh", "-c", script] + words).map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var pid: pid_t = 0
+        guard posix_spawnp(&pid, "sh", &actions, &attributes, &arguments, environ) == 0 else {
+            throw NotStarted(description: "no shell")
+        }
+    }
+
+    private static func text(_ path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { Glibc.close(file) }
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = read(file, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// The URL of a new, empty schema, which nobody else uses.
+    public func newDatabase() throws -> String {
+        let name = "t\(Self.lastDatabase.wrappingAdd(1, ordering: .relaxed).newValue)"
+        try run("CREATE SCHEMA \(name)")
+        return url(schema: name)
+    }
+
+    /// The URL of a schema.
+    public func url(schema: String) -> String {
+        "postgres://sojourn@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)"
+    }
+
+    /// Runs one statement by psql.
+    @discardableResult
+    public func run(_ statement: String, schema: String = "public") throws -> String {
+        let result = try Command.run(
+            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url(schema: schema), "-c", statement])
+        guard result.status == 0 else { throw NotStarted(description: result.text) }
+        return result.text
+    }
+
+    /// Runs `pg_ctl` on the server: `stop -m immediate`, `start`, `restart`.
+    public func control(_ words: String...) throws {
+        let script = """
+            cd /
+            PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):$PATH
+            if [ "$(id -u)" = 0 ]; then set -- setpriv --reuid postgres --regid postgres --init-groups pg_ctl "$@"; else set -- pg_ctl "$@"; fi
+            exec "$@" -w -D "$0/data" -l "$0/log"
+            """
+        let result = try Command.run(["sh", "-c", script, folder] + words)
+        guard result.status == 0 else { throw NotStarted(description: result.text) }
+    }
+}

@@ -1,0 +1,15 @@
+import PostgresStage
+import PostgresStore
+import StoreConformance
+import Testing
+
+/// Random operations of users, admins, clients and time, against the rules written down a second time.
+struct RandomHistoryTests {
+    @Test(arguments: 1...5 as ClosedRange<UInt64>)
+    func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
+        try await withStore { store in
+            var history = try await RandomHistory(seed: seed, store: store)
+            try await history.play(2_000)
+        }
+    }
+}
