@@ -13,6 +13,8 @@ public struct Application: Sendable {
     public let context: ServiceContext
     /// All numbers that `GET /metrics` shows.
     public let metrics: MetricsRegistry
+    /// Where what is believed of the time is written down.
+    let clockFile: ClockFile
     /// Where the root keys come from, for errors.
     let rootKeySource: String
     /// The admin key that the first start has made: shown once, kept nowhere.
@@ -62,13 +64,16 @@ public struct Application: Sendable {
             rotation: .seconds(86400 * configuration.keys.rotationDays), absoluteMaximum: absoluteMaximum,
             random: surroundings.random)
         let issuer = configuration.server.issuer ?? issuer
+        clockFile = ClockFile(path: configuration.database.path + ".clock")
+        let clockWatch = ClockWatch(
+            wall: surroundings.clock, passed: surroundings.secondsPassed, memory: clockFile.read())
         context = ServiceContext(
             store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,
             signingKeys: signingKeys,
             passwords: PasswordHasher(
                 width: configuration.limits.passwordHashWidth, pendingMax: configuration.limits.passwordHashPending),
             clock: surroundings.clock, random: surroundings.random, issuer: issuer,
-            audience: configuration.server.audience ?? issuer)
+            audience: configuration.server.audience ?? issuer, clockWatch: clockWatch)
         rootKeySource = source
         let firstStart = FirstStart(context: context)
         try await firstStart.checkSettings(absoluteMaximum: absoluteMaximum)
@@ -81,7 +86,7 @@ public struct Application: Sendable {
         }
         // Last of all: a database without signing keys is a new one, so that a first start that was cut off begins anew.
         do throws(SigningKeys.Problem) {
-            try await signingKeys.maintain(at: surroundings.clock.now)
+            try await signingKeys.maintain(at: clockWatch.settled)
         } catch {
             switch error {
             case .store(let error): throw .store(error)

@@ -80,7 +80,8 @@ public actor SojournServer {
                 throw error
             }
             application.metrics.showCertificates(reloaders, engine)
-            let upkeep = Upkeep(context: application.context, logger: surroundings.logger)
+            let upkeep = Upkeep(
+                context: application.context, logger: surroundings.logger, clockFile: application.clockFile)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 upkeep: Task {

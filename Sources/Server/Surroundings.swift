@@ -7,6 +7,8 @@ public import Telemetry
 public struct Surroundings: Sendable {
     /// The time.
     public var clock: WallClock
+    /// Seconds on a clock that nobody can set.
+    public var secondsPassed: @Sendable () -> Int64
     /// Random bytes.
     public var random: RandomSource
     /// The log.
@@ -18,14 +20,22 @@ public struct Surroundings: Sendable {
 
     /// Surroundings.
     public init(
-        clock: WallClock, random: RandomSource = .system, logger: Logger, rootKeyVariable: String? = nil,
-        adminKeyVariable: String? = nil
+        clock: WallClock, secondsPassed: @escaping @Sendable () -> Int64 = Self.systemSecondsPassed,
+        random: RandomSource = .system, logger: Logger, rootKeyVariable: String? = nil, adminKeyVariable: String? = nil
     ) {
         self.clock = clock
+        self.secondsPassed = secondsPassed
         self.random = random
         self.logger = logger
         self.rootKeyVariable = rootKeyVariable
         self.adminKeyVariable = adminKeyVariable
+    }
+
+    /// Seconds since the machine was started, its sleep included.
+    public static let systemSecondsPassed: @Sendable () -> Int64 = {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec)
     }
 
     /// The system's clock and random bytes, a log on standard error, and what the environment holds.

@@ -11,7 +11,7 @@ extension Upkeep {
         repeat {
             do throws(StoreError) {
                 step = try await store.foreignTokens(after: step.last?.digest, limit: Self.stepSize)
-                let now = context.clock.now
+                let now = settled
                 for token in step where context.policy.isForgotten(token, at: now) {
                     try await store.updateForeignToken(token.digest) { $0.token = nil }
                     deleted += 1

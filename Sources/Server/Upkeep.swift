@@ -6,6 +6,8 @@ internal import Telemetry
 struct Upkeep: Sendable {
     let context: ServiceContext
     let logger: Logger
+    /// Where what is believed of the time is written down; nil: nowhere.
+    var clockFile: ClockFile?
 
     /// How often keys are looked after: the lead of a day in which a new one is published makes this soon enough.
     static let period = Duration.seconds(300)
@@ -17,29 +19,50 @@ struct Upkeep: Sendable {
     /// Works until the task is cancelled.
     @concurrent func run() async {
         while !Task.isCancelled {
+            watchClock()
             await sweep(pause: Self.stepPause)
             await sweepForeignTokens(pause: Self.stepPause)
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }
+        watchClock()
     }
+
+    /// Writes down what is believed of the time, and tells when that is in doubt.
+    func watchClock() {
+        guard let watch = context.clockWatch else { return }
+        let reading = watch.reading
+        if reading.now != reading.earliest {
+            logger.warning(
+                "the clock has jumped, or the server stood still: what has ended in between is answered with 503 until the "
+                    + "clock has run steadily for a twenty-fourth of the time; set it right if it is wrong",
+                ["seconds": .int(Int((reading.now - reading.earliest).wholeSeconds))])
+        }
+        do throws(PrivateFile.Failure) {
+            try clockFile?.write(watch.memory)
+        } catch { logger.warning("the time cannot be written down", ["cause": .string(error.description)]) }
+    }
+
+    /// The time to delete by: that of a clock which no jump moves (`ClockWatch`). A row or a key that was deleted because
+    /// the clock was ahead for an hour would not come back with the hour.
+    var settled: Instant { context.clockWatch?.settled ?? context.clock.now }
 
     /// Reads the signing keys, makes the next one when it is due, lets go those whose last token has ended.
     func maintainKeys() async {
         do throws(SigningKeys.Problem) {
-            try await context.signingKeys.maintain(at: context.clock.now)
+            try await context.signingKeys.maintain(at: settled)
         } catch { logger.error("signing keys could not be looked after", ["cause": .string("\(error)")]) }
     }
 
     /// Walks once over all sessions, a step at a time, and deletes those that are forgotten. Returns how many.
     @discardableResult
     func sweep(pause: Duration) async -> Int {
-        let (policy, clock) = (context.policy, context.clock)
+        let policy = context.policy
         var cursor: Identifier<Session>?
         var deleted = 0
         while !Task.isCancelled {
             do throws(StoreError) {
-                let now = clock.now
+                let now = settled
                 let step = try await context.store.sweepSessions(after: cursor, limit: Self.stepSize) { record in
                     policy.isForgotten(record, at: now)
                 }

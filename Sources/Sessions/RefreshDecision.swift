@@ -41,6 +41,8 @@ public enum RefreshDecision: Hashable, Sendable {
     case caughtUp
     /// A token newer than any in the store, which was restored from a backup.
     case restored
+    /// Nobody can tell whether the session has ended: the clock has jumped (`ClockWatch`). No new token, and no refusal.
+    case undecided
     /// No new token.
     case refused(RefusalReason)
 
@@ -53,6 +55,7 @@ public enum RefreshDecision: Hashable, Sendable {
         case .reissued: "reissued"
         case .caughtUp: "caught_up"
         case .restored: "restored"
+        case .undecided: "undecided"
         case .refused(let reason): reason.rawValue
         }
     }
@@ -76,9 +79,10 @@ public struct RefreshPolicy: Hashable, Sendable {
     }
 
     /// Decides what `presentation` gets at `now`, and edits `session` accordingly. The first check that fails answers.
+    /// What the clock has ended at `now`, and would not have ended at `earliest`, is left undecided.
     public func decide(
         _ presentation: RefreshPresentation, _ session: inout Session, user: User?, client: Client?,
-        settings: Settings, now: Instant
+        settings: Settings, now: Instant, earliest: Instant? = nil
     ) -> RefreshDecision {
         if let ending = recordedEnding(of: session, user: user, client: client, settings: settings, now: now) {
             session.end(ending.reason, at: ending.at)
@@ -93,7 +97,9 @@ public struct RefreshPolicy: Hashable, Sendable {
         }
         if let device = presentation.deviceID, device != session.device.id { return .refused(.deviceMismatch) }
         if let refusal = user?.loginRefusal { return .refused(refusal) }
-        if let ending = lifetimes(settings: settings, client: client, user: user).ending(of: session, at: now) {
+        let lifetimes = lifetimes(settings: settings, client: client, user: user)
+        if let ending = lifetimes.ending(of: session, at: now) {
+            if let earliest, lifetimes.ending(of: session, at: earliest) == nil { return .undecided }
             session.end(ending.reason, at: ending.at)
             return .refused(.ended(ending.reason))
         }

@@ -3,7 +3,8 @@ extension RefreshPolicy {
     public static let tombstoneLifetime = Duration.seconds(30 * 86400)
 
     /// Whether the row of a session can be deleted: 30 days have passed since its end, however it came. A token of a
-    /// forgotten session is refused as `unknown_session`.
+    /// forgotten session is refused as `unknown_session`, for ever: `now` must be a time that no jump of the clock can
+    /// have moved (`ClockWatch.settled`).
     public func isForgotten(_ record: SessionRecord, at now: Instant) -> Bool {
         guard let end = endingInstant(of: record, at: now) else { return false }
         return now >= end + Self.tombstoneLifetime

@@ -31,7 +31,8 @@ extension TokenService {
     /// The session of a rolling token, always checked against the store: an end that was acknowledged counts at once,
     /// and logins that were disabled with immediate effect too.
     public func authenticate(_ token: String, from origin: Origin) async throws(ServiceError) -> AuthenticatedSession {
-        let now = context.clock.now
+        let time = context.time
+        let now = time.now
         guard let claims = rollingTokens.verify(token), let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
         else { throw .invalidToken(nil) }
         guard now.secondsSinceEpoch < claims.expiry else { throw .invalidToken(nil) }
@@ -39,6 +40,7 @@ extension TokenService {
             throw .invalidToken(.unknownSession)
         }
         if let ending = policy.ending(of: record, at: now) {
+            guard policy.ending(of: record, at: time.earliest) != nil else { throw .store(.clockInDoubt) }
             try await settle(ending, of: record, from: origin, at: now)
             throw .invalidToken(.ended(ending.reason))
         }
@@ -89,7 +91,7 @@ extension TokenService {
 
     /// A refresh token is active if the decision would accept it; it is asked of a copy, so that nothing is spent.
     private func introspectRefreshToken(_ token: String) async throws(ServiceError) -> Introspection {
-        let now = context.clock.now
+        let time = context.time
         guard let token = context.refreshTokens.decode(token),
             let record = try await inStore({ () async throws(StoreError) in try await store.session(token.sessionID) })
         else { return .inactive }
@@ -97,7 +99,9 @@ extension TokenService {
         let presentation = RefreshPresentation(
             serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)
         let decision = policy.decide(
-            presentation, &session, user: record.user, client: record.client, settings: record.settings, now: now)
+            presentation, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
+            earliest: time.earliest)
+        if decision == .undecided { throw .store(.clockInDoubt) }
         if case .refused = decision { return .inactive }
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
         return .refreshToken(

@@ -7,16 +7,17 @@ internal import Locks
 extension TokenService {
     /// The transaction of a refresh with a token that is not one of ours. Nil: not one of another system either.
     func exchangeForeignToken(
-        _ text: String, _ presentation: RefreshPresentation, scope: Scope?, from origin: Origin, now: Instant
+        _ text: String, _ presentation: RefreshPresentation, scope: Scope?, from origin: Origin,
+        at time: ClockWatch.Reading
     ) async throws(ServiceError) -> RefreshOutcome? {
-        guard try await mayBeForeign(text, at: now) else { return nil }
+        guard try await mayBeForeign(text, at: time.now) else { return nil }
         // Whoever was told meanwhile to try again must not find the token spent by this one.
         if Task.isCancelled { throw .overloaded }
         let id = Identifier<Session>(random: context.random)
         let digest = sha256(Array(text.utf8))
         let exchange = try await inStore { () async throws(StoreError) in
             try await store.updateForeignToken(digest) { [policy] change in
-                change.exchange(presentation, for: id, scope: scope, under: policy, from: origin, now: now)
+                change.exchange(presentation, for: id, scope: scope, under: policy, from: origin, at: time)
             }
         }
         switch exchange {
@@ -25,7 +26,7 @@ extension TokenService {
         case .spent(let sessionID):
             return try await inStore { () async throws(StoreError) in
                 try await store.updateSession(sessionID) { [policy] change in
-                    policy.refresh(presentation, scope: scope, &change, from: origin, now: now)
+                    policy.refresh(presentation, scope: scope, &change, from: origin, at: time)
                 }
             } ?? .failed(.refused(.unknownSession))
         }
@@ -71,11 +72,13 @@ extension ForeignTokenChange {
     /// Makes the session `id` of the token, if nothing stands in the way; what was exchanged already stays so.
     mutating func exchange(
         _ presentation: RefreshPresentation, for id: Identifier<Session>, scope: Scope?, under policy: RefreshPolicy,
-        from origin: Origin, now: Instant
+        from origin: Origin, at time: ClockWatch.Reading
     ) -> ForeignTokenExchange {
+        let now = time.now
         guard let token else { return .fresh(.failed(.refused(.malformed))) }
         if let exchange = token.exchange { return .spent(exchange.sessionID) }
         if let expiresAt = token.expiresAt, now >= expiresAt {
+            if time.earliest < expiresAt { return .fresh(.failed(.store(.clockInDoubt))) }
             return .fresh(.failed(.refused(.ended(.idleExpired))))
         }
         let session = Session(
@@ -84,7 +87,7 @@ extension ForeignTokenChange {
             childAnsweredAt: now, childRequestKey: presentation.requestKey)
         var change = SessionChange(
             SessionRecord(session: session, user: user, client: client, settings: settings))
-        let outcome = policy.refresh(presentation, scope: scope, &change, from: origin, now: now)
+        let outcome = policy.refresh(presentation, scope: scope, &change, from: origin, at: time)
         guard case .issued = outcome else { return .fresh(outcome) }
         // Somebody has logged in on this device since: that session is the newer one.
         if living != nil { return .fresh(.failed(.refused(.ended(.replaced)))) }

@@ -39,7 +39,7 @@ extension TokenService {
     public func refresh(
         _ request: RefreshRequest, from origin: Origin
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
-        let now = context.clock.now
+        let time = context.time
         let token = refreshToken(in: request.token)
         let presentation = RefreshPresentation(
             serial: token?.serial ?? 0, clientID: request.clientID,
@@ -50,19 +50,20 @@ extension TokenService {
         if let token {
             outcome = try await inStore { () async throws(StoreError) in
                 try await store.updateSession(token.sessionID) { [policy] change in
-                    policy.refresh(presentation, scope: request.scope, &change, from: origin, now: now)
+                    policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
                 }
             }
         } else {
             outcome = try await exchangeForeignToken(
-                request.token, presentation, scope: request.scope, from: origin, now: now)
+                request.token, presentation, scope: request.scope, from: origin, at: time)
         }
         switch outcome {
         case nil: throw .refused(token == nil ? .malformed : .unknownSession)
         case .failed(let error): throw error
         case .issued(let decision, let session, let user, let client, let settings):
             let grant = try grant(
-                session, user: user, client: client, settings: settings, scope: request.scope ?? session.scope, at: now)
+                session, user: user, client: client, settings: settings, scope: request.scope ?? session.scope,
+                at: time.now)
             return (grant, decision)
         }
     }
@@ -96,11 +97,14 @@ extension RefreshPolicy {
     /// The transaction of a refresh: the decision, and the audit events that go with it.
     func refresh(
         _ presentation: RefreshPresentation, scope: Scope?, _ change: inout SessionChange, from origin: Origin,
-        now: Instant
+        at time: ClockWatch.Reading
     ) -> RefreshOutcome {
+        let now = time.now
         var session = change.session
         let decision = decide(
-            presentation, &session, user: change.user, client: change.client, settings: change.settings, now: now)
+            presentation, &session, user: change.user, client: change.client, settings: change.settings, now: now,
+            earliest: time.earliest)
+        if decision == .undecided { return .failed(.store(.clockInDoubt)) }
         if case .refused(let reason) = decision {
             change.keep(session, endedBy: origin, at: now)
             return .failed(.refused(reason))

@@ -14,6 +14,8 @@ public struct ServiceContext: Sendable {
     public let passwords: PasswordHasher
     /// The time.
     public let clock: WallClock
+    /// How far it can be believed; nil: altogether.
+    public let clockWatch: ClockWatch?
     /// Random bytes.
     public let random: RandomSource
     /// The `iss` of every rolling token: the public base URL.
@@ -27,17 +29,26 @@ public struct ServiceContext: Sendable {
     /// What all use cases share.
     public init(
         store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,
-        passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String
+        passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String,
+        clockWatch: ClockWatch? = nil
     ) {
         self.store = store
         self.policy = policy
         self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
         self.signingKeys = signingKeys
         self.passwords = passwords
-        self.clock = clock
+        self.clock = clockWatch.map { watch in WallClock { watch.reading.now } } ?? clock
+        self.clockWatch = clockWatch
         self.random = random
         self.issuer = issuer
         self.audience = audience
+    }
+
+    /// The time, and the earliest that it can be.
+    var time: ClockWatch.Reading {
+        if let clockWatch { return clockWatch.reading }
+        let now = clock.now
+        return ClockWatch.Reading(now: now, earliest: now)
     }
 }
 

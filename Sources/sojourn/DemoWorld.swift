@@ -51,7 +51,8 @@ struct DemoWorld {
         configuration.server.publicListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
         configuration.server.adminListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
         let surroundings = Surroundings(
-            clock: WallClock { clock.instant.withLock { $0 } }, logger: .silent)
+            clock: WallClock { clock.instant.withLock { $0 } },
+            secondsPassed: { clock.instant.withLock { $0.secondsSinceEpoch } }, logger: .silent)
         server = SojournServer(configuration, surroundings)
         let start = try await server.start()
         publicAddress = try SocketAddress(String(start.addresses.public.dropFirst("http://".count)))

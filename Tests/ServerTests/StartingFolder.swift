@@ -66,10 +66,24 @@ final class StartingClock: Sendable {
 
     var wall: WallClock { WallClock { Instant(secondsSinceEpoch: self.seconds.withLock { $0 }) } }
 
+    private let jumps = Locked<Int64>(0)
+
+    /// Time passes.
     func advance(_ duration: Duration) { seconds.withLock { $0 += duration.components.seconds } }
 
+    /// The clock is set, forwards or backwards, and no time passes.
+    func jump(_ duration: Duration) {
+        advance(duration)
+        jumps.withLock { $0 += duration.components.seconds }
+    }
+
+    /// A clock that nobody can set.
+    var secondsPassed: Int64 { seconds.withLock { $0 } - jumps.withLock { $0 } }
+
     func surroundings(rootKey: String? = nil, adminKey: String? = nil) -> Surroundings {
-        Surroundings(clock: wall, logger: .silent, rootKeyVariable: rootKey, adminKeyVariable: adminKey)
+        Surroundings(
+            clock: wall, secondsPassed: { self.secondsPassed }, logger: .silent, rootKeyVariable: rootKey,
+            adminKeyVariable: adminKey)
     }
 }
 
