@@ -32,7 +32,7 @@ let package = Package(
         .target(name: "Locks", swiftSettings: strictMemory),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", swiftSettings: strictMemory),
-        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: strictMemory),
+        .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux"], swiftSettings: strictMemory),
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
         .target(name: "Telemetry", dependencies: ["Locks"], swiftSettings: strict),
         .target(
@@ -133,6 +133,7 @@ let package = Package(
             dependencies: [
                 "sojourn", "Server", "Endpoints", "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP",
                 "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
+                "Migrations",
             ], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

@@ -3,11 +3,13 @@
 // It must not know tokens, JSON, users or the store. No other module but TLS sees OpenSSL; what both need to hold its
 // objects is `package` here.
 //
-// Nothing here is an algorithm of our own: each function arranges its arguments and calls libcrypto.
+// Nothing here is an algorithm of our own: each function arranges its arguments and calls libcrypto, or libcrypt for the
+// bcrypt hashes of other systems.
 // What an input can cause is answered by nil, false or a typed error. What only exhausted memory or a broken
 // random generator can cause stops the process: carrying on would mean weak keys.
 //
-// Reading order: RandomSource, Digests, SecretKey, AES256GCM, SigningKey, VerificationKey, Scrypt, Base64URL.
+// Reading order: RandomSource, Digests, SecretKey, AES256GCM, SigningKey, VerificationKey, Scrypt, ForeignPasswordHash,
+// Base64URL.
 
 internal import COpenSSL
 

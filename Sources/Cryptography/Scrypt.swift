@@ -83,6 +83,9 @@ public struct Scrypt: Sendable, Equatable {
             || stored.hash.count < Self.hashCount
     }
 
+    /// Whether the text is a scrypt hash within the bounds.
+    public static func isHash(_ text: String) -> Bool { PHCString(text) != nil }
+
     func derive(_ password: [UInt8], salt: [UInt8], count: Int) throws(PasswordError) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: count)
         let result = unsafe password.withUnsafeBytes { password in

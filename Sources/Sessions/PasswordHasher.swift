@@ -1,5 +1,6 @@
 public import Cryptography
 internal import Dispatch
+internal import Locks
 internal import Synchronization
 
 /// Hashes and verifies passwords away from the event loops, a few at a time: scrypt with N = 2^17 takes 128 MiB and a
@@ -47,8 +48,16 @@ public final class PasswordHasher: Sendable {
         return try await run { [scrypt] in try? scrypt.hash(bytes) }
     }
 
+    /// Whether `text` is a hash that `verify` understands: one of ours, or of another system.
+    public static func canVerify(_ text: String) -> Bool {
+        Scrypt.isHash(text) || ForeignPasswordHash(text) != nil
+    }
+
     /// Whether `password` is the one behind `phc`. A nil `phc` takes as long and answers false, so that an unknown user
     /// cannot be told from a wrong password.
+    ///
+    /// The hash of another system is verified beside a scrypt of nothing: whoever asks waits for the longer of the two,
+    /// which is the scrypt, so that users who came from there cannot be told from others either.
     public func verify(_ password: String, against phc: String?) async throws(ServiceError) -> Bool {
         let bytes = Array(Text.normalized(password).utf8)
         let isPossible = bytes.count <= Self.byteCountMax && !bytes.contains(0)
@@ -56,12 +65,35 @@ public final class PasswordHasher: Sendable {
         return try await run { [scrypt] () -> Bool? in
             // A password that no hash can have been made of costs the same and is wrong.
             guard isPossible, let phc else { return (try? scrypt.verifyAgainstNothing(work)).map { false } }
+            if let foreign = ForeignPasswordHash(phc) {
+                // Others did not normalise what was typed.
+                let typed = Array(password.utf8)
+                let candidates = typed == work ? [work] : [work, typed]
+                return Self.verify(candidates, against: foreign, beside: scrypt)
+            }
             return try? scrypt.verify(work, against: phc)
         }
     }
 
     /// Whether the password should be hashed again, because the parameters have risen since.
     public func needsRehash(_ phc: String) -> Bool { scrypt.needsRehash(phc) }
+
+    private static func verify(
+        _ candidates: [[UInt8]], against foreign: ForeignPasswordHash, beside scrypt: Scrypt
+    ) -> Bool? {
+        let isRight = Locked<Bool?>(nil)
+        let hasWaited = Locked(false)
+        DispatchQueue.concurrentPerform(iterations: 2) { part in
+            if part == 0 {
+                let result = (try? scrypt.verifyAgainstNothing(candidates[0])) != nil
+                hasWaited.withLock { $0 = result }
+            } else {
+                let result = try? candidates.contains { candidate in try foreign.verify(candidate) }
+                isRight.withLock { $0 = result }
+            }
+        }
+        return hasWaited.withLock { $0 } ? isRight.withLock { $0 } : nil
+    }
 
     /// What `work` comes to; overloaded when it came to nothing, or too late to its turn.
     private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value?) async throws(ServiceError) -> Value {

@@ -130,7 +130,15 @@ extension User {
 
 extension TransferLine {
     fileprivate mutating func passwordHash() throws(LineProblem) -> String? {
-        guard let text = try optionalText("password_hash") else { return nil }
+        let credential: KeycloakCredential? = try value("keycloak_credential", "a credential of a Keycloak export")
+        var hash = try optionalText("password_hash")
+        if hash == nil, let credential { hash = try credential.passwordHash() }
+        guard let text = hash else { return nil }
+        guard PasswordHasher.canVerify(text) else {
+            throw LineProblem(
+                "the password hash is none of: scrypt ($scrypt$…), bcrypt ($2a$…, $2b$…, $2y$…), PBKDF2 ($pbkdf2-sha256$…, "
+                    + "$pbkdf2-sha512$…, pbkdf2_sha256$…), or would take too long to verify")
+        }
         return text
     }
 

@@ -1,4 +1,6 @@
+import Cryptography
 import HTTP
+import SQLiteStore
 import Sessions
 import Testing
 
@@ -170,6 +172,28 @@ import Testing
             }
             #expect(await late.value.status == 503)
             #expect(await stage.refresh(kept.refresh).status == 200)
+        }
+    }
+
+    @Test func aUserWhoCameWithAForeignHashLogsInAndGetsOneOfOurs() async throws {
+        try await Stage.with { stage in
+            let hash = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK"
+            let user = User(
+                id: Identifier(random: .system), username: "bob", passwordHash: hash,
+                createdAt: Instant(secondsSinceEpoch: Stage.start))
+            #expect(try await stage.store.importUsers([user]) == [.written])
+            func logIn(_ password: String) async -> Answer {
+                await stage.call(
+                    .post, "/v1/login", #"{"username":"bob","password":"\#(password)","device":{"id":"phone-1"}}"#)
+            }
+            #expect(await logIn("U*U").string("code") == "invalid_credentials")
+            #expect(try await stage.store.user(.id(user.id))?.passwordHash == hash)
+            #expect(await logIn("U*U*").status == 200)
+            let stored = try #require(try await stage.store.user(.id(user.id))?.passwordHash)
+            #expect(stored.hasPrefix("$scrypt$"))
+            #expect(await logIn("U*U*").status == 200)
+            #expect(await logIn("U*U").status == 401)
+            #expect(try await stage.store.user(.id(user.id))?.passwordHash == stored)
         }
     }
 }

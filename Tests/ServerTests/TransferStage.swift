@@ -30,7 +30,9 @@ struct TransferStage: Sendable {
         tokens = TokenService(context)
         administration = Administration(context)
         try await keys.maintain(at: clock.wall.now)
-        _ = try await administration.createClient(id: Client.mobileID, by: .system) { _ in nil }
+        if try await store.client(Client.mobileID) == nil {
+            _ = try await administration.createClient(id: Client.mobileID, by: .system) { _ in nil }
+        }
     }
 
     struct Unusable: Error {}

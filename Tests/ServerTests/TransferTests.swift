@@ -184,6 +184,26 @@ struct TransferRefusalTests {
             ])
     }
 
+    @Test("password hashes of other systems are taken, unknown ones are refused with their line")
+    func passwordHashes() async throws {
+        func user(_ name: String, _ member: String) -> String { #"{"type":"user","username":"\#(name)",\#(member)}"# }
+        let secret =
+            #"{\"value\":\"g23pczKX3v535mMMYN4b8rWIeFGTb1TJLUgLxOfxHFs=\",\"salt\":\"AAECAwQFBgcICQoLDA0ODw==\"}"#
+        func keycloak(_ algorithm: String) -> String {
+            #""keycloak_credential":{"type":"password","secretData":"\#(secret)","credentialData":""#
+                + #"{\"hashIterations\":2000,\"algorithm\":\"\#(algorithm)\"}"}"#
+        }
+        let lines = try await refused(
+            user("a", #""password_hash":"$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW""#),
+            user("b", #""password_hash":"pbkdf2_sha256$1000$seasalt$JgZryXe2Ga8ysg6XbzkLpTdyPQrHqsinbL9BnnhgX4A=""#),
+            user("c", keycloak("pbkdf2-sha256")), user("d", #""password_hash":"5f4dcc3b5aa765d61d8327deb882cf99""#),
+            user("e", keycloak("argon2")), user("f", #""keycloak_credential":{"secretData":"","credentialData":""}"#))
+        #expect(lines.count == 3)
+        #expect(lines.first?.hasPrefix("line 4: the password hash is none of: scrypt") == true)
+        #expect(lines.dropFirst().first?.hasPrefix("line 5: 'argon2' in 'keycloak_credential' cannot be") == true)
+        #expect(lines.last == "line 6: 'keycloak_credential' has no secretData and credentialData of a password")
+    }
+
     @Test("a user without an id is the same user again, and a username has one user")
     func usersWithoutID() async throws {
         let lines = try await refused(

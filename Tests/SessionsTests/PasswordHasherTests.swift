@@ -12,6 +12,45 @@ import Testing
         var now: ContinuousClock.Instant { start + .seconds(seconds.load(ordering: .relaxed)) }
     }
 
+    private static let bcrypt = "$2b$05$/OK.fbVrR/bpIqNJ5ianF.CE5elHaaO4EbggVDjb8P19RukzXSM3e"
+
+    @Test func aForeignHash_isVerified_andToBeMadeAnew() async throws {
+        let hasher = PasswordHasher(scrypt: try #require(Scrypt(logN: 4, r: 8, p: 1)))
+        let hash = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK"
+        #expect(PasswordHasher.canVerify(hash))
+        #expect(hasher.needsRehash(hash))
+        #expect(try await hasher.verify("U*U*", against: hash))
+        #expect(try await !hasher.verify("U*U", against: hash))
+        #expect(try await !hasher.verify("", against: hash))
+        #expect(try await !hasher.verify("U*U*\0", against: hash))
+        #expect(try await !hasher.verify("U*U*", against: hash + "x"))
+        #expect(!PasswordHasher.canVerify(hash + "x"))
+        #expect(PasswordHasher.canVerify(try await hasher.hash("correct horse")))
+    }
+
+    @Test func aForeignHash_ofWhatWasNotNormalised_isVerifiedAsTyped() async throws {
+        let hasher = PasswordHasher(scrypt: try #require(Scrypt(logN: 4, r: 8, p: 1)))
+        // hashlib.pbkdf2_hmac("sha256", "passwo\u0308rd", "s", 10)
+        let hash = "pbkdf2_sha256$10$s$DUgViFFbuNMr8G/HzScY5QkS8+qrIpfZOa6JvFdCG+8="
+        #expect(try await hasher.verify("passwo\u{308}rd", against: hash))
+        #expect(try await !hasher.verify("passw\u{F6}rd", against: hash))
+    }
+
+    @Test func aForeignHash_takesAsLongAsNone() async throws {
+        let hasher = PasswordHasher(scrypt: try #require(Scrypt(logN: 15, r: 8, p: 1)))
+        func shortest(_ hash: String?) async throws -> Duration {
+            var shortest = Duration.seconds(1000)
+            for _ in 0..<7 {
+                let start = ContinuousClock.now
+                #expect(try await !hasher.verify("wrong", against: hash))
+                shortest = min(shortest, ContinuousClock.now - start)
+            }
+            return shortest
+        }
+        let ratio = try await shortest(Self.bcrypt) / shortest(nil)
+        #expect((0.7...1.5).contains(ratio), "\(ratio)")
+    }
+
     @Test func aPasswordThatWaitedTooLong_isNotHashedAnyMore() async throws {
         let stopwatch = Stopwatch()
         let scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))

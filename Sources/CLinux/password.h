@@ -1,0 +1,20 @@
+#pragma once
+/* libcrypt, which is part of every Debian beside the C library: the hashes of /etc/shadow, bcrypt among them. */
+#include <crypt.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hashes a phrase by a setting, both ended with a NUL, into CRYPT_OUTPUT_SIZE bytes. 1 on success, 0 for a setting that
+   means nothing, -1 when there is no memory. struct crypt_data has 32 KiB, which Swift would not import. */
+static inline int CLinux_crypt(const char *phrase, const char *setting, char *output) {
+    struct crypt_data *data = calloc(1, sizeof *data);
+    if (data == NULL) return -1;
+    errno = 0;
+    const char *hash = crypt_rn(phrase, setting, data, sizeof *data);
+    int result = hash != NULL ? 1 : errno == ENOMEM ? -1 : 0;
+    if (result == 1) memcpy(output, data->output, CRYPT_OUTPUT_SIZE);
+    explicit_bzero(data, sizeof *data);
+    free(data);
+    return result;
+}
