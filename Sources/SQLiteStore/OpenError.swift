@@ -34,8 +34,8 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What to do about a database that is damaged.
     public static func wayOut(_ path: String) -> String {
-        "stop the server, keep copies of \(path) and \(path)-wal, and put the newest backup in the place of both; nobody "
-            + "is logged out by that. Without a backup, \"sqlite3 \(path) .recover\" saves what can still be read."
+        "stop the server and run 'sojourn restore' with the newest backup; it keeps the damaged file, and logs nobody out. "
+            + "Without a backup, 'sqlite3 \(path) .recover' saves what can still be read."
     }
 
     /// The sentence.

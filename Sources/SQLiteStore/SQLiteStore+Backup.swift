@@ -80,7 +80,7 @@ extension SQLiteStore {
         _ path: String, replacing: Bool, database: String
     ) throws(BackupError) -> String {
         let target = try BackupError.opening { () throws(OpenError) in try DatabaseFile.resolve(path) }
-        let companions = ["", "-wal", "-shm", "-journal", ".lock", ".sock", ".root-key"].map { database + $0 }
+        let companions = ["", "-wal", "-shm", "-journal", ".lock", ".sock", ".clock", ".root-key"].map { database + $0 }
         if companions.contains(target) || DatabaseFile.isSame(target, database) { throw .isTheDatabase(path: path) }
         if DatabaseFile.exists(target) {
             if !replacing { throw .exists(path: path) }

@@ -17,6 +17,12 @@ struct DamageProcessTests {
         let login = first.admin(.post, "/users/username:anna/sessions")
         let token = try #require(login?.json["refresh_token"]?.string)
         let access = try #require(login?.json["access_token"]?.string)
+        // Taken before the refresh, of which the backup knows nothing.
+        let backup = try await CommandLineProgram(folder).run([
+            "backup", folder.file("saved"), "--database", "sqlite:db",
+        ])
+        #expect(backup.status == 0, "\(backup.errors)")
+        let newer = first.refresh(token)?.json["refresh_token"]?.string ?? token
         await first.kill()
         let sound = try await CommandLineProgram(folder).run(["doctor", "--database", "sqlite:db"])
         #expect(sound.output.contains("sound (integrity_check)"), "\(sound.output)")
@@ -46,6 +52,13 @@ struct DamageProcessTests {
         #expect(stopped.status == 1)
         #expect(
             stopped.output.contains("is damaged (") && stopped.output.contains("newest backup"), "\(stopped.output)")
+
+        let way = try await CommandLineProgram(folder).run(["restore", folder.file("saved"), "--database", "sqlite:db"])
+        #expect(way.status == 0, "\(way.errors)")
+        let restored = try await CrashServer(folder)
+        #expect(restored.refresh(newer)?.status == 200)
+        #expect(restored.call(.get, "/readyz")?.status == 200)
+        await restored.kill()
     }
 
     @Test("a damaged header stops the start with a line that names the way out")
