@@ -71,7 +71,7 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "Cryptography", "Telemetry", "HTTP", "EventLoops", "Sockets", "TLS", "HTTPServer", "Sessions",
-                "Endpoints", "SQLiteStore", "Locks",
+                "Endpoints", "SQLiteStore", "PostgresStore", "Locks",
             ], swiftSettings: strict),
         // Row 6: programs
         .executableTarget(

@@ -21,12 +21,13 @@ struct MigrationRunner {
 
     /// Applies what is missing. Refuses a database that is not ours, is from a newer program, or was built otherwise. A newer
     /// one whose newest steps only added something that older programs need not know would be refused, too.
-    func run(on connection: Connection, url: String) throws(OpenError) {
-        while try OpenError.mapping(url, { () throws(DatabaseError) in try step(on: connection) }).get() {}
+    func run(on connection: Connection, url: String) throws(PostgresStore.OpenError) {
+        while try PostgresStore.OpenError.mapping(url, { () throws(DatabaseError) in try step(on: connection) }).get() {
+        }
     }
 
     /// Applies the next migration; false when none is missing.
-    private func step(on connection: Connection) throws(DatabaseError) -> Result<Bool, OpenError> {
+    private func step(on connection: Connection) throws(DatabaseError) -> Result<Bool, PostgresStore.OpenError> {
         let deadline = now() + Self.patience
         return try Transaction.run(
             on: connection, [TransactionLock.migrations.alone], timeLeft: Self.patience, until: deadline
@@ -51,7 +52,7 @@ struct MigrationRunner {
     static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.postgres.utf8)) }
 
     /// What was applied must be a beginning of what is known.
-    private func problem(_ applied: [Applied]) -> OpenError? {
+    private func problem(_ applied: [Applied]) -> PostgresStore.OpenError? {
         if let newest = applied.last, let known = migrations.last, newest.version > known.version {
             return .newerDatabase(version: newest.version, newestKnown: known.version)
         }
@@ -80,8 +81,8 @@ struct MigrationRunner {
 enum DurabilityCheck {
     static func run(
         on connection: Connection, url: String, until deadline: ContinuousClock.Instant
-    ) throws(OpenError) {
-        let off = try OpenError.mapping(url) { () throws(DatabaseError) in
+    ) throws(PostgresStore.OpenError) {
+        let off = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
             try connection.run(
                 [
                     Statement(

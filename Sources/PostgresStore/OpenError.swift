@@ -1,49 +1,51 @@
-/// Why a database cannot be used, in a sentence that says what to do. Passwords are not repeated.
-public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The server cannot be reached, or refuses.
-    case unreachable(reason: String)
-    /// The server acknowledges changes before they are durable; the text names the setting.
-    case notDurable(setting: String)
-    /// The schema holds tables that are not ours.
-    case notADatabase
-    /// The database was written by a newer version of this program.
-    case newerDatabase(version: Int, newestKnown: Int)
-    /// The database was built with a migration that is not the one of that number in this program.
-    case changedMigration(version: Int)
-    /// The database refuses to be read or changed.
-    case failed(reason: String)
+extension PostgresStore {
+    /// Why a database cannot be used, in a sentence that says what to do. Passwords are not repeated.
+    public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The server cannot be reached, or refuses.
+        case unreachable(reason: String)
+        /// The server acknowledges changes before they are durable; the text names the setting.
+        case notDurable(setting: String)
+        /// The schema holds tables that are not ours.
+        case notADatabase
+        /// The database was written by a newer version of this program.
+        case newerDatabase(version: Int, newestKnown: Int)
+        /// The database was built with a migration that is not the one of that number in this program.
+        case changedMigration(version: Int)
+        /// The database refuses to be read or changed.
+        case failed(reason: String)
 
-    /// Runs `body` and says of what it throws what it means for opening the database.
-    static func mapping<Value>(
-        _ url: String, _ body: () throws(DatabaseError) -> Value
-    ) throws(OpenError) -> Value {
-        do throws(DatabaseError) {
-            return try body()
-        } catch {
-            switch error {
-            case .lost(let message): throw .unreachable(reason: message)
-            case .refused, .contradiction: throw .failed(reason: error.description)
+        /// Runs `body` and says of what it throws what it means for opening the database.
+        static func mapping<Value>(
+            _ url: String, _ body: () throws(DatabaseError) -> Value
+        ) throws(OpenError) -> Value {
+            do throws(DatabaseError) {
+                return try body()
+            } catch {
+                switch error {
+                case .lost(let message): throw .unreachable(reason: message)
+                case .refused, .contradiction: throw .failed(reason: error.description)
+                }
             }
         }
-    }
 
-    /// The sentence.
-    public var description: String {
-        switch self {
-        case .unreachable(let reason): "The PostgreSQL database cannot be reached: \(reason)."
-        case .notDurable(let setting):
-            "The PostgreSQL server acknowledges changes that a crash can take back (\(setting) is off). Turn it on, for "
-                + "this database at least (ALTER DATABASE … SET), or people will be logged out by a crash."
-        case .notADatabase:
-            "The PostgreSQL database holds tables that are not of this program. Name another database, or another schema "
-                + "(?options=-csearch_path%3Dsojourn); this one was not touched."
-        case .newerDatabase(let version, let newestKnown):
-            "The PostgreSQL database is at version \(version) of its schema, and this program knows only up to "
-                + "\(newestKnown). Run the newer program, or restore the backup from before it was upgraded."
-        case .changedMigration(let version):
-            "The PostgreSQL database was built with another text of migration \(version) than this program has. "
-                + "Run the program that built it: a released migration never changes."
-        case .failed(let reason): "The PostgreSQL database cannot be used: \(reason)."
+        /// The sentence.
+        public var description: String {
+            switch self {
+            case .unreachable(let reason): "The PostgreSQL database cannot be reached: \(reason)."
+            case .notDurable(let setting):
+                "The PostgreSQL server acknowledges changes that a crash can take back (\(setting) is off). Turn it on, for "
+                    + "this database at least (ALTER DATABASE … SET), or people will be logged out by a crash."
+            case .notADatabase:
+                "The PostgreSQL database holds tables that are not of this program. Name another database, or another schema "
+                    + "(?options=-csearch_path%3Dsojourn); this one was not touched."
+            case .newerDatabase(let version, let newestKnown):
+                "The PostgreSQL database is at version \(version) of its schema, and this program knows only up to "
+                    + "\(newestKnown). Run the newer program, or restore the backup from before it was upgraded."
+            case .changedMigration(let version):
+                "The PostgreSQL database was built with another text of migration \(version) than this program has. "
+                    + "Run the program that built it: a released migration never changes."
+            case .failed(let reason): "The PostgreSQL database cannot be used: \(reason)."
+            }
         }
     }
 }

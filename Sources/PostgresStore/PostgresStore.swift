@@ -114,6 +114,11 @@ public final class PostgresStore: Store {
         }
     }
 
+    /// How many changes wait for a connection.
+    public var waitingChanges: Int {
+        sessionChanges.reduce(0) { $0 + $1.waitingCount } + changes.reduce(0) { $0 + $1.waitingCount }
+    }
+
     // MARK: Ways to the database
 
     /// Brings a change of a session to the connection that has its part of all ids.

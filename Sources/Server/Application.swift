@@ -1,14 +1,13 @@
 internal import Cryptography
 public import Endpoints
 public import Sessions
-public import SQLiteStore
 public import Telemetry
 
 /// Everything but the sockets: the store, the keys and the endpoints, put together for one database. A server puts
 /// listeners in front of it; the command line, when no server runs, asks it directly.
 public struct Application: Sendable {
     /// The database.
-    public let store: SQLiteStore
+    public let database: Database
     /// What all use cases share.
     public let context: ServiceContext
     /// All numbers that `GET /metrics` shows.
@@ -30,29 +29,26 @@ public struct Application: Sendable {
         _ configuration: Configuration, _ surroundings: Surroundings, issuer: String? = nil
     ) async throws(StartError) -> Application {
         let metrics = MetricsRegistry()
-        let store: SQLiteStore
-        do throws(OpenError) {
-            var options = SQLiteStore.Options(clock: surroundings.clock)
-            options.observer = storeObserver(metrics, surroundings.logger)
-            store = try SQLiteStore(path: configuration.database.path, options: options)
-        } catch { throw .database(error) }
+        let database = try Database.open(
+            configuration, clock: surroundings.clock, StoreObservation(metrics, surroundings.logger))
         do throws(StartError) {
             let issuer =
                 issuer
                 ?? configuration.server.publicListen.baseURL(
                     isSecure: configuration.server.tlsCertificate != nil)
-            return try await Application(store, metrics, configuration, surroundings, issuer: issuer)
+            return try await Application(database, metrics, configuration, surroundings, issuer: issuer)
         } catch {
-            await store.close()
+            await database.close()
             throw error
         }
     }
 
     private init(
-        _ store: SQLiteStore, _ metrics: MetricsRegistry, _ configuration: Configuration,
+        _ database: Database, _ metrics: MetricsRegistry, _ configuration: Configuration,
         _ surroundings: Surroundings, issuer: String
     ) async throws(StartError) {
-        self.store = store
+        self.database = database
+        let store = database.store
         self.metrics = metrics
         logger = surroundings.logger
         let isNew = try await Self.isNew(store)
@@ -97,15 +93,16 @@ public struct Application: Sendable {
 
     /// The endpoints of this application.
     public func endpoints(isStopping: @escaping @Sendable () -> Bool = { false }) -> Endpoints {
-        Endpoints(
-            context: context, metrics: metrics, logger: logger, backups: Backups(store, logger: logger),
-            isStopping: isStopping)
+        var backups: Backups?
+        if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
+        return Endpoints(
+            context: context, metrics: metrics, logger: logger, backups: backups, isStopping: isStopping)
     }
 
     /// Waits for what was asked and lets go of the database.
-    public func close() async { await store.close() }
+    public func close() async { await database.close() }
 
-    private static func isNew(_ store: SQLiteStore) async throws(StartError) -> Bool {
+    private static func isNew(_ store: any Store) async throws(StartError) -> Bool {
         do throws(StoreError) {
             return try await store.updateSigningKeys { keys, _ in keys.isEmpty }
         } catch { throw .store(error) }

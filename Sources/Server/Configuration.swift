@@ -51,11 +51,43 @@ public struct Configuration: Hashable, Sendable {
 
     /// Where everything is kept.
     public struct Database: Hashable, Sendable {
-        /// The path of the SQLite file; a relative one starts at the working directory.
-        public var path = "sojourn.sqlite"
+        /// The two kinds of databases.
+        public enum Place: Hashable, Sendable {
+            /// A file; a relative path starts at the working directory.
+            case sqlite(path: String)
+            /// A server, by the URL that libpq reads, which may hold a password.
+            case postgres(url: String)
+        }
 
-        /// As it is written in a configuration: `sqlite:PATH`.
-        public var url: String { "sqlite:\(path)" }
+        /// Where it is.
+        public var place = Place.sqlite(path: "sojourn.sqlite")
+
+        /// The path of the SQLite file. With PostgreSQL what lies beside it lies in the working directory.
+        public var path: String {
+            get {
+                switch place {
+                case .sqlite(let path): path
+                case .postgres: "sojourn"
+                }
+            }
+            set { place = .sqlite(path: newValue) }
+        }
+        /// Whether it is a file.
+        public var isFile: Bool {
+            if case .sqlite = place { return true }
+            return false
+        }
+        /// As it is written in a configuration, without a password: `sqlite:PATH`, `postgres://…`.
+        public var url: String {
+            switch place {
+            case .sqlite(let path): return "sqlite:\(path)"
+            case .postgres(let url):
+                guard let at = url.firstIndex(of: "@"), let scheme = url.firstRange(of: "://"), scheme.upperBound < at,
+                    let colon = url[scheme.upperBound..<at].firstIndex(of: ":")
+                else { return url }
+                return url[..<colon] + ":…" + url[at...]
+            }
+        }
         /// The Unix socket over which the command line speaks to the server that has the database open.
         public var socketPath: String { path + ".sock" }
     }

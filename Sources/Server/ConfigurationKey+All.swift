@@ -28,8 +28,8 @@ extension ConfigurationKey {
 
     static let database = [
         text(
-            "database.url", "sqlite:PATH", \.database.path,
-            parse: { databasePath(url: $0) }, print: { "sqlite:\($0)" })
+            "database.url", "sqlite:PATH or postgres://USER@HOST/NAME", \.database,
+            parse: { databasePlace(url: $0).map { Configuration.Database(place: $0) } }, print: \.url)
     ]
 
     static let keys = [
@@ -99,6 +99,14 @@ extension ConfigurationKey {
             mode & 0o111 == 0
         else { return nil }
         return mode
+    }
+
+    /// `sqlite:PATH`, or a URL of PostgreSQL, which libpq judges.
+    static func databasePlace(url: String) -> Configuration.Database.Place? {
+        if ["postgres://", "postgresql://"].contains(where: url.hasPrefix) {
+            return url.utf8.contains(0) ? nil : .postgres(url: url)
+        }
+        return databasePath(url: url).map { .sqlite(path: $0) }
     }
 
     /// The path of `sqlite:PATH`; nil for anything else, and for databases in memory, which would keep nothing.

@@ -1,12 +1,16 @@
 internal import HTTPServer
+internal import PostgresStore
 internal import SQLiteStore
 internal import Telemetry
 
 // What the store and the engine tell of themselves, as metrics. The endpoints count their own.
 
-extension Application {
-    /// Counts what the store does.
-    static func storeObserver(_ metrics: MetricsRegistry, _ logger: Logger) -> Observer {
+/// Counts what a store does, of either kind.
+struct StoreObservation: Sendable {
+    let sqlite: Observer
+    let postgres: PostgresStore.Observer
+
+    init(_ metrics: MetricsRegistry, _ logger: Logger) {
         let batches = metrics.counters(
             "sojourn_store_batches_total", help: "Transactions of the database writer.",
             labels: [MetricLabel("outcome", values: ["committed", "refused"])])
@@ -15,18 +19,26 @@ extension Application {
         let commits = metrics.histogram(
             "sojourn_store_commit_duration_seconds", help: "Commits that wrote: mostly the wait for the disk.")
         let failures = metrics.counter("sojourn_store_failures_total", help: "Errors of the database or the disk.")
-        return Observer(
+        let failed = { @Sendable (sentence: String) in
+            failures.increment()
+            logger.error("database failure", ["cause": .string(sentence)])
+        }
+        sqlite = Observer(
             batchEnded: { batch in
                 (batch.isCommitted ? committed : refused).increment()
                 changes.increment(by: UInt64(batch.changes))
                 if batch.wrote { commits.observe(batch.commitDuration) }
-            },
-            failed: { sentence in
-                failures.increment()
-                logger.error("database failure", ["cause": .string(sentence)])
-            })
+            }, failed: failed)
+        postgres = PostgresStore.Observer(
+            batchEnded: { count, duration in
+                committed.increment()
+                changes.increment(by: UInt64(count))
+                commits.observe(duration)
+            }, failed: failed)
     }
+}
 
+extension Application {
     /// Shows the engine's counters, which it keeps anyway.
     func show(_ engine: HTTPServer, waitingChanges: @escaping @Sendable () -> Int) {
         let shown: [(String, String, @Sendable (HTTPServer.Statistics) -> Int)] = [

@@ -68,7 +68,7 @@ public actor SojournServer {
         do throws(StartError) {
             let addresses = try listen(engine, reloaders)
             let application = try await openApplication(issuer: addresses.public)
-            application.show(engine, waitingChanges: { [store = application.store] in store.waitingChanges })
+            application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
             do throws(StartError) {
                 // Not before the database is ours: the socket of the server that has it must stay where it is.
                 try listenToAdministrators(engine, addresses.adminSocket)

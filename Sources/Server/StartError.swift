@@ -1,11 +1,14 @@
 public import Sessions
 public import Sockets
+public import PostgresStore
 public import SQLiteStore
 
 /// Why a server does not start, in one line that says what to do.
 public enum StartError: Error, Sendable, CustomStringConvertible {
     /// The database cannot be opened.
     case database(OpenError)
+    /// The PostgreSQL database cannot be used.
+    case postgres(PostgresStore.OpenError)
     /// The root keys cannot be had.
     case rootKeys(RootKeyFile.Problem)
     /// The root keys are not the ones that the database was made with.
@@ -35,6 +38,7 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .database(let error): error.description
+        case .postgres(let error): error.description
         case .rootKeys(let problem): problem.description
         case .wrongRootKeys(let source):
             "\(source) does not hold the root key that the database was made with; restore the right one from its backup"

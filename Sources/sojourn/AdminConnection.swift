@@ -45,7 +45,7 @@ struct AdminConnection {
     /// Opens the database in this process.
     static func application(_ configuration: Configuration, mustExist: Bool) async throws(Failure) -> Application {
         let database = configuration.database.path
-        guard !mustExist || FileManager.default.fileExists(atPath: database) else {
+        guard !mustExist || !configuration.database.isFile || FileManager.default.fileExists(atPath: database) else {
             throw Failure(
                 .unavailable,
                 "no server runs here and there is no database \(database); start 'sojourn serve', or name the database "

@@ -49,7 +49,8 @@ extension Command.Option {
     static let configuration = [
         Command.Option(
             "--config", "FILE", "the configuration; else $SOJOURN_CONFIG, else ./sojourn.json5 if there is one"),
-        Command.Option("--database", "sqlite:PATH", "the database (default sqlite:sojourn.sqlite)"),
+        Command.Option(
+            "--database", "URL", "the database, sqlite:PATH or postgres://… (default sqlite:sojourn.sqlite)"),
     ]
     /// For machines.
     static let json = Command.Option("--json", nil, "print the answer as JSON")

@@ -97,7 +97,7 @@ struct Examination {
 
     private func database() async -> [Finding] {
         let path = configuration.database.path
-        guard FileManager.default.fileExists(atPath: path) else {
+        guard !configuration.database.isFile || FileManager.default.fileExists(atPath: path) else {
             let folder = Self.folder(of: path)
             // Where there is no folder at all, the check of the disk says so.
             if access(folder, F_OK) == 0, access(folder, W_OK | X_OK) != 0 {
@@ -109,7 +109,7 @@ struct Examination {
             }
             return [Finding(.ok, "database", "the first start will make \(path)")]
         }
-        var findings = [permissions(path)]
+        var findings = configuration.database.isFile ? [permissions(path)] : []
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
         do throws(SocketError) {
             let response = try HTTPExchange.send(Request(.get, "/readyz"), to: socket)
@@ -165,9 +165,12 @@ struct Examination {
     }
 
     private func contents(_ application: Application) async -> [Finding] {
+        guard case .sqlite(let store) = application.database else {
+            return [Finding(.ok, "database", "PostgreSQL answers, and its schema is up to date")]
+        }
         let diagnostics: Diagnostics
         do throws(StoreError) {
-            diagnostics = try await application.store.diagnostics()
+            diagnostics = try await store.diagnostics()
         } catch {
             switch error {
             case .corrupted(let reason): return [Finding(.fail, "database", damaged(reason))]

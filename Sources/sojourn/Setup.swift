@@ -8,7 +8,11 @@ enum Setup {
 
     /// The flags that set a key of the configuration.
     static let flags: [(option: Command.Option, path: String)] = [
-        (Command.Option("--database", "sqlite:PATH", "the database (default sqlite:sojourn.sqlite)"), "database.url"),
+        (
+            Command.Option(
+                "--database", "URL", "the database, sqlite:PATH or postgres://… (default sqlite:sojourn.sqlite)"),
+            "database.url"
+        ),
         (
             Command.Option("--public", "HOST:PORT", "where apps come in (default 127.0.0.1:8080)"),
             "server.public_listen"
