@@ -53,6 +53,13 @@ struct Benchmark: Sendable {
                 """,
             defaults: Options(), run: { try ChurnBenchmark(options: $0).run() }),
         Benchmark(
+            name: "postgres", summary: "durable refreshes per second on PostgreSQL, beside pgbench -N",
+            discussion: """
+                Starts 'sojourn serve' on the empty database --postgres and loads it as 'refresh' does, in turn with pgbench -N on
+                the same database with as many clients.
+                """,
+            defaults: Options(), run: { try PostgresBenchmark(options: $0).run() }),
+        Benchmark(
             name: "start", summary: "time from exec to ready, and the memory just started",
             discussion: "Starts 'sojourn serve' --rounds times on a database with --sessions sessions.",
             defaults: Options(rounds: 20, sessions: 10_000), run: { try await StartBenchmark(options: $0).run() }),

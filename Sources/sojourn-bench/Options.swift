@@ -26,6 +26,8 @@ struct Options: Sendable {
     var sojourn: String?
     /// Where throw-away files go: this chooses the disk. Nil: the system's folder for temporary files.
     var folder: String?
+    /// The URL of an empty PostgreSQL database.
+    var postgres: String?
     /// Whether the report is for a machine.
     var json = false
 
@@ -73,6 +75,9 @@ struct Options: Sendable {
         },
         Choice(name: "--folder", valueName: "PATH", help: "where throw-away files go: chooses the disk") {
             $0.folder = $1
+        },
+        Choice(name: "--postgres", valueName: "URL", help: "an empty PostgreSQL database that may be filled") {
+            $0.postgres = $1
         },
         Choice(name: "--json", valueName: nil, help: "print the report as JSON") { options, _ in
             options.json = true

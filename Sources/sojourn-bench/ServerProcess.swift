@@ -15,6 +15,8 @@ final class ServerProcess: MeasuredServer {
         let rootKeys: RootKeys
         /// More variables of the environment: `NAME=value`.
         var environment: [String] = []
+        /// The database, if it is not the throw-away file.
+        var url: String?
         fileprivate let rootKeyText: String
 
         init(program: String, folder: String) throws {
@@ -102,7 +104,8 @@ final class ServerProcess: MeasuredServer {
 
     private static func spawn(_ launch: Launch) throws -> pid_t {
         let words = [
-            launch.program, "serve", "--database", "sqlite:\(launch.database)", "--public", "127.0.0.1:0", "--admin",
+            launch.program, "serve", "--database", launch.url ?? "sqlite:\(launch.database)", "--public", "127.0.0.1:0",
+            "--admin",
             "127.0.0.1:0", "--ready-file", launch.readyFile,
         ]
         // Nothing else is inherited, so that a developer's settings change no figure.
