@@ -133,7 +133,7 @@ let package = Package(
             dependencies: [
                 "sojourn", "Server", "Endpoints", "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP",
                 "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
-                "Migrations",
+                "Migrations", "PostgresStore", "PostgresStage",
             ], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

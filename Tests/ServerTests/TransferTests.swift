@@ -1,5 +1,7 @@
 import Cryptography
 import Locks
+import PostgresStage
+import PostgresStore
 import SQLiteStore
 import Sessions
 import Testing
@@ -70,6 +72,43 @@ struct TransferTests {
                 let authenticated = try await stages[2].tokens.authenticate(grant.accessToken, from: .system)
                 #expect(authenticated.record.session.id == grant.session.id)
             }
+        }
+    }
+
+    @Test("from SQLite to PostgreSQL and back nobody is logged out, and the file is the same")
+    func throughPostgreSQL() async throws {
+        try await withStages(2) { stages in
+            var options = PostgresStore.Options(clock: clock.wall)
+            options.decisionDeadline = .seconds(3600)
+            let store = try PostgresStore(url: try PostgresServer.shared.newDatabase(), options: options)
+            let postgres = try await TransferStage(store, clock, rootKeys)
+            var tokens = try await fill(stages[0])
+            let user = try #require(try await stages[0].store.user(.username("user-0")))
+            let waiting = ForeignToken(
+                digest: sha256(Array("foreign".utf8)), userID: user.id, clientID: Client.mobileID,
+                device: Device(id: "watch"), startedAt: clock.wall.now, epoch: 2)
+            _ = try await stages[0].store.importForeignTokens([waiting])
+            let first = try await stages[0].export(to: folder)
+            #expect(try await postgres.load(folder).refused.isEmpty)
+            let second = try await postgres.export(to: folder)
+            #expect(Set(body(second)) == Set(body(first)))
+            // They go on there, and the tokens that they get there go on here.
+            clock.advance(.seconds(1000))
+            for index in tokens.indices {
+                tokens[index] = try await #require(postgres.refresh(tokens[index]).get().refreshToken)
+            }
+            let exchanged = try await postgres.refresh("foreign").get()
+            tokens.append(try #require(exchanged.refreshToken))
+            _ = try await postgres.export(to: folder)
+            #expect(try await stages[1].load(folder).refused.isEmpty)
+            clock.advance(.seconds(1000))
+            for token in tokens { _ = try await stages[1].refresh(token).get() }
+            // The foreign token is spent here, too.
+            guard case .failure(.refused(.ended(.refreshTokenReused))) = await stages[1].refresh("foreign") else {
+                Issue.record("a spent token was taken again")
+                return
+            }
+            await store.close()
         }
     }
 
