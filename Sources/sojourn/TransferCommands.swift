@@ -24,7 +24,7 @@ enum TransferCommands {
             Each line is an object with a member 'type'; the last one, 'end', tells how many of each came. The file holds
             password hashes, hashes of keys, and signing keys sealed with the root key: keep it as secret as the database.
             The root key itself is not in it, and must go along: without it no token works. The audit trail stays here.
-            No server may have the database open; of one that must not stop, export a backup ('sojourn backup').
+            No server may have a SQLite database open; of one that must not stop, export a backup ('sojourn backup').
             """,
         examples: [
             "sojourn export --output everything.jsonl",
@@ -114,7 +114,8 @@ enum TransferCommands {
     private static func open(_ arguments: Arguments, mustExist: Bool) async throws(Failure) -> Application {
         let configuration = try Setup.configuration(arguments)
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
-        if (try? ClientSocket(to: socket, timeout: .seconds(5))) != nil {
+        // Nodes on PostgreSQL need not stop.
+        if configuration.database.isFile, (try? ClientSocket(to: socket, timeout: .seconds(5))) != nil {
             throw Failure(
                 .unavailable,
                 "a server has the database \(configuration.database.path) open: stop it first, or export a backup of it "

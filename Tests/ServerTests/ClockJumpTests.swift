@@ -118,7 +118,7 @@ struct ClockJumpTests {
         try await world.refreshLiving()
         #expect(try await world.refusal(world.idled) == .ended(.idleExpired))
         #expect(try await world.refusal(world.loggedOut) == .ended(.revokedByAdmin))
-        for id in world.ids { #expect(try await world.application.store.session(id) != nil) }
+        for id in world.ids { #expect(try await world.application.context.store.session(id) != nil) }
         await world.application.close()
     }
 
@@ -132,7 +132,7 @@ struct ClockJumpTests {
         }
         world.clock.jump(.seconds(-365 * 86_400))
         #expect(await world.upkeep.sweep(pause: .zero) == 0)
-        try #require(try await world.application.store.session(world.ids[2]) != nil)
+        try #require(try await world.application.context.store.session(world.ids[2]) != nil)
         await world.application.close()
     }
 

@@ -80,7 +80,7 @@ struct StartingUpkeepTests {
         #expect(await upkeep.sweep(pause: .zero) == 0)
         clock.advance(.seconds(1))
         #expect(await upkeep.sweep(pause: .zero) == 1)
-        #expect(try await application.store.session(ending) == nil)
+        #expect(try await application.context.store.session(ending) == nil)
         // The others ended by idling after 14 days.
         clock.advance(SessionSettings.defaults.offlineSessionIdle)
         #expect(await upkeep.sweep(pause: .zero) == count - 1)
