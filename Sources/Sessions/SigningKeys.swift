@@ -111,6 +111,11 @@ public final class SigningKeys: Sendable {
         return true
     }
 
+    /// Whether the root keys are those that keys of the store were sealed with.
+    public static func areOpened(_ stored: [StoredSigningKey], by rootKeys: RootKeys) -> Bool {
+        stored.allSatisfy { rootKeys.open($0.sealedPrivateKey, purpose: sealing, name: $0.id) != nil }
+    }
+
     /// Every key that is kept, the newest first.
     public var all: [StoredSigningKey] {
         opened.withLock { $0.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }

@@ -14,7 +14,7 @@ struct Examination {
     private let now = Int64(time(nil))
 
     /// Every check, in an order in which each explains the next.
-    static func all(_ arguments: Arguments) async -> [Finding] {
+    static func all(_ arguments: Arguments) -> [Finding] {
         let configuration: Configuration
         do throws(Failure) {
             configuration = try Setup.configuration(arguments)
@@ -22,7 +22,7 @@ struct Examination {
         let examination = Examination(configuration: configuration)
         var findings = [examination.listeners] + examination.certificates
         findings += [examination.rootKeys, examination.clock]
-        findings += await examination.database()
+        findings += examination.database()
         return findings + [examination.disk, examination.descriptors].compactMap { $0 }
     }
 
@@ -95,7 +95,7 @@ struct Examination {
         return Finding(.ok, "clock", Wording.time(now))
     }
 
-    private func database() async -> [Finding] {
+    private func database() -> [Finding] {
         let path = configuration.database.path
         guard !configuration.database.isFile || FileManager.default.fileExists(atPath: path) else {
             let folder = Self.folder(of: path)
@@ -117,20 +117,7 @@ struct Examination {
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))
         }
-        let surroundings = Surroundings.system(
-            Configuration.Log(level: .error, format: .text), environment: Setup.environment)
-        do throws(StartError) {
-            let application = try await Application.open(configuration, surroundings)
-            findings += await contents(application)
-            await application.close()
-        } catch {
-            if case .store(.corrupted(let reason)) = error {
-                findings.append(Finding(.fail, "database", damaged(reason)))
-            } else {
-                findings.append(Finding(.fail, "database", error.description))
-            }
-        }
-        return findings
+        return findings + ClosedExamination(configuration: configuration, now: now).findings
     }
 
     /// What the answer of a running server to `/readyz` says.
@@ -162,59 +149,6 @@ struct Examination {
             return Finding(.warn, "permissions", "\(path) belongs to another user: run this as the server's user")
         }
         return Finding(.ok, "permissions", "\(path) is its owner's alone")
-    }
-
-    private func contents(_ application: Application) async -> [Finding] {
-        guard case .sqlite(let store) = application.database else {
-            return [Finding(.ok, "database", "PostgreSQL answers, and its schema is up to date")]
-        }
-        let diagnostics: Diagnostics
-        do throws(StoreError) {
-            diagnostics = try await store.diagnostics()
-        } catch {
-            switch error {
-            case .corrupted(let reason): return [Finding(.fail, "database", damaged(reason))]
-            case .unavailable(let reason): return [Finding(.fail, "database", "cannot be examined: \(reason)")]
-            }
-        }
-        var findings: [Finding] = []
-        let check = diagnostics.comparesIndexes ? "integrity_check" : "quick_check"
-        findings.append(
-            diagnostics.problems.isEmpty
-                ? Finding(
-                    .ok, "database",
-                    "sound (\(check)); \(diagnostics.fileBytes / 1024) KiB, log \(diagnostics.logBytes / 1024) KiB")
-                : Finding(.fail, "database", damaged(diagnostics.problems.joined(separator: "; "))))
-        findings.append(
-            diagnostics.journalMode == "wal"
-                ? Finding(.ok, "write-ahead log", "on")
-                : Finding(.fail, "write-ahead log", "the journal mode is \(diagnostics.journalMode): use a local disk"))
-        findings.append(
-            diagnostics.pending.isEmpty
-                ? Finding(.ok, "migrations", "\(diagnostics.applied.count) applied, none is missing")
-                : Finding(
-                    .fail, "migrations", "missing: \(diagnostics.pending.joined(separator: ", ")); run: sojourn migrate"
-                ))
-        findings.append(Self.sqlite(diagnostics.sqliteVersion))
-        let newest = (application.context.signingKeys.all.map(\.createdAt) + diagnostics.applied.map(\.appliedAt)).max()
-        if let newest, newest.secondsSinceEpoch > now + 60 {
-            findings.append(
-                Finding(
-                    .warn, "clock",
-                    "the database has entries of \(Wording.time(newest.secondsSinceEpoch)): was the clock set back?"))
-        }
-        return findings
-    }
-
-    private static func sqlite(_ version: String) -> Finding {
-        let parts = version.split(separator: ".").compactMap { Int($0) }
-        let isFixed = !parts.lexicographicallyPrecedes([3, 51, 3])
-        return Finding(
-            .ok, "SQLite",
-            isFixed
-                ? version
-                : "\(version): before 3.51.3 two processes can damage a file in WAL mode. The server's lock keeps other "
-                    + "sojourns away; do not open the file with other programs while it runs")
     }
 
     private static func folder(of path: String) -> String {

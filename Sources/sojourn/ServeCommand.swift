@@ -4,9 +4,9 @@ import Server
 import Sockets
 import Telemetry
 
-/// `sojourn serve` and `sojourn migrate`
+/// `sojourn serve`
 enum ServeCommand {
-    private static let settingFlags =
+    static let settingFlags =
         [
             Command.Option(
                 "--config", "FILE", "the configuration; else $SOJOURN_CONFIG, else ./sojourn.json5 if there is one")
@@ -77,24 +77,6 @@ enum ServeCommand {
         }
         InheritedListeners.forgetEnvironment()
         return descriptors
-    }
-
-    static let migrate = Command(
-        path: ["migrate"], summary: "Makes the database, or brings it up to date, and exits.",
-        options: settingFlags,
-        discussion: "'serve' does the same at its start; this is for those who upgrade in steps.",
-        examples: ["sojourn migrate --database sqlite:/var/lib/sojourn/sojourn.sqlite"]
-    ) { (arguments) async throws(Failure) in
-        let configuration = try Setup.configuration(arguments)
-        let log = Configuration.Log(level: .warning, format: .text)
-        let application: Application
-        do throws(StartError) {
-            application = try await Application.open(
-                configuration, Surroundings.system(log, environment: Setup.environment))
-        } catch { throw Failure(.failed, error.description) }
-        await application.close()
-        if let key = application.firstAdminKey { tellAdminKey(key) }
-        Terminal.write("the database \(configuration.database.path) is up to date")
     }
 
     private static func announce(_ start: SojournServer.Start, _ configuration: Configuration, _ logger: Logger) {

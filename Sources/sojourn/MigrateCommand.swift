@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Server
+import SQLiteStore
+import Telemetry
+
+/// `sojourn migrate`
+enum MigrateCommand {
+    static let migrate = Command(
+        path: ["migrate"], summary: "Makes the database, or brings it up to date, and exits.",
+        options: ServeCommand.settingFlags + [
+            Command.Option(
+                "--plan", nil, "say what would run, on how many rows, and what waits for it; change nothing"),
+            Command.Option.json,
+        ],
+        discussion: """
+            'serve' does the same at its start; this is for those who upgrade in steps. Migrations go forward only, each in a
+            transaction of its own, under a lock, and no start fills rows: what has to be filled is filled by the running
+            server in small steps. The way back is the backup from before. To plan while the server runs, plan on a backup.
+            """,
+        examples: [
+            "sojourn migrate --database sqlite:/var/lib/sojourn/sojourn.sqlite",
+            "sojourn backup next.sqlite && sojourn migrate --plan --database sqlite:next.sqlite",
+        ]
+    ) { (arguments) async throws(Failure) in
+        let configuration = try Setup.configuration(arguments)
+        if arguments.has("--plan") { return try plan(configuration, arguments) }
+        let log = Configuration.Log(level: .warning, format: .text)
+        let application: Application
+        do throws(StartError) {
+            application = try await Application.open(
+                configuration, Surroundings.system(log, environment: Setup.environment))
+        } catch { throw Failure(.failed, error.description) }
+        await application.close()
+        if let key = application.firstAdminKey { ServeCommand.tellAdminKey(key) }
+        Terminal.write("the database \(configuration.database.path) is up to date")
+    }
+
+    private static func plan(_ configuration: Configuration, _ arguments: Arguments) throws(Failure) {
+        let path = configuration.database.path
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(.notFound, "there is no database \(path); the first start makes it, with every migration")
+        }
+        let missing: [PlannedMigration]
+        do throws(OpenError) {
+            let database = try ClosedDatabase(path: path)
+            defer { database.close() }
+            missing = try database.plan()
+        } catch {
+            if case .alreadyOpen = error {
+                throw Failure(
+                    .refused,
+                    "a server has the database \(path) open; plan on a backup: sojourn backup FILE, then sojourn migrate "
+                        + "--plan --database sqlite:FILE")
+            }
+            throw Failure(.failed, error.description)
+        }
+        Terminal.write(
+            arguments.isJSON
+                ? String(decoding: json(missing).text(pretty: true), as: UTF8.self) : text(missing, path))
+    }
+
+    private static func text(_ missing: [PlannedMigration], _ path: String) -> String {
+        guard !missing.isEmpty else { return "nothing would run: the database \(path) is up to date" }
+        return missing.map { step in
+            let rows = step.tables.map { "\($0.rows) in \($0.name)" }.joined(separator: ", ")
+            return """
+                \(step.version) \(step.name)
+                  \(step.effect)
+                  rows: \(rows.isEmpty ? "none" : rows)
+                  \(step.lock)
+                """
+        }.joined(separator: "\n")
+    }
+
+    private static func json(_ missing: [PlannedMigration]) -> JSON {
+        .object([
+            "items": .array(
+                missing.map { step in
+                    .object([
+                        "version": .int(Int64(step.version)), "name": .string(step.name),
+                        "effect": .string(step.effect), "lock": .string(step.lock),
+                        "rows": .object(
+                            Dictionary(
+                                step.tables.map { ($0.name, .int($0.rows)) }, uniquingKeysWith: { first, _ in first })),
+                        "grows_with_rows": .bool(step.growsWithRows),
+                    ])
+                })
+        ])
+    }
+}
