@@ -108,6 +108,21 @@ public struct Configuration: Hashable, Sendable {
         public var absoluteMaximum = Duration.seconds(31_536_000)
     }
 
+    /// How fast the rows of what is over leave the database, and when.
+    public struct CleanUp: Hashable, Sendable {
+        /// Rows that are looked at, and deleted at most, in a second: a bound on the writes of clean-up.
+        public var rowsPerSecond = 5000
+        /// Rows of one step: a few milliseconds of the writer.
+        public var stepSize = 256
+        /// How long the audit trail keeps an event; 0: for ever.
+        public var auditRetentionDays = 365
+
+        /// Between two steps.
+        var pause: Duration { .seconds(1) * Double(stepSize) / Double(rowsPerSecond) }
+        /// How long the audit trail keeps an event; nil: for ever.
+        var auditRetention: Duration? { auditRetentionDays == 0 ? nil : .seconds(86400 * auditRetentionDays) }
+    }
+
     /// What the log says, and how.
     public struct Log: Hashable, Sendable {
         /// Lines below it are not written.
@@ -132,6 +147,8 @@ public struct Configuration: Hashable, Sendable {
     public var sessions = Sessions()
     /// A limit for everything that a client can make grow or wait.
     public var limits = ServerLimits()
+    /// How fast the rows of what is over leave the database, and when.
+    public var cleanUp = CleanUp()
     /// What the log says, and how.
     public var log = Log()
 

@@ -75,6 +75,12 @@ extension ConfigurationKey {
         count("limits.password_hash_pending", 1...10_000, "passwords", \.limits.passwordHashPending),
     ]
 
+    static let cleanUp = [
+        count("cleanup.rows_per_second", 10...1_000_000, "rows per second", \.cleanUp.rowsPerSecond),
+        count("cleanup.step_rows", 1...10_000, "rows", \.cleanUp.stepSize),
+        count("audit.retention_days", 0...36_500, "days", \.cleanUp.auditRetentionDays),
+    ]
+
     static let log = [
         word("log.level", \.log.level),
         word("log.format", \.log.format),

@@ -81,7 +81,8 @@ public actor SojournServer {
             }
             application.metrics.showCertificates(reloaders, engine)
             let upkeep = Upkeep(
-                context: application.context, logger: surroundings.logger, clockFile: application.clockFile)
+                context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
+                cleanUp: configuration.cleanUp)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 upkeep: Task {

@@ -10,7 +10,7 @@ extension Upkeep {
         var deleted = 0
         repeat {
             do throws(StoreError) {
-                step = try await store.foreignTokens(after: step.last?.digest, limit: Self.stepSize)
+                step = try await store.foreignTokens(after: step.last?.digest, limit: cleanUp.stepSize)
                 let now = settled
                 for token in step where context.policy.isForgotten(token, at: now) {
                     try await store.updateForeignToken(token.digest) { $0.token = nil }
@@ -20,8 +20,8 @@ extension Upkeep {
                 logger.warning("clean-up of foreign tokens stopped early", ["cause": .string("\(error)")])
                 return deleted
             }
-            if step.count == Self.stepSize { try? await Task.sleep(for: pause) }
-        } while step.count == Self.stepSize && !Task.isCancelled
+            if step.count == cleanUp.stepSize { try? await Task.sleep(for: pause) }
+        } while step.count == cleanUp.stepSize && !Task.isCancelled
         if deleted > 0 { logger.info("old foreign tokens forgotten", ["count": .int(deleted)]) }
         return deleted
     }

@@ -2,26 +2,25 @@ internal import Sessions
 internal import Telemetry
 
 /// What a running server does without being asked: rotates signing keys, and forgets sessions whose tombstones have
-/// served their time.
+/// served their time, with what else is over: foreign tokens and old audit events.
 struct Upkeep: Sendable {
     let context: ServiceContext
     let logger: Logger
     /// Where what is believed of the time is written down; nil: nowhere.
     var clockFile: ClockFile?
+    /// How fast old rows go, and which.
+    var cleanUp = Configuration.CleanUp()
 
     /// How often keys are looked after: the lead of a day in which a new one is published makes this soon enough.
     static let period = Duration.seconds(300)
-    /// Sessions looked at in one step: a few milliseconds of the writer.
-    static let stepSize = 256
-    /// Between two steps, so that clean-up takes a small part of the writer's time.
-    static let stepPause = Duration.milliseconds(50)
 
     /// Works until the task is cancelled.
     @concurrent func run() async {
         while !Task.isCancelled {
             watchClock()
-            await sweep(pause: Self.stepPause)
-            await sweepForeignTokens(pause: Self.stepPause)
+            await sweep(pause: cleanUp.pause)
+            await sweepForeignTokens(pause: cleanUp.pause)
+            await sweepEvents(pause: cleanUp.pause)
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }
@@ -63,7 +62,7 @@ struct Upkeep: Sendable {
         while !Task.isCancelled {
             do throws(StoreError) {
                 let now = settled
-                let step = try await context.store.sweepSessions(after: cursor, limit: Self.stepSize) { record in
+                let step = try await context.store.sweepSessions(after: cursor, limit: cleanUp.stepSize) { record in
                     policy.isForgotten(record, at: now)
                 }
                 deleted += step.deleted

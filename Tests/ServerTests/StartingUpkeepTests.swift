@@ -64,7 +64,7 @@ struct StartingUpkeepTests {
         let user = try await administration.createUser(
             username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
         let tokens = TokenService(application.context)
-        let count = Upkeep.stepSize + 10
+        let count = Configuration.CleanUp().stepSize + 10
         var last: Identifier<Session>?
         for number in 0..<count {
             last = try await tokens.mintSession(
