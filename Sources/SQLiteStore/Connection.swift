@@ -107,6 +107,14 @@ final class Query: Sendable {
         return items
     }
 
+    /// The integer that a text of SQL answers, which is not kept.
+    func integer(_ text: String) throws(DatabaseError) -> Int64? {
+        let query = Query(text)
+        // Before the query goes, whose identity another one can then have.
+        defer { statements[ObjectIdentifier(query)] = nil }
+        return try first(query) { row in row.integer() }
+    }
+
     /// Whether a transaction is open: SQLite rolls back by itself after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

@@ -52,8 +52,7 @@ struct MigrationRunner {
     /// The rows of a table; 0 for one that an earlier step of the plan is going to make.
     private static func rowCount(of table: String, _ connection: Connection) throws(DatabaseError) -> Int64 {
         guard try connection.first(findNamed, table, read: { row in row.integer() }) != nil else { return 0 }
-        let count = Query("SELECT count(*) FROM \"\(table)\"")
-        return try connection.first(count) { row in row.integer() } ?? 0
+        return try connection.integer("SELECT count(*) FROM \"\(table)\"") ?? 0
     }
 
     /// The migrations that a database has had, in order; none for a new one.

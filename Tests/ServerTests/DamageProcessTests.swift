@@ -24,6 +24,7 @@ struct DamageProcessTests {
         #expect(backup.status == 0, "\(backup.errors)")
         let newer = first.refresh(token)?.json["refresh_token"]?.string ?? token
         await first.kill()
+        try await Self.copyLog(folder)
         let sound = try await CommandLineProgram(folder).run(["doctor", "--database", "sqlite:db"])
         #expect(sound.output.contains("sound (integrity_check)"), "\(sound.output)")
         try Self.damageSessions(folder)
@@ -65,14 +66,19 @@ struct DamageProcessTests {
     func damagedHeader() async throws {
         let folder = StartingFolder()
         await (try await CrashServer(folder)).kill()
-        // The log is copied into the file.
-        _ = try await CommandLineProgram(folder).run(["doctor", "--database", "sqlite:db"])
+        try await Self.copyLog(folder)
         try Self.change(folder) { $0[3] = 0 }
         let error = await #expect(throws: CrashServer.NotReady.self) { try await CrashServer(folder) }
         #expect(error?.errors.contains("newest backup") == true, "\(error?.errors ?? "")")
         let doctor = try await CommandLineProgram(folder).run(["doctor", "--database", "sqlite:db"])
         #expect(doctor.status == 1)
         #expect(doctor.output.contains("newest backup"), "\(doctor.output)")
+    }
+
+    /// The log that a crash left is copied into the file, as by any start.
+    private static func copyLog(_ folder: StartingFolder) async throws {
+        let migrated = try await CommandLineProgram(folder).run(["migrate", "--database", "sqlite:db"])
+        #expect(migrated.status == 0, "\(migrated)")
     }
 
     /// The first byte of the page where the only session is.

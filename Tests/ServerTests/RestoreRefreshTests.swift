@@ -1,0 +1,114 @@
+import Server
+import SQLiteStore
+import Sessions
+import Testing
+
+/// Promise 3: nobody is logged out by a restore from a backup.
+@Suite("Restore: refreshes after it", .timeLimit(.minutes(5)))
+struct RestoreRefreshTests {
+    private let folder = StartingFolder()
+    private let clock = StartingClock()
+
+    /// A server but for its sockets; the root key lies beside the database, and stays.
+    private struct Stage {
+        let application: Application
+        let store: SQLiteStore
+        let tokens: TokenService
+        let administration: Administration
+
+        /// Logs in on a device and gives the refresh token.
+        func logIn(_ device: String) async throws -> String {
+            let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
+            let grant = try await tokens.mintSession(request, for: .username("ada"), from: .system)
+            return try #require(grant.refreshToken)
+        }
+    }
+
+    private func open() async throws -> Stage {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        return Stage(
+            application: application, store: try #require(application.store as? SQLiteStore),
+            tokens: TokenService(application.context), administration: Administration(application.context))
+    }
+
+    private func createUser(_ stage: Stage) async throws -> Identifier<User> {
+        try await stage.administration.createUser(
+            username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system
+        ).id
+    }
+
+    private func restore() throws -> Restoration {
+        try SQLiteStore.restore(folder.file("backup"), over: folder.file("db"), by: .system, clock: clock.wall)
+    }
+
+    /// Refreshes `token` an hour later; the device keeps what comes back.
+    private func refresh(_ token: inout String, _ stage: Stage) async throws -> RefreshDecision {
+        clock.advance(.seconds(3601))
+        let (grant, decision) = try await stage.tokens.refresh(
+            RefreshRequest(token: token, clientID: Client.mobileID), from: .system)
+        token = try #require(grant.refreshToken)
+        return decision
+    }
+
+    @Test("every device goes on with the newest token that it holds, however often it refreshed after the backup")
+    func nobodyIsLoggedOut() async throws {
+        let stage = try await open()
+        let user = try await createUser(stage)
+        // Device n refreshes n times after the backup; before it, two times each.
+        var held: [String] = []
+        for device in 0..<7 { held.append(try await stage.logIn("d\(device)")) }
+        for _ in 0..<2 {
+            for device in held.indices { #expect(try await refresh(&held[device], stage) == .rotated) }
+        }
+        _ = try await stage.store.backUp(to: folder.file("backup"), by: .system)
+        for device in held.indices {
+            for _ in 0..<device { #expect(try await refresh(&held[device], stage) == .rotated) }
+        }
+        // And once more, with an answer that is lost: the device keeps the token before.
+        for device in 0..<3 {
+            var lost = held[device]
+            #expect(try await refresh(&lost, stage) == .rotated)
+        }
+        await stage.application.close()
+        _ = try restore()
+
+        let again = try await open()
+        // Device 0 holds the child of the backup; device 1 the one after it, which the restored server makes again.
+        for device in held.indices {
+            let decision = try await refresh(&held[device], again)
+            #expect(decision == (device == 0 ? .rotated : .restored), "device \(device)")
+        }
+        // From there on all is as ever.
+        for device in held.indices { #expect(try await refresh(&held[device], again) == .rotated) }
+        let sessions = try await again.store.sessions(of: user, after: nil, limit: 99)
+        #expect(sessions.items.allSatisfy { $0.session.ending == nil })
+        await again.application.close()
+    }
+
+    @Test("what was ended after the backup lives again, until it is ended again")
+    func endings() async throws {
+        let stage = try await open()
+        _ = try await createUser(stage)
+        var held = [try await stage.logIn("d1"), try await stage.logIn("d2")]
+        _ = try await stage.store.backUp(to: folder.file("backup"), by: .system)
+        for index in held.indices { _ = try await refresh(&held[index], stage) }
+        try await stage.administration.revokeAllSessions(by: .system)
+        await #expect(throws: ServiceError.refused(.ended(.revokedByAdmin))) { try await refresh(&held[0], stage) }
+        // A login after the backup: the restored server does not know it.
+        var late = try await stage.logIn("d3")
+        await stage.application.close()
+        let restored = try restore()
+        #expect(restored.undone == ["all_sessions_revoked": 1, "session_ended": 1, "session_started": 1])
+
+        let again = try await open()
+        #expect(try await refresh(&held[0], again) == .restored)
+        await #expect(throws: ServiceError.refused(.unknownSession)) { try await refresh(&late, again) }
+        try await again.administration.revokeAllSessions(by: .system)
+        for index in held.indices {
+            await #expect(throws: ServiceError.refused(.ended(.revokedByAdmin))) {
+                try await refresh(&held[index], again)
+            }
+        }
+        await again.application.close()
+    }
+}
