@@ -27,7 +27,7 @@ struct RestoreRefreshTests {
     private func open() async throws -> Stage {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         return Stage(
-            application: application, store: try #require(application.store as? SQLiteStore),
+            application: application, store: application.store,
             tokens: TokenService(application.context), administration: Administration(application.context))
     }
 
