@@ -19,7 +19,7 @@ enum BackupCommands {
             "sojourn backup /var/backups/sojourn-1.sqlite", "sojourn backup --force /var/backups/sojourn-daily.sqlite",
         ]
     ) { (arguments) async throws(Failure) in
-        let configuration = try Setup.configuration(arguments)
+        let configuration = try fileConfiguration(arguments)
         let file = absolute(arguments.operands[0])
         let (bytes, seconds): (Int64, Double)
         if let server = try AdminConnection.server(configuration) {
@@ -39,6 +39,18 @@ enum BackupCommands {
             return Terminal.write(String(decoding: answer.text(pretty: true), as: UTF8.self))
         }
         Terminal.write("the backup is \(file): \(size(bytes)) in \(duration(seconds)), checked")
+    }
+
+    /// The configuration, which must name a file.
+    private static func fileConfiguration(_ arguments: Arguments) throws(Failure) -> Configuration {
+        let configuration = try Setup.configuration(arguments)
+        guard configuration.database.isFile else {
+            throw Failure(
+                .refused,
+                "PostgreSQL has tools of its own: pg_dump and pg_restore, or its archive of the log. After either, too, apps go "
+                    + "on with the newest tokens that they hold")
+        }
+        return configuration
     }
 
     /// Has the server make the backup, and waits for its end.
@@ -77,7 +89,7 @@ enum BackupCommands {
             """,
         examples: ["sojourn restore /var/backups/sojourn-1.sqlite"]
     ) { (arguments) async throws(Failure) in
-        let configuration = try Setup.configuration(arguments)
+        let configuration = try fileConfiguration(arguments)
         let file = absolute(arguments.operands[0])
         let restored: Restoration
         do throws(BackupError) {

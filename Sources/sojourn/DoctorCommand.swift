@@ -11,7 +11,7 @@ enum DoctorCommand {
             """,
         examples: ["sojourn doctor", "sojourn doctor --config /etc/sojourn.json5 --json"]
     ) { (arguments) async throws(Failure) in
-        let findings = Examination.all(arguments)
+        let findings = await Examination.all(arguments)
         if arguments.isJSON {
             let list = findings.map { finding in
                 JSON.object([

@@ -14,7 +14,7 @@ struct Examination {
     private let now = Int64(time(nil))
 
     /// Every check, in an order in which each explains the next.
-    static func all(_ arguments: Arguments) -> [Finding] {
+    static func all(_ arguments: Arguments) async -> [Finding] {
         let configuration: Configuration
         do throws(Failure) {
             configuration = try Setup.configuration(arguments)
@@ -22,7 +22,7 @@ struct Examination {
         let examination = Examination(configuration: configuration)
         var findings = [examination.listeners] + examination.certificates
         findings += [examination.rootKeys, examination.clock]
-        findings += examination.database()
+        findings += await examination.database()
         return findings + [examination.disk, examination.descriptors].compactMap { $0 }
     }
 
@@ -95,7 +95,7 @@ struct Examination {
         return Finding(.ok, "clock", Wording.time(now))
     }
 
-    private func database() -> [Finding] {
+    private func database() async -> [Finding] {
         let path = configuration.database.path
         guard !configuration.database.isFile || FileManager.default.fileExists(atPath: path) else {
             let folder = Self.folder(of: path)
@@ -117,7 +117,17 @@ struct Examination {
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))
         }
+        guard configuration.database.isFile else { return findings + [await postgres()] }
         return findings + ClosedExamination(configuration: configuration, now: now).findings
+    }
+
+    private func postgres() async -> Finding {
+        let surroundings = Surroundings.system(
+            Configuration.Log(level: .error, format: .text), environment: Setup.environment)
+        do throws(StartError) {
+            await (try await Application.open(configuration, surroundings)).close()
+            return Finding(.ok, "database", "PostgreSQL answers, and its schema is up to date")
+        } catch { return Finding(.fail, "database", error.description) }
     }
 
     /// What the answer of a running server to `/readyz` says.

@@ -32,10 +32,16 @@ enum MigrateCommand {
         } catch { throw Failure(.failed, error.description) }
         await application.close()
         if let key = application.firstAdminKey { ServeCommand.tellAdminKey(key) }
-        Terminal.write("the database \(configuration.database.path) is up to date")
+        Terminal.write(
+            "the database \(configuration.database.isFile ? configuration.database.path : configuration.database.url) is up to date"
+        )
     }
 
     private static func plan(_ configuration: Configuration, _ arguments: Arguments) throws(Failure) {
+        guard configuration.database.isFile else {
+            throw Failure(
+                .refused, "the plan of a PostgreSQL database is made on a copy: restore pg_dump's file, and migrate it")
+        }
         let path = configuration.database.path
         guard FileManager.default.fileExists(atPath: path) else {
             throw Failure(.notFound, "there is no database \(path); the first start makes it, with every migration")

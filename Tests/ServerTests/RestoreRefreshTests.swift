@@ -24,10 +24,13 @@ struct RestoreRefreshTests {
         }
     }
 
+    private struct Missing: Error {}
+
     private func open() async throws -> Stage {
         let application = try await Application.open(folder.configuration, clock.surroundings())
+        guard case .sqlite(let store) = application.database else { throw Missing() }
         return Stage(
-            application: application, store: application.store,
+            application: application, store: store,
             tokens: TokenService(application.context), administration: Administration(application.context))
     }
 

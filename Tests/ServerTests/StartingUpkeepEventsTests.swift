@@ -18,7 +18,7 @@ struct StartingUpkeepEventsTests {
     }
 
     private func events(_ application: Application) async throws -> [AuditEvent] {
-        try await application.store.events(after: 0, limit: 999, userID: nil, sessionID: nil).map(\.event)
+        try await application.database.store.events(after: 0, limit: 999, userID: nil, sessionID: nil).map(\.event)
     }
 
     @Test("an event goes when it is as old as the trail is kept, not a second sooner; younger ones stay")
@@ -29,7 +29,7 @@ struct StartingUpkeepEventsTests {
         let upkeep = upkeep(application, days: 10)
         clock.advance(.seconds(864_000 - 1))
         let young = AuditEvent(.loginFailed, at: clock.wall.now, by: .system)
-        try await application.store.append([AuditEvent](repeating: young, count: 9))
+        try await application.database.store.append([AuditEvent](repeating: young, count: 9))
         #expect(await upkeep.sweepEvents(pause: .zero) == 0)
         clock.advance(.seconds(1))
         #expect(await upkeep.sweepEvents(pause: .zero) == first)
