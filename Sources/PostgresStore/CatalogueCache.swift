@@ -15,6 +15,9 @@ final class CatalogueCache: Sendable {
     /// The statement whose answer `current(_:on:until:)` wants.
     static let revision = Statement("SELECT revision FROM catalogue_revision")
 
+    /// The revision that was read last; 0 before the first.
+    var lastRevision: Int64 { entry.withLock { $0?.revision ?? 0 } }
+
     /// The catalogue of the revision that was just read, or of a later one.
     func current(
         _ revision: Rows, on connection: Connection, until deadline: ContinuousClock.Instant

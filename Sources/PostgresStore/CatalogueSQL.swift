@@ -5,7 +5,7 @@ internal import StoreFoundation
 enum CatalogueSQL {
     static let selectSettings = Statement("SELECT \(SettingsColumns.all.list) FROM settings")
     static let selectClients = Statement("SELECT \(ClientColumns.all.list) FROM clients")
-    /// With every change of the two: it tells the other nodes.
+    /// With every change of the two, and of signing keys: it tells the other nodes.
     static let countUp = Statement("UPDATE catalogue_revision SET revision = revision + 1")
 
     static func update(_ settings: Settings) -> Statement {

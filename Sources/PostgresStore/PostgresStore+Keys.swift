@@ -2,6 +2,9 @@ public import Sessions
 internal import StoreFoundation
 
 extension PostgresStore {
+    /// See `Store`. The revision of the catalogue, which every call asks for, counts these changes too.
+    public var keyRevision: Int64 { lastRevision }
+
     /// See `Store`. In the order in which the keys were made.
     public func updateSigningKeys<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome
@@ -15,6 +18,7 @@ extension PostgresStore {
                 transaction.add(Statement("DELETE FROM signing_keys WHERE id = $1::text", key.id))
             }
             for key in keys where !old.contains(key) { transaction.add(KeySQL.replace(key)) }
+            if keys != old { transaction.add(CatalogueSQL.countUp) }
             for statement in EventSQL.insert(events) { transaction.add(statement) }
             return outcome
         }

@@ -114,6 +114,9 @@ public final class PostgresStore: Store {
         }
     }
 
+    /// The revision of settings, clients and signing keys that was read last.
+    var lastRevision: Int64 { cache.lastRevision }
+
     /// How many changes wait for a connection.
     public var waitingChanges: Int {
         sessionChanges.reduce(0) { $0 + $1.waitingCount } + changes.reduce(0) { $0 + $1.waitingCount }

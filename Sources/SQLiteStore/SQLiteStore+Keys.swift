@@ -1,6 +1,9 @@
 public import Sessions
 
 extension SQLiteStore {
+    /// See `Store`. Nobody else changes them.
+    public var keyRevision: Int64 { 0 }
+
     /// See `Store`. In the order in which the keys were made.
     public func updateSigningKeys<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome

@@ -94,6 +94,12 @@ struct RollingTokenIssuer: Sendable {
         read(token).flatMap { $0.issuer == issuer && $0.audience == audience ? $0 : nil }
     }
 
+    /// Whether it is a token that says to be signed by a key which is not known here.
+    func namesUnknownKey(_ token: String) -> Bool {
+        guard let id = (try? JWT.parse(token))?.header.kid else { return false }
+        return keys.verificationKey(id: id) == nil
+    }
+
     /// The claims of a token that this server has signed, whatever it was called then: what names a session, to refresh
     /// or to end it, must outlive a change of the server's address.
     func read(_ token: String) -> RollingToken? {

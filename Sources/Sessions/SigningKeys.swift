@@ -24,6 +24,8 @@ public final class SigningKeys: Sendable {
     private let absoluteMaximum: Duration
     private let random: RandomSource
     private let opened = Locked<[Opened]>([])
+    /// `Store.keyRevision` from before they were read.
+    private let revision = Locked<Int64>(.min)
 
     /// Signing keys kept in `store`; a new one is made for `algorithm` every `rotation`.
     public init(
@@ -53,6 +55,7 @@ public final class SigningKeys: Sendable {
         let clients: [Client]
         let fresh = makeKey(at: now)
         let stored: [StoredSigningKey]
+        let before = store.keyRevision
         do throws(StoreError) {
             settings = try await store.settings()
             clients = try await store.clients()
@@ -67,7 +70,20 @@ public final class SigningKeys: Sendable {
             }
         } catch { throw .store(error) }
         try load(stored)
+        revision.withLock { $0 = before }
     }
+
+    /// Reads the keys anew if another node has changed them, as far as the store has noticed.
+    func follow() async throws(StoreError) {
+        guard isBehind else { return }
+        let before = store.keyRevision
+        let stored = try await store.updateSigningKeys { keys, _ in keys }
+        do throws(Problem) { try load(stored) } catch { throw .unavailable("a signing key cannot be opened: \(error)") }
+        revision.withLock { $0 = before }
+    }
+
+    /// Whether the store has noticed a change since the keys were read.
+    var isBehind: Bool { store.keyRevision != revision.withLock { $0 } }
 
     /// Makes a key that signs from a day from now on, or at once when `immediately`. Returns its id.
     public func rotate(

@@ -234,6 +234,9 @@ public protocol Store: Sendable {
         _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
     ) async throws(StoreError) -> Outcome
 
+    /// Changes whenever signing keys are changed, by whatever node, as far as any call that has returned can have seen it.
+    var keyRevision: Int64 { get }
+
     /// The admin keys.
     func adminKeys() async throws(StoreError) -> [AdminKey]
 

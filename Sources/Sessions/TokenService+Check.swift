@@ -33,11 +33,17 @@ extension TokenService {
     public func authenticate(_ token: String, from origin: Origin) async throws(ServiceError) -> AuthenticatedSession {
         let time = context.time
         let now = time.now
-        guard let claims = rollingTokens.verify(token), let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
+        guard let claims = try await claims(of: token, rollingTokens.verify),
+            let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
         else { throw .invalidToken(nil) }
         guard now.secondsSinceEpoch < claims.expiry else { throw .invalidToken(nil) }
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
             throw .invalidToken(.unknownSession)
+        }
+        // Reading has told if another node has withdrawn a key.
+        if context.signingKeys.isBehind {
+            try await followKeys()
+            guard rollingTokens.verify(token) != nil else { throw .invalidToken(nil) }
         }
         if let ending = policy.ending(of: record, at: now) {
             guard policy.ending(of: record, at: time.earliest) != nil else { throw .store(.clockInDoubt) }
@@ -69,7 +75,7 @@ extension TokenService {
     /// What `token` is good for at present. Inactive tells nothing about why.
     public func introspect(_ token: String, from origin: Origin) async throws(ServiceError) -> Introspection {
         if token.hasPrefix(RefreshTokenCoder.prefix) { return try await introspectRefreshToken(token) }
-        if let claims = rollingTokens.verify(token), claims.sessionID == nil {
+        if let claims = try await claims(of: token, rollingTokens.verify), claims.sessionID == nil {
             return try await introspect(clientToken: claims)
         }
         do throws(ServiceError) {

@@ -27,6 +27,7 @@ extension TokenService {
         let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
         let now = context.clock.now
         let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).accessToken
+        if context.signingKeys.isBehind { try await followKeys() }
         let token = try rollingTokens.issue(forClient: client.id, scope: scope, at: now, expiry: expiry)
         return (token, scope, now, expiry)
     }

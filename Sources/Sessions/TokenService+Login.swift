@@ -110,7 +110,7 @@ extension TokenService {
         guard let outcome else { throw .invalidCredentials }
         let record = try outcome.get()
         guard let user = record.user, let client = record.client else { throw .invalidClient }
-        return try grant(
+        return try await grant(
             record.session, user: user, client: client, settings: record.settings, scope: record.session.scope, at: now)
     }
 }

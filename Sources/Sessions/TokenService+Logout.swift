@@ -2,7 +2,7 @@ extension TokenService {
     /// Ends the session of a token of either kind, however old it is: an expired rolling token will do, and a token of
     /// an ended session, so that logging out again and again is no error. Returns when the end is durable.
     public func logOut(_ token: String, from origin: Origin) async throws(ServiceError) {
-        guard let id = sessionID(in: token) else {
+        guard let id = try await sessionID(in: token) else {
             if try await endForeignToken(token, ofClient: nil, from: origin) { return }
             throw .invalidToken(.malformed)
         }
@@ -12,7 +12,7 @@ extension TokenService {
     /// Ends the session of a token that was issued to `clientID` (RFC 7009). A token that means nothing here is revoked
     /// already; one of another client is refused.
     public func revoke(_ token: String, clientID: String, from origin: Origin) async throws(ServiceError) {
-        guard let id = sessionID(in: token) else {
+        guard let id = try await sessionID(in: token) else {
             _ = try await endForeignToken(token, ofClient: clientID, from: origin)
             return
         }
@@ -39,8 +39,8 @@ extension TokenService {
     }
 
     /// The session that a genuine token of either kind names.
-    private func sessionID(in token: String) -> Identifier<Session>? {
+    private func sessionID(in token: String) async throws(ServiceError) -> Identifier<Session>? {
         if token.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(token)?.sessionID }
-        return rollingTokens.read(token)?.sessionID.flatMap { Identifier<Session>($0) }
+        return try await claims(of: token, rollingTokens.read)?.sessionID.flatMap { Identifier<Session>($0) }
     }
 }

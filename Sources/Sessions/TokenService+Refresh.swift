@@ -40,7 +40,7 @@ extension TokenService {
         _ request: RefreshRequest, from origin: Origin
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
         let time = context.time
-        let token = refreshToken(in: request.token)
+        let token = try await refreshToken(in: request.token)
         let presentation = RefreshPresentation(
             serial: token?.serial ?? 0, clientID: request.clientID,
             isClientAuthenticated: request.isClientAuthenticated,
@@ -61,7 +61,7 @@ extension TokenService {
         case nil: throw .refused(token == nil ? .malformed : .unknownSession)
         case .failed(let error): throw error
         case .issued(let decision, let session, let user, let client, let settings):
-            let grant = try grant(
+            let grant = try await grant(
                 session, user: user, client: client, settings: settings, scope: request.scope ?? session.scope,
                 at: time.now)
             return (grant, decision)
@@ -69,9 +69,9 @@ extension TokenService {
     }
 
     /// The refresh token that `text` is, or holds: clients that keep one string present their rolling token.
-    func refreshToken(in text: String) -> RefreshToken? {
+    func refreshToken(in text: String) async throws(ServiceError) -> RefreshToken? {
         if text.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(text) }
-        return rollingTokens.read(text)?.refreshToken.flatMap(context.refreshTokens.decode)
+        return try await claims(of: text, rollingTokens.read)?.refreshToken.flatMap(context.refreshTokens.decode)
     }
 
     /// Eight bytes of SHA-256: enough to tell the keys of one device's retries apart, and nothing to learn from.

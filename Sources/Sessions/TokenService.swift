@@ -70,7 +70,9 @@ public struct TokenService: Sendable {
     /// What a login or a refresh gives: the values of the token answer.
     func grant(
         _ session: Session, user: User, client: Client, settings: Settings, scope: Scope, at now: Instant
-    ) throws(ServiceError) -> TokenGrant {
+    ) async throws(ServiceError) -> TokenGrant {
+        // What a key has signed that another node has withdrawn would be good for nothing.
+        if context.signingKeys.isBehind { try await followKeys() }
         let lifetimes = policy.lifetimes(settings: settings, client: client, user: user)
         let expiry = lifetimes.accessTokenEnd(of: session, issuedAt: now)
         let refreshToken = context.refreshTokens.encode(RefreshToken(sessionID: session.id, serial: session.child))
