@@ -1,0 +1,148 @@
+import Cryptography
+import PostgresStage
+import PostgresStore
+import Sessions
+import Synchronization
+import Testing
+
+/// What happens when the server goes, hangs, or is the wrong one.
+@Suite struct FaultTests {
+    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+
+    private func session(_ store: PostgresStore) async throws -> Session {
+        let user = User(id: Identifier(random: .system), username: "anna", createdAt: Self.start)
+        #expect(try await store.insertUser(user, events: []))
+        let session = Session(
+            id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "phone"),
+            startedAt: Self.start, epoch: 1)
+        let opened: Void? = try await store.openSession(
+            userID: user.id, clientID: Client.mobileID, deviceID: "phone"
+        ) { $0.session = session }
+        #expect(opened != nil)
+        return session
+    }
+
+    @Test func everyChangeOfARestartedServerIsAnsweredOrRefused_andNothingAcknowledgedIsLost() async throws {
+        let server = try PostgresServer()
+        let store = try openStore(try server.newDatabase()) { $0.decisionDeadline = .seconds(10) }
+        let session = try await session(store)
+        let load = Load()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    while !load.isOver.load(ordering: .relaxed) {
+                        do throws(StoreError) {
+                            let child = try await store.updateSession(session.id) { change -> UInt64 in
+                                change.session.child += 1
+                                return change.session.child
+                            }
+                            load.acknowledged.max(child ?? 0, ordering: .relaxed)
+                        } catch {
+                            guard case .unavailable = error else { throw error }
+                            load.refused.wrappingAdd(1, ordering: .relaxed)
+                            await Task.yield()
+                        }
+                    }
+                }
+            }
+            group.addTask { @concurrent in
+                for _ in 0..<3 {
+                    let before = load.acknowledged.load(ordering: .relaxed)
+                    while load.acknowledged.load(ordering: .relaxed) < before + 50 { await Task.yield() }
+                    try server.control("restart", "-m", "immediate")
+                }
+                let before = load.acknowledged.load(ordering: .relaxed)
+                while load.acknowledged.load(ordering: .relaxed) < before + 50 { await Task.yield() }
+                load.isOver.store(true, ordering: .relaxed)
+            }
+            try await group.waitForAll()
+        }
+        let child = try #require(try await store.session(session.id)).session.child
+        #expect(child >= load.acknowledged.load(ordering: .relaxed))
+        #expect(load.refused.load(ordering: .relaxed) > 0)
+        await store.close()
+    }
+
+    private final class Load: Sendable {
+        let acknowledged = Atomic<UInt64>(0)
+        let refused = Atomic<Int>(0)
+        let isOver = Atomic<Bool>(false)
+    }
+
+    @Test func whoWaitsForALockOfSomebodyElseIsRefusedInTime_andNotDecidedLater() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url) { $0.decisionDeadline = .milliseconds(700) }
+        let session = try await session(store)
+        let other = try openStore(url)
+        let gate = Gate()
+        async let holder: Void? = other.updateUser(.id(session.userID)) { _ in
+            gate.hasBegun.store(true, ordering: .releasing)
+            while !gate.mayEnd.load(ordering: .acquiring) {}
+        }.nothing
+        while !gate.hasBegun.load(ordering: .acquiring) { await Task.yield() }
+        await #expect(throws: StoreError.self) {
+            try await store.updateSession(session.id) { $0.session.child += 1 }
+        }
+        gate.mayEnd.store(true, ordering: .releasing)
+        _ = try await holder
+        #expect(try await other.session(session.id)?.session.child == session.child)
+        await store.close()
+        await other.close()
+    }
+
+    private final class Gate: Sendable {
+        let hasBegun = Atomic<Bool>(false)
+        let mayEnd = Atomic<Bool>(false)
+    }
+
+    @Test func aServerThatCannotBeReachedIsSaidInASentenceWithoutThePassword() throws {
+        let error = #expect(throws: PostgresStore.OpenError.self) {
+            try openStore("postgres://anna:secret@/none?host=/nowhere&connect_timeout=2")
+        }
+        #expect(error?.description.contains("cannot be reached") == true)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func aServerThatAcknowledgesTooEarlyIsRefused() throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let early = url.replacing("options=", with: "options=-csynchronous_commit%3Doff%20")
+        #expect(throws: PostgresStore.OpenError.notDurable(setting: "synchronous_commit")) { try openStore(early) }
+    }
+
+    @Test func aSchemaOfSomebodyElseIsLeftAlone() throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try #require(url.split(separator: "%3D").last.map(String.init))
+        try PostgresServer.shared.run("CREATE TABLE cats (name text)", schema: schema)
+        #expect(throws: PostgresStore.OpenError.notADatabase) { try openStore(url) }
+        let tables = try PostgresServer.shared.run(
+            "SELECT string_agg(tablename, ',') FROM pg_tables WHERE schemaname = current_schema()", schema: schema)
+        #expect(tables == "cats\n")
+    }
+
+    @Test func aNewerOrChangedDatabaseIsRefused() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        await store.close()
+        let schema = try #require(url.split(separator: "%3D").last.map(String.init))
+        try PostgresServer.shared.run(
+            "INSERT INTO schema_migrations VALUES (99, 'of the future', '\\x00', 1)", schema: schema)
+        #expect(throws: PostgresStore.OpenError.self) { try openStore(url) }
+        try PostgresServer.shared.run(
+            "DELETE FROM schema_migrations WHERE version = 99; UPDATE schema_migrations SET digest = '\\x00'", schema: schema)
+        #expect(throws: PostgresStore.OpenError.changedMigration(version: 1)) { try openStore(url) }
+    }
+
+    @Test func aTextWithNULIsRefusedAndNothingIsWritten() async throws {
+        try await withStore { store in
+            let user = User(id: Identifier(random: .system), username: "an\0na", createdAt: Self.start)
+            await #expect(throws: StoreError.self) { try await store.insertUser(user, events: []) }
+            let users = try await store.users(matching: nil, after: nil, limit: 10).items
+            #expect(users.isEmpty)
+        }
+    }
+}
+
+extension UserUpdate {
+    /// Its end is all that counts.
+    fileprivate var nothing: Void? { nil }
+}

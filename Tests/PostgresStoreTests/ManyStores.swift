@@ -1,0 +1,118 @@
+import PostgresStore
+import Sessions
+import Synchronization
+
+/// Several stores on one database, of which each call takes the next: what one has acknowledged, all must know.
+final class ManyStores: Store {
+    private let stores: [PostgresStore]
+    private let calls = Atomic<Int>(0)
+
+    init(_ stores: [PostgresStore]) { self.stores = stores }
+
+    private var next: PostgresStore {
+        stores[calls.wrappingAdd(1, ordering: .relaxed).newValue % stores.count]
+    }
+
+    var keyRevision: Int64 { next.keyRevision }
+
+    func updateSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? { try await next.updateSession(id, change) }
+
+    func openSession<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await next.openSession(userID: userID, clientID: clientID, deviceID: deviceID, decide)
+    }
+
+    func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? { try await next.session(id) }
+
+    func sessions(
+        of userID: Identifier<User>, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<SessionRecord> {
+        try await next.sessions(of: userID, after: cursor, limit: limit)
+    }
+
+    func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
+        try await next.insertUser(user, events: events)
+    }
+
+    func user(_ reference: UserReference) async throws(StoreError) -> User? { try await next.user(reference) }
+
+    func users(matching query: String?, after cursor: String?, limit: Int) async throws(StoreError) -> Page<User> {
+        try await next.users(matching: query, after: cursor, limit: limit)
+    }
+
+    func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> { try await next.updateUser(reference, change) }
+
+    func clients() async throws(StoreError) -> [Client] { try await next.clients() }
+
+    func client(_ id: String) async throws(StoreError) -> Client? { try await next.client(id) }
+
+    func updateClient<Outcome: Sendable>(
+        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
+    ) async throws(StoreError) -> Outcome { try await next.updateClient(id, change) }
+
+    func settings() async throws(StoreError) -> Settings { try await next.settings() }
+
+    func updateSettings<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
+    ) async throws(StoreError) -> Outcome { try await next.updateSettings(change) }
+
+    func updateSigningKeys<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome
+    ) async throws(StoreError) -> Outcome { try await next.updateSigningKeys(change) }
+
+    func updateAdminKeys<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
+    ) async throws(StoreError) -> Outcome { try await next.updateAdminKeys(change) }
+
+    func adminKeys() async throws(StoreError) -> [AdminKey] { try await next.adminKeys() }
+
+    func append(_ events: [AuditEvent]) async throws(StoreError) { try await next.append(events) }
+
+    func events(
+        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
+    ) async throws(StoreError) -> [RecordedEvent] {
+        try await next.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID)
+    }
+
+    func sweepSessions(
+        after cursor: Identifier<Session>?, limit: Int, _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
+    ) async throws(StoreError) -> SweepStep {
+        try await next.sweepSessions(after: cursor, limit: limit, isForgotten)
+    }
+
+    func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await next.sweepEvents(before: instant, limit: limit)
+    }
+
+    func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
+        try await next.exportSessions(after: cursor, limit: limit)
+    }
+
+    func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importUsers(users)
+    }
+
+    func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importSessions(sessions)
+    }
+
+    func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importForeignTokens(tokens)
+    }
+
+    func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {
+        try await next.foreignTokens(after: cursor, limit: limit)
+    }
+
+    func updateForeignToken<Outcome: Sendable>(
+        _ digest: [UInt8], _ change: @escaping @Sendable (inout ForeignTokenChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? { try await next.updateForeignToken(digest, change) }
+
+    func ping() async throws(StoreError) { try await next.ping() }
+}
