@@ -82,7 +82,7 @@ let package = Package(
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",
-            dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux"],
+            dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux", "Locks"],
             swiftSettings: strict),
         // Tests
         .target(

@@ -31,7 +31,8 @@ struct Benchmark: Sendable {
             name: "store", summary: "bytes per session, updates per second and time to open, without a server",
             discussion: """
                 Fills a throw-away database through the store's own calls, four sessions to a user, then changes random
-                sessions from as many tasks as --connections says, and opens the file again.
+                sessions from as many tasks as --connections says, and opens the file again. Then the same beside clean-up and
+                beside a backup, each round right after one without it.
                 """,
             defaults: Options(connections: [32, 128, 512], seconds: 5, sessions: 100_000),
             run: { try await StoreBenchmark(options: $0).run() }),

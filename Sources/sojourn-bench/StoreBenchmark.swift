@@ -10,9 +10,11 @@ struct StoreBenchmark {
         let folder = try TemporaryFolder(in: options.folder)
         let path = folder.path + "/store.sqlite"
         var report = Report("store")
-        let sessions = try await fill(path, &report)
+        let filled = try await fill(path, &report)
+        // Those of the last part are over: clean-up deletes them.
+        let (sessions, over) = (Array(filled.dropLast(filled.count / 6)), Set(filled.suffix(filled.count / 6)))
         let times = try await opening(path)
-        report.figures.append(Figure("time to open with \(sessions.count) sessions", "ms", times))
+        report.figures.append(Figure("time to open with \(filled.count) sessions", "ms", times))
         let store = try SessionFiller.open(path)
         for count in options.connections {
             var perSecond: [Double] = []
@@ -21,8 +23,31 @@ struct StoreBenchmark {
             }
             report.figures.append(Figure("durable updates", "per second", connections: count, perSecond))
         }
+        report.figures += try await beside(
+            StoreNeighbours(store: store, folder: folder.path, over: over), sessions, store)
         await store.close()
         return report
+    }
+
+    /// Updates beside each of `neighbours`, over those of the same round without it.
+    private func beside(
+        _ neighbours: StoreNeighbours, _ sessions: [Identifier<Session>], _ store: SQLiteStore
+    ) async throws -> [Figure] {
+        let count = options.connections[options.connections.count / 2]
+        var figures: [Figure] = []
+        for (name, neighbour) in neighbours.all {
+            var shares: [Double] = []
+            for _ in 0..<options.rounds {
+                let alone = try await Self.updates(store, sessions, tasks: count, seconds: options.seconds)
+                let work = Task { try await neighbour() }
+                let beside = try await Self.updates(store, sessions, tasks: count, seconds: options.seconds)
+                work.cancel()
+                try await work.value
+                shares.append(beside / alone)
+            }
+            figures.append(Figure("updates beside \(name)", "of those alone", connections: count, shares))
+        }
+        return figures + neighbours.figures
     }
 
     private func fill(_ path: String, _ report: inout Report) async throws -> [Identifier<Session>] {

@@ -1,0 +1,57 @@
+import Locks
+import SQLiteStore
+import Sessions
+
+/// What runs in a server beside refreshes, until its task is cancelled.
+final class StoreNeighbours: Sendable {
+    private let store: SQLiteStore
+    private let folder: String
+    private let over: Set<Identifier<Session>>
+    /// Sessions deleted per second, and MiB copied per second.
+    private let rates = Locked<(deleted: [Double], copied: [Double])>(([], []))
+
+    /// Work on `store`, in which the sessions `over` can be deleted.
+    init(store: SQLiteStore, folder: String, over: Set<Identifier<Session>>) {
+        self.store = store
+        self.folder = folder
+        self.over = over
+    }
+
+    /// Each by its name.
+    var all: [(String, @Sendable () async throws -> Void)] {
+        [("clean-up", { try await self.cleanUp() }), ("a backup", { try await self.backUp() })]
+    }
+
+    /// What they got done.
+    var figures: [Figure] {
+        rates.withLock { rates in
+            [
+                rates.deleted.isEmpty ? nil : Figure("sessions deleted meanwhile", "per second", rates.deleted),
+                rates.copied.isEmpty ? nil : Figure("copied meanwhile", "MiB per second", rates.copied),
+            ].compactMap { $0 }
+        }
+    }
+
+    /// As the server does by default: 256 sessions at a time, 5000 a second.
+    private func cleanUp() async throws {
+        let start = monotonicNanoseconds()
+        var (deleted, cursor) = (0, nil as Identifier<Session>?)
+        while !Task.isCancelled {
+            let step = try await store.sweepSessions(after: cursor, limit: 256) { [over] in over.contains($0.session.id)
+            }
+            (deleted, cursor) = (deleted + step.deleted, step.cursor)
+            try? await Task.sleep(for: .seconds(256.0 / 5000))
+        }
+        let perSecond = Double(deleted) * 1e9 / Double(monotonicNanoseconds() - start)
+        if deleted > 0 { rates.withLock { $0.deleted.append(perSecond) } }
+    }
+
+    /// One backup after the other; the last one is waited for.
+    private func backUp() async throws {
+        while !Task.isCancelled {
+            let backup = try await store.backUp(to: folder + "/backup.sqlite", replacing: true, by: .system)
+            let rate = Double(backup.bytes) / 1_048_576 / (backup.duration / .seconds(1))
+            rates.withLock { $0.copied.append(rate) }
+        }
+    }
+}
