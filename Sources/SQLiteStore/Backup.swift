@@ -51,8 +51,10 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
     case missing(path: String)
     /// A log lies beside the file: it is a database that was not closed, and without the log it is an old one.
     case hasLog(path: String)
-    /// The copy, or the backup, is damaged.
+    /// The file that is to be restored is damaged.
     case damaged(path: String, problem: String)
+    /// The database is: no backup was made of it.
+    case databaseDamaged(problem: String)
     /// Another backup is being made.
     case busy
     /// The server stops.
@@ -67,7 +69,7 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .exists, .notOurs, .isTheDatabase, .missing, .hasLog, .busy: true
         case .open(.notADatabase), .open(.newerDatabase), .open(.changedMigration), .open(.directoryMissing): true
-        case .noRoom, .damaged, .cancelled, .open, .failed: false
+        case .noRoom, .damaged, .databaseDamaged, .cancelled, .open, .failed: false
         }
     }
 
@@ -85,6 +87,8 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
             "Beside \(path) lies a write-ahead log, \(path)-wal: it is no backup but a database that is open or was not "
                 + "closed. Make a backup of it: sojourn backup --database sqlite:\(path) FILE"
         case .damaged(let path, let problem): "The file \(path) is damaged (\(problem)). Take another backup."
+        case .databaseDamaged(let problem):
+            "The database is damaged (\(problem)). No backup was made of it; 'sojourn doctor' names the way out."
         case .busy: "A backup is being made already. Wait for its end."
         case .cancelled: "The server stops. The backup was not made."
         case .open(.directoryMissing(let path)): "The folder of the file \(path) does not exist. Name another."
@@ -97,7 +101,10 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
     static func mapping<Value>(
         _ path: String, _ body: () throws(DatabaseError) -> Value
     ) throws(BackupError) -> Value {
-        do throws(DatabaseError) { return try body() } catch { throw .failed(path: path, reason: error.description) }
+        do throws(DatabaseError) { return try body() } catch {
+            if error.consequence == .stopsStore { throw .damaged(path: path, problem: error.description) }
+            throw .failed(path: path, reason: error.description)
+        }
     }
 
     /// Runs `body`, which opens a database.

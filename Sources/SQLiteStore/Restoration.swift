@@ -33,7 +33,7 @@ extension SQLiteStore {
             try FileLock(path: path + ".lock", database: path)
         }
         defer { lock.release() }
-        let backup = try BackupFile(file, for: path, migrations: migrations)
+        let backup = try backupFile(file, for: path, migrations)
         let old = ReplacedDatabase(path)
         let draft = try DraftFile(of: path)
         try DatabaseCopy(options: .restless).copy(from: backup.connection, to: draft, named: path)
@@ -52,6 +52,19 @@ extension SQLiteStore {
         return Restoration(
             takenAt: backup.lastEvent?.at, replaced: replaced, undone: undone, idle: backup.idle,
             bytes: DatabaseFile.size(path))
+    }
+}
+
+extension SQLiteStore {
+    private static func backupFile(
+        _ file: String, for database: String, _ migrations: [Migration]
+    ) throws(BackupError) -> BackupFile {
+        do throws(BackupError) {
+            return try BackupFile(file, for: database, migrations: migrations)
+        } catch {
+            if case .open(.damaged(path: _, let reason)) = error { throw .damaged(path: file, problem: reason) }
+            throw error
+        }
     }
 }
 

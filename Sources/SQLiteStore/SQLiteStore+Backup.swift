@@ -67,9 +67,14 @@ extension SQLiteStore {
         start: ContinuousClock.Instant
     ) throws(BackupError) -> Backup {
         let draft = try DraftFile(of: target)
-        try copy.copy(from: source, to: draft, named: target)
-        try draft.sync()
-        try DatabaseCopy.check(draft.path, named: target)
+        do throws(BackupError) {
+            try copy.copy(from: source, to: draft, named: target)
+            try draft.sync()
+            try DatabaseCopy.check(draft.path, named: target)
+        } catch {
+            if case .damaged(path: _, let problem) = error { throw .databaseDamaged(problem: problem) }
+            throw error
+        }
         if copy.isCancelled() { throw .cancelled }
         try draft.publish(replacing: replacing)
         return Backup(path: target, bytes: DatabaseFile.size(target), duration: copy.options.now() - start)

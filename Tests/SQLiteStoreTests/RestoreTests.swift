@@ -152,7 +152,8 @@ import Testing
         try await Self.withBackup { folder, file in
             // The root of the schema stays; the pages of tables behind it go.
             try BadDisk.write([UInt8](repeating: 0x5A, count: 4096 * 4), at: 4096 * 8, file)
-            #expect(throws: BackupError.self) { try Self.restore(file, folder) }
+            let error = #expect(throws: BackupError.self) { try Self.restore(file, folder) }
+            if case .damaged? = error {} else { Issue.record("\(String(describing: error))") }
             #expect(try await Self.names(folder.database) == ["anna", "berta"])
             #expect(try Self.endings(folder.database) == ["", ".lock"])
         }
