@@ -30,7 +30,7 @@ public final class PostgresStore: Store {
         /// So many changes of sessions share one transaction at most.
         public var batchMax = 512
         /// Connections for changes of sessions, each with the sessions of its own part of all ids.
-        public var sessionConnections = 2
+        public var sessionConnections = 1
         /// Connections for other changes: logins, users, settings.
         public var changeConnections = 2
         /// The monotonic clock: deadlines and durations.
