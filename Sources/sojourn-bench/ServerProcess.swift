@@ -118,6 +118,8 @@ final class ServerProcess: MeasuredServer {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        // What lies beside no file lies in the working directory.
+        posix_spawn_file_actions_addchdir_np(&actions, launch.folder)
         for output in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, output, launch.log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         }

@@ -128,7 +128,8 @@ import Testing
             "INSERT INTO schema_migrations VALUES (99, 'of the future', '\\x00', 1)", schema: schema)
         #expect(throws: PostgresStore.OpenError.self) { try openStore(url) }
         try PostgresServer.shared.run(
-            "DELETE FROM schema_migrations WHERE version = 99; UPDATE schema_migrations SET digest = '\\x00'", schema: schema)
+            "DELETE FROM schema_migrations WHERE version = 99; UPDATE schema_migrations SET digest = '\\x00'",
+            schema: schema)
         #expect(throws: PostgresStore.OpenError.changedMigration(version: 1)) { try openStore(url) }
     }
 
