@@ -103,11 +103,15 @@ final class ServerProcess: MeasuredServer {
     }
 
     private static func spawn(_ launch: Launch) throws -> pid_t {
-        let words = [
-            launch.program, "serve", "--database", launch.url ?? "sqlite:\(launch.database)", "--public", "127.0.0.1:0",
-            "--admin",
-            "127.0.0.1:0", "--ready-file", launch.readyFile,
-        ]
+        // What would lie beside a file lies in the working directory when there is none.
+        let place = launch.url == nil ? [] : ["/usr/bin/env", "-C", launch.folder]
+        let words =
+            place + [
+                launch.program, "serve", "--database", launch.url ?? "sqlite:\(launch.database)", "--public",
+                "127.0.0.1:0",
+                "--admin",
+                "127.0.0.1:0", "--ready-file", launch.readyFile,
+            ]
         // Nothing else is inherited, so that a developer's settings change no figure.
         let environment =
             [
@@ -118,15 +122,13 @@ final class ServerProcess: MeasuredServer {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // What lies beside no file lies in the working directory.
-        posix_spawn_file_actions_addchdir_np(&actions, launch.folder)
         for output in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, output, launch.log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         }
         let (arguments, variables) = (words.map { strdup($0) } + [nil], environment.map { strdup($0) } + [nil])
         defer { for text in arguments + variables { free(text) } }
         var pid = pid_t()
-        errno = posix_spawn(&pid, launch.program, &actions, nil, arguments, variables)
+        errno = posix_spawn(&pid, words[0], &actions, nil, arguments, variables)
         guard errno == 0 else { throw Failure.system(launch.program) }
         return pid
     }

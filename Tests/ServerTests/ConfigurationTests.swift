@@ -147,10 +147,13 @@ struct ConfigurationTests {
             ("{server: {issuer: 'https://x?y'}}", "server.issuer must be"),
             ("{server: {audience: ''}}", "server.audience must be"),
             ("{server: {admin_listen: '127.0.0.1:8080'}}", "give each its own port"),
-            ("{database: {url: 'postgres://x'}}", "database.url must be sqlite:PATH, not \"postgres://x\""),
+            (
+                "{database: {url: 'mysql://x'}}",
+                "database.url must be sqlite:PATH or postgres://USER@HOST/NAME, not \"mysql://x\""
+            ),
             ("{database: {url: 'sqlite:'}}", "database.url must be"),
             ("{database: {url: 'sqlite::memory:'}}", "database.url must be"),
-            ("{database: {url: null}}", "database.url must be sqlite:PATH, not null"),
+            ("{database: {url: null}}", "database.url must be sqlite:PATH or postgres://USER@HOST/NAME, not null"),
             ("{keys: {algorithm: 'none'}}", "keys.algorithm must be one of \"ES256\", \"EdDSA\""),
             ("{keys: {rotation_days: 0}}", "keys.rotation_days must be a whole number of days from 2 to 3650, not 0"),
             ("{keys: {rotation_days: 2.5}}", "not a fraction"),
@@ -182,7 +185,7 @@ struct ConfigurationTests {
             lines == [
                 "sojourn.json5: log.format must be one of \"json\", \"text\", not \"xml\"",
                 "sojourn.json5: unknown key log.levl; did you mean log.level?",
-                "environment: SOJOURN_DATABASE_URL must be sqlite:PATH, not 'mysql:x'",
+                "environment: SOJOURN_DATABASE_URL must be sqlite:PATH or postgres://USER@HOST/NAME, not 'mysql:x'",
                 "environment: unknown variable SOJOURN_LOG_LEVL; did you mean SOJOURN_LOG_LEVEL?",
                 "--public must be an address like 127.0.0.1:8080, [::1]:8080 or *:8080 (port 0 takes a free one), "
                     + "or unix:PATH, not 'nowhere'",
