@@ -4,7 +4,8 @@ internal import Sessions
 extension Endpoints {
     /// `GET /admin/v1/keys`: the signing keys, the newest first.
     func listSigningKeys(_ call: Call) async throws -> Response {
-        try .json(ListAnswer(administration.signingKeys().map(SigningKeyAnswer.init)))
+        await tokens.lookForKeys()
+        return try .json(ListAnswer(administration.signingKeys().map(SigningKeyAnswer.init)))
     }
 
     /// `POST /admin/v1/keys/rotate` `{immediately?}`: a new key, which signs from a day from now on, or at once.

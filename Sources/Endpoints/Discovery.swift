@@ -14,8 +14,11 @@ extension Endpoints {
     /// Five minutes: a new key is published a day before it signs, so that even a far older copy holds it.
     private static let cacheControl = "public, max-age=300"
 
-    /// `GET /oauth/jwks` (RFC 7517).
-    func jwks() throws -> Response { try cacheable(context.signingKeys.publicKeys) }
+    /// `GET /oauth/jwks` (RFC 7517): with the keys that other nodes have made, and without those that they have withdrawn.
+    func jwks() async throws -> Response {
+        await tokens.lookForKeys()
+        return try cacheable(context.signingKeys.publicKeys)
+    }
 
     /// `GET /.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`.
     func serverMetadata() throws -> Response {

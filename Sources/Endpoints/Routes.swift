@@ -10,7 +10,7 @@ extension Route {
         Route(.post, Endpoints.revocationPath, face: .oauth, challenge: .basic, .open { try await $0.revoke($1) }),
         Route(
             .post, Endpoints.introspectionPath, face: .oauth, challenge: .basic, .open { try await $0.introspect($1) }),
-        Route(.get, Endpoints.jwksPath, .immediate { try $0.jwks() }),
+        Route(.get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() }),
         Route(.get, "/.well-known/oauth-authorization-server", .immediate { try $0.serverMetadata() }),
         Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),
     ]

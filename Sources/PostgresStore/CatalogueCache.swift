@@ -25,9 +25,14 @@ final class CatalogueCache: Sendable {
         guard let present = try revision.first({ row in row.integer() }) else {
             throw .contradiction("the catalogue has no revision")
         }
-        if let known = entry.withLock({ $0 }), known.revision == present { return known }
+        let held = entry.withLock { $0 }
+        if let held, held.revision == present { return held }
         let loaded = try Self.load(on: connection, until: deadline)
-        entry.withLock { known in if loaded.revision >= known?.revision ?? .min { known = loaded } }
+        entry.withLock { known in
+            // What was read after `held` was known is later, whatever its revision: a standby that had not seen everything
+            // may have become the server.
+            if loaded.revision >= known?.revision ?? .min || known?.revision == held?.revision { known = loaded }
+        }
         return loaded
     }
 

@@ -5,8 +5,13 @@ internal import StoreFoundation
 enum CatalogueSQL {
     static let selectSettings = Statement("SELECT \(SettingsColumns.all.list) FROM settings")
     static let selectClients = Statement("SELECT \(ClientColumns.all.list) FROM clients")
-    /// With every change of the two, and of signing keys: it tells the other nodes.
-    static let countUp = Statement("UPDATE catalogue_revision SET revision = revision + 1")
+    /// With every change of the two, and of signing keys: it tells the other nodes. A time, so that a standby that became the
+    /// server without the last change gives its next one another number than that had.
+    static let countUp = Statement(
+        """
+        UPDATE catalogue_revision
+        SET revision = greatest(revision + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+        """)
 
     static func update(_ settings: Settings) -> Statement {
         Statement(

@@ -24,8 +24,21 @@ public final class SigningKeys: Sendable {
     private let absoluteMaximum: Duration
     private let random: RandomSource
     private let opened = Locked<[Opened]>([])
-    /// `Store.keyRevision` from before they were read.
-    private let revision = Locked<Int64>(.min)
+    private let reading = Locked(Reading())
+
+    /// Which reading of the keys is held.
+    private struct Reading {
+        /// `Store.keyRevision` from before it.
+        var revision = Int64.min
+        var number = 0
+        var lastNumber = 0
+    }
+
+    /// A reading of the keys that begins.
+    private struct Ticket {
+        let number: Int
+        let revision: Int64
+    }
 
     /// Signing keys kept in `store`; a new one is made for `algorithm` every `rotation`.
     public init(
@@ -55,7 +68,7 @@ public final class SigningKeys: Sendable {
         let clients: [Client]
         let fresh = makeKey(at: now)
         let stored: [StoredSigningKey]
-        let before = store.keyRevision
+        let ticket = beginReading()
         do throws(StoreError) {
             settings = try await store.settings()
             clients = try await store.clients()
@@ -69,21 +82,32 @@ public final class SigningKeys: Sendable {
                 return keys
             }
         } catch { throw .store(error) }
-        try load(stored)
-        revision.withLock { $0 = before }
+        try load(stored, ticket)
     }
 
     /// Reads the keys anew if another node has changed them, as far as the store has noticed.
     func follow() async throws(StoreError) {
         guard isBehind else { return }
-        let before = store.keyRevision
+        let ticket = beginReading()
         let stored = try await store.updateSigningKeys { keys, _ in keys }
-        do throws(Problem) { try load(stored) } catch { throw .unavailable("a signing key cannot be opened: \(error)") }
-        revision.withLock { $0 = before }
+        do throws(Problem) { try load(stored, ticket) } catch {
+            throw .unavailable("a signing key cannot be opened: \(error)")
+        }
     }
 
     /// Whether the store has noticed a change since the keys were read.
-    var isBehind: Bool { store.keyRevision != revision.withLock { $0 } }
+    var isBehind: Bool { store.keyRevision != reading.withLock { $0.revision } }
+
+    /// Another number whenever other keys may be held.
+    var readingNumber: Int { reading.withLock { $0.number } }
+
+    private func beginReading() -> Ticket {
+        let revision = store.keyRevision
+        return reading.withLock { reading in
+            reading.lastNumber += 1
+            return Ticket(number: reading.lastNumber, revision: revision)
+        }
+    }
 
     /// Makes a key that signs from a day from now on, or at once when `immediately`. Returns its id.
     public func rotate(
@@ -93,13 +117,14 @@ public final class SigningKeys: Sendable {
         if immediately { fresh.activeFrom = now }
         let key = fresh
         let stored: [StoredSigningKey]
+        let ticket = beginReading()
         do throws(StoreError) {
             stored = try await store.updateSigningKeys { keys, events in
                 Self.add(key, to: &keys, events: &events, at: now, by: origin)
                 return keys
             }
         } catch { throw .store(error) }
-        try load(stored)
+        try load(stored, ticket)
         return key.id
     }
 
@@ -111,6 +136,7 @@ public final class SigningKeys: Sendable {
         fresh.activeFrom = now
         let successor = fresh
         let stored: [StoredSigningKey]?
+        let ticket = beginReading()
         do throws(StoreError) {
             stored = try await store.updateSigningKeys { keys, events in
                 guard let index = keys.firstIndex(where: { $0.id == id }) else { return nil }
@@ -123,7 +149,7 @@ public final class SigningKeys: Sendable {
             }
         } catch { throw .store(error) }
         guard let stored else { return false }
-        try load(stored)
+        try load(stored, ticket)
         return true
     }
 
@@ -174,7 +200,8 @@ public final class SigningKeys: Sendable {
 
     private static let sealing = "sojourn signing keys"
 
-    private func load(_ stored: [StoredSigningKey]) throws(Problem) {
+    /// Holds what was read, unless a reading that began later is held: that one knows of every change that this one does.
+    private func load(_ stored: [StoredSigningKey], _ ticket: Ticket) throws(Problem) {
         var keys: [Opened] = []
         let known = opened.withLock { $0 }
         for key in stored {
@@ -188,7 +215,11 @@ public final class SigningKeys: Sendable {
             else { throw .wrongRootKey(key.id) }
             keys.append(Opened(stored: key, signer: signer, publicKey: signing.publicKey))
         }
-        opened.withLock { $0 = keys }
+        reading.withLock { reading in
+            guard ticket.number > reading.number else { return }
+            (reading.number, reading.revision) = (ticket.number, ticket.revision)
+            opened.withLock { $0 = keys }
+        }
     }
 
     /// For how long a rolling token can still be presented at present: beyond its own end it logs out, and refreshes

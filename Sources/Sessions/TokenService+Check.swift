@@ -33,6 +33,7 @@ extension TokenService {
     public func authenticate(_ token: String, from origin: Origin) async throws(ServiceError) -> AuthenticatedSession {
         let time = context.time
         let now = time.now
+        let reading = context.signingKeys.readingNumber
         guard let claims = try await claims(of: token, rollingTokens.verify),
             let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
         else { throw .invalidToken(nil) }
@@ -40,11 +41,7 @@ extension TokenService {
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
             throw .invalidToken(.unknownSession)
         }
-        // Reading has told if another node has withdrawn a key.
-        if context.signingKeys.isBehind {
-            try await followKeys()
-            guard rollingTokens.verify(token) != nil else { throw .invalidToken(nil) }
-        }
+        guard try await stands(token, since: reading) else { throw .invalidToken(nil) }
         if let ending = policy.ending(of: record, at: now) {
             guard policy.ending(of: record, at: time.earliest) != nil else { throw .store(.clockInDoubt) }
             try await settle(ending, of: record, from: origin, at: now)
@@ -75,8 +72,10 @@ extension TokenService {
     /// What `token` is good for at present. Inactive tells nothing about why.
     public func introspect(_ token: String, from origin: Origin) async throws(ServiceError) -> Introspection {
         if token.hasPrefix(RefreshTokenCoder.prefix) { return try await introspectRefreshToken(token) }
+        let reading = context.signingKeys.readingNumber
         if let claims = try await claims(of: token, rollingTokens.verify), claims.sessionID == nil {
-            return try await introspect(clientToken: claims)
+            let answer = try await introspect(clientToken: claims)
+            return try await stands(token, since: reading) ? answer : .inactive
         }
         do throws(ServiceError) {
             return .rollingToken(try await authenticate(token, from: origin))

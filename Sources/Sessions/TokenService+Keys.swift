@@ -12,6 +12,19 @@ extension TokenService {
         return read(token)
     }
 
+    /// Whether a token that was good when the keys of reading `number` were held, and after which the store was asked, still is:
+    /// the answer has told if another node has withdrawn a key. Perhaps it told somebody else, who was quicker.
+    func stands(_ token: String, since number: Int) async throws(ServiceError) -> Bool {
+        if context.signingKeys.isBehind { try await followKeys() }
+        return context.signingKeys.readingNumber == number || rollingTokens.verify(token) != nil
+    }
+
+    /// Asks the store for what other nodes have done to the keys. While it cannot be asked, what is known has to do.
+    public func lookForKeys() async {
+        guard (try? await store.settings()) != nil else { return }
+        try? await followKeys()
+    }
+
     /// Reads the signing keys anew if another node has changed them, as far as the store has noticed.
     func followKeys() async throws(ServiceError) {
         try await inStore { () async throws(StoreError) in try await context.signingKeys.follow() }

@@ -29,7 +29,14 @@ public final class PostgresServer: Sendable {
     /// Makes and starts a server that nobody else uses.
     ///
     /// - Parameter settings: lines of postgresql.conf.
-    public init(settings: [String] = []) throws {
+    public convenience init(settings: [String] = []) throws { try self.init(settings: settings, following: nil) }
+
+    /// Makes and starts a standby of `primary`, which it follows without making that wait, until it is promoted.
+    public convenience init(following primary: PostgresServer) throws {
+        try self.init(settings: [], following: primary)
+    }
+
+    private init(settings: [String], following primary: PostgresServer?) throws {
         var template = Array("/tmp/sojourn-postgres-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw NotStarted(description: "no temporary folder") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -38,7 +45,8 @@ public final class PostgresServer: Sendable {
         pipe = ends[1]
         let configuration =
             ["unix_socket_directories = '\(path)'", "listen_addresses = ''", "max_connections = 300"] + settings
-        try Self.spawn(Self.script, [path, configuration.joined(separator: "\n")], input: ends[0])
+        try Self.spawn(
+            Self.script, [path, configuration.joined(separator: "\n"), primary?.folder ?? ""], input: ends[0])
         Glibc.close(ends[0])
         // The shell writes this file when the server answers, or has failed.
         let deadline = ContinuousClock.now + .seconds(60)
@@ -51,18 +59,22 @@ public final class PostgresServer: Sendable {
     deinit { Glibc.close(pipe) }
 
     /// Runs as the user `postgres` when started by root, as whom PostgreSQL does not run. `$0` is the folder, `$1` the
-    /// configuration.
+    /// configuration, `$2` the folder of the primary, if there is one.
     private static let script = """
         cd /
         PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):$PATH
         as() { if [ "$(id -u)" = 0 ]; then chown -R postgres "$0"; setpriv --reuid postgres --regid postgres --init-groups "$@"; else "$@"; fi; }
         exec >"$0/log" 2>&1
         run() {
-            as initdb -D "$0/data" -U sojourn -A trust -E UTF8 --locale=C.UTF-8 --no-sync || return 1
+            if [ -n "$2" ]; then
+                as pg_basebackup -D "$0/data" -h "$2" -U sojourn -R -c fast --no-sync || return 1
+            else
+                as initdb -D "$0/data" -U sojourn -A trust -E UTF8 --locale=C.UTF-8 --no-sync || return 1
+            fi
             echo "$1" >>"$0/data/postgresql.conf"
             as pg_ctl -D "$0/data" -w -t 50 start
         }
-        if run "$1"; then echo ready >"$0/new"; else echo failed >"$0/new"; fi
+        if run "$1" "$2"; then echo ready >"$0/new"; else echo failed >"$0/new"; fi
         mv "$0/new" "$0/state"
         cat >/dev/null
         as pg_ctl -D "$0/data" -m immediate -w stop
@@ -106,6 +118,22 @@ public final class PostgresServer: Sendable {
     /// The URL of a schema.
     public func url(schema: String) -> String {
         "postgres://sojourn@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)"
+    }
+
+    /// The URL of a schema on whichever of this server and `standby` takes changes.
+    public func url(schema: String, or standby: PostgresServer) -> String {
+        "postgres://sojourn@/postgres?host=\(folder),\(standby.folder)&options=-csearch_path%3D\(schema)"
+    }
+
+    /// A standby hears nothing of its primary any more. Returns when that is so.
+    public func stopFollowing() throws {
+        try run("ALTER SYSTEM SET primary_conninfo = ''")
+        try run("SELECT pg_reload_conf()")
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try run("SELECT count(*) FROM pg_stat_wal_receiver").first != "0" {
+            guard ContinuousClock.now < deadline else { throw NotStarted(description: "it still follows") }
+            usleep(10_000)
+        }
     }
 
     /// Runs one statement by psql.

@@ -17,8 +17,10 @@ struct CrashServer: Sendable {
     let adminAddress: String
 
     /// Starts the program and waits until it answers.
-    init(_ folder: StartingFolder, environment: [String: String] = [:]) async throws {
-        process = try Self.spawn(folder, environment)
+    init(
+        _ folder: StartingFolder, environment: [String: String] = [:], database: String = "sqlite:db"
+    ) async throws {
+        process = try Self.spawn(folder, environment, database: database)
         guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
             let addresses = JSON(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
             let adminURL = addresses["admin"]?.string
@@ -31,12 +33,14 @@ struct CrashServer: Sendable {
     }
 
     /// Starts the program and does not wait.
-    static func spawn(_ folder: StartingFolder, _ environment: [String: String]) throws -> CommandLineProcess {
+    static func spawn(
+        _ folder: StartingFolder, _ environment: [String: String], database: String = "sqlite:db"
+    ) throws -> CommandLineProcess {
         unlink(folder.file("ready.json"))
         var program = CommandLineProgram(folder)
         program.environment = environment.merging(["SOJOURN_ADMIN_KEY": adminKey]) { given, _ in given }
         return try program.start([
-            "serve", "--database", "sqlite:db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--issuer",
+            "serve", "--database", database, "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--issuer",
             "https://login.example", "--ready-file", "ready.json", "--log-level", "error",
         ])
     }
