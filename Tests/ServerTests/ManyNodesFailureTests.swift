@@ -102,11 +102,13 @@ struct ManyNodesFailureTests {
             let keys = node.call(.get, "/oauth/jwks")?.json["keys"]?.items.map { $0["kid"] }
             #expect(keys?.count == 1 && keys?.contains(lostKey) == false)
         }
-        // The first change after it is the successor of what was lost, and is not taken for that.
-        let body = JSON.object(["refresh_after": .int(300)])
-        let change = ManyNodes.patiently { nodes.nodes[2].admin(.put, "/settings/sessions", body) }
-        #expect(change?.status == 200)
-        for node in nodes.nodes { #expect(try Self.refreshAfter(nodes, at: node) == 300) }
+        // The changes after it are the successors of those that were lost, and are not taken for them.
+        for seconds in [300, 400, 500] as [Int64] {
+            let body = JSON.object(["refresh_after": .int(seconds)])
+            let change = ManyNodes.patiently { nodes.nodes[2].admin(.put, "/settings/sessions", body) }
+            #expect(change?.status == 200)
+            for node in nodes.nodes { #expect(try Self.refreshAfter(nodes, at: node) == seconds) }
+        }
         let result = await load.end()
         show("a standby promoted", result)
         #expect(result.failures == [])
@@ -123,10 +125,12 @@ struct ManyNodesFailureTests {
         while try standby.run(hasIt).first != "t" { try await Task.sleep(for: .milliseconds(10)) }
     }
 
-    /// What a new token of that node says of the setting.
+    /// What a refresh at that node says of the setting.
     private static func refreshAfter(_ nodes: ManyNodes, at node: CrashServer) throws -> Int64 {
         let body = JSON.object(["device": .object(["id": .string("probe")])])
-        let answer = ManyNodes.patiently { node.admin(.post, "/users/username:user-0/sessions", body) }
+        let stay = try ManyNodes.Stay(
+            ManyNodes.patiently { node.admin(.post, "/users/username:user-0/sessions", body) })
+        let answer = ManyNodes.patiently { node.refresh(stay.refresh) }
         let issued = try #require(answer?.json["issued_at"]?.int)
         return try #require(answer?.json["refresh_after"]?.int) - issued
     }

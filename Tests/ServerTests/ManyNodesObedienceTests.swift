@@ -24,7 +24,7 @@ struct ManyNodesObedienceTests {
     }
 
     /// Together they take about ten seconds.
-    private static let rounds = 3
+    private static let rounds = 2
 
     @Test("is obeyed by all, by refreshes and by rolling tokens", arguments: [0, 120])
     func obedience(rotationInterval: Int64) async throws {
