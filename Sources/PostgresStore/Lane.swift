@@ -23,9 +23,15 @@ final class Lane: Sendable {
         self.options = options
     }
 
-    /// Lets `body` use the connection. What it throws decides whether the connection is kept.
-    func withConnection<Value>(_ body: (Connection) throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
-        let connection = try takeConnection()
+    /// libpq waits no shorter than that for a connection.
+    private static let shortestPatience = Duration.seconds(2)
+
+    /// Lets `body` use the connection. What it throws decides whether the connection is kept. When there is none, and no time
+    /// to make one, nobody is kept waiting for it.
+    func withConnection<Value>(
+        until deadline: ContinuousClock.Instant, _ body: (Connection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        let connection = try takeConnection(until: deadline)
         do throws(DatabaseError) {
             let value = try body(connection)
             giveBack(connection)
@@ -36,18 +42,20 @@ final class Lane: Sendable {
         }
     }
 
-    private func takeConnection() throws(DatabaseError) -> Connection {
+    private func takeConnection(until deadline: ContinuousClock.Instant) throws(DatabaseError) -> Connection {
         let now = options.now()
+        let left = deadline - now
         let (taken, refusal) = state.withLock { state -> (Connection?, DatabaseError?) in
             if let connection = state.connection.take() { return (connection, nil) }
             if state.isClosed { return (nil, .lost("the database is closed")) }
             if let restsUntil = state.restsUntil, now < restsUntil { return (nil, state.lastError) }
+            if left < Self.shortestPatience { return (nil, .lost("no time left to connect")) }
             return (nil, nil)
         }
         if let taken { return taken }
         if let refusal { throw refusal }
         do throws(DatabaseError) {
-            return try Connection(url: url, patience: options.connectPatience, now: options.now)
+            return try Connection(url: url, patience: min(options.connectPatience, left), now: options.now)
         } catch {
             let end = options.now()
             state.withLock { state in

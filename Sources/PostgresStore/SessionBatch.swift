@@ -39,7 +39,8 @@ final class SessionBatch: Sendable {
             remaining = inTime
             guard let deadline = remaining.map({ $0.waitingSince + options.decisionDeadline }).min() else { return }
             do throws(DatabaseError) {
-                let (answers, conflicts) = try lane.withConnection { (connection) throws(DatabaseError) in
+                let (answers, conflicts) = try lane.withConnection(until: deadline) {
+                    (connection) throws(DatabaseError) in
                     try attempt(remaining, on: connection, until: deadline)
                 }
                 for answer in answers { answer() }

@@ -36,7 +36,7 @@ final class Worker: Sendable {
                 return work.refuse(.unavailable("waited longer than the deadline for the database"))
             }
             do throws(DatabaseError) {
-                let answer = try lane.withConnection { (connection) throws(DatabaseError) in
+                let answer = try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in
                     try work.run(connection, TimeLimit(deadline: deadline, left: left))
                 }
                 return answer()

@@ -145,6 +145,16 @@ public final class PostgresServer: Sendable {
         return result.text
     }
 
+    /// Has every process of the server stand still, as when its disk does not answer, while `body` runs.
+    public func whileFrozen<Outcome>(_ body: () async throws -> Outcome) async throws -> Outcome {
+        let main = Self.text(folder + "/data/postmaster.pid").prefix { !$0.isNewline }
+        let others = try run("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()").split(separator: "\n")
+        let processes = ([main] + others).compactMap { pid_t($0) }
+        for process in processes { kill(process, SIGSTOP) }
+        defer { for process in processes { kill(process, SIGCONT) } }
+        return try await body()
+    }
+
     /// Runs `pg_ctl` on the server: `stop -m immediate`, `start`, `restart`.
     public func control(_ words: String...) throws {
         let script = """

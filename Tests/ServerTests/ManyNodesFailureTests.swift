@@ -77,6 +77,25 @@ struct ManyNodesFailureTests {
         #expect(try ManyNodes.betrayals(nodes.nodes[0]) == (0, 0))
     }
 
+    @Test(
+        "while PostgreSQL stands still, nobody waits much longer than ten seconds for 503, and then everybody goes on")
+    func frozenDatabase() async throws {
+        let server = try PostgresServer()
+        let nodes = try await ManyNodes(on: server.newDatabase())
+        try nodes.set(["rotation_interval": .int(0)], at: nodes.nodes[0])
+        let load = ManyNodesLoad(try stays(nodes), at: nodes.nodes)
+        await load.awaitRefreshes(100)
+        // Every client more than once: some wait behind others for a connection that leads nowhere.
+        try await server.whileFrozen { await load.wait { $0.refused >= 36 } }
+        await load.awaitRefreshes(100)
+        let result = await load.end()
+        show("PostgreSQL frozen", result)
+        #expect(result.failures == [])
+        #expect(result.broken == 0)
+        #expect(result.longestWait < Self.patience)
+        #expect(try ManyNodes.betrayals(nodes.nodes[0]) == (0, 0))
+    }
+
     @Test("a standby that is promoted without the last seconds logs nobody out, and every node believes what it holds")
     func lostSeconds() async throws {
         let primary = try PostgresServer()
