@@ -49,7 +49,8 @@ final class Lane: Sendable {
             if let connection = state.connection.take() { return (connection, nil) }
             if state.isClosed { return (nil, .lost("the database is closed")) }
             if let restsUntil = state.restsUntil, now < restsUntil { return (nil, state.lastError) }
-            if left < Self.shortestPatience { return (nil, .lost("no time left to connect")) }
+            let needed = min(Self.shortestPatience, options.decisionDeadline / 2)
+            if left < needed { return (nil, .lost("no time left to connect")) }
             return (nil, nil)
         }
         if let taken { return taken }
