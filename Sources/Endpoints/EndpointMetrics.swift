@@ -36,7 +36,8 @@ struct EndpointMetrics: Sendable {
             labels: [MetricLabel("route", values: names), MetricLabel("status", values: Self.statusClasses)])
 
         let durations = registry.histograms(
-            "sojourn_http_request_duration_seconds", help: "Time from a request's arrival to its answer.",
+            "sojourn_http_request_duration_seconds",
+            help: "Time from a request's arrival to its answer, if that had to be awaited.",
             labels: [MetricLabel("route", values: Self.timed + ["other"])])
         let metrics = { (name: String) in
             RouteMetrics(
@@ -62,10 +63,10 @@ struct EndpointMetrics: Sendable {
     }
 
     /// Counts an answer.
-    func count(_ route: Route?, status: Status, nanoseconds: Int64) {
+    func count(_ route: Route?, status: Status, nanoseconds: Int64?) {
         let metrics = route.flatMap { routes[ObjectIdentifier($0)] } ?? unrouted
         metrics.requests[status.code / 100 - 1].increment()
-        metrics.duration.observe(Double(nanoseconds) * 1e-9)
+        if let nanoseconds { metrics.duration.observe(Double(nanoseconds) * 1e-9) }
     }
 
     /// Counts a refresh that gave tokens.

@@ -70,19 +70,19 @@ public struct Endpoints: Sendable {
 
     /// Answers one request. Whatever it is, there is an answer; at once, if nothing has to be awaited for it.
     public func reply(to request: Request, from caller: Caller) -> Reply {
-        let start = stopwatch()
         let id = RequestID(keptFrom: request.fields) ?? requestIDs.next()
         let table = caller.listener == .public ? publicTable : adminTable
         switch table.find(request) {
         case .fixed(var answer):
-            finish(&answer, request, caller, id, nil, start)
+            finish(&answer, request, caller, id, nil, nil)
             return .now(answer)
         case .route(let route, let parameter):
             if case .immediate(let handle) = route.handler {
                 var answer = immediateAnswer(request, caller, id, route, handle)
-                finish(&answer, request, caller, id, route, start)
+                finish(&answer, request, caller, id, route, nil)
                 return .now(answer)
             }
+            let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
             return .later {
                 var answer = await answer(call)
@@ -92,23 +92,23 @@ public struct Endpoints: Sendable {
         }
     }
 
-    /// Adds what every answer has, and counts it.
+    /// Adds what every answer has, and counts it. What waited for nothing has no `start`: to time it would cost more than it took.
     private func finish(
         _ response: inout Response, _ request: Request, _ caller: Caller, _ id: RequestID, _ route: Route?,
-        _ start: Int64
+        _ start: Int64?
     ) {
         if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
         id.append(to: &response.fields)
         response.fields.append(response.fields.contains("Cache-Control") ? Self.protection : Self.secrecy)
         if caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
-        let nanoseconds = stopwatch() - start
+        let nanoseconds = start.map { stopwatch() - $0 }
         metrics.count(route, status: response.status, nanoseconds: nanoseconds)
         logger.debug(
             "request",
             [
                 "request_id": .string(id.text), "method": .string(request.method.rawValue),
                 "route": .string(route?.name ?? "none"),
-                "status": .int(response.status.code), "seconds": .double(Double(nanoseconds) * 1e-9),
+                "status": .int(response.status.code), "seconds": .double(Double(nanoseconds ?? 0) * 1e-9),
                 "remote_address": .string(caller.remoteAddress ?? "local"),
             ])
     }
