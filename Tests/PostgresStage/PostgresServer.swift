@@ -17,6 +17,7 @@ public final class PostgresServer: Sendable {
     /// The folder of the server: its socket, its log `log`, its data.
     public let folder: String
     private let pipe: Int32
+    private let shell: pid_t
     private static let lastDatabase = Atomic<Int>(0)
 
     /// The server that all tests of this process share.
@@ -45,7 +46,7 @@ public final class PostgresServer: Sendable {
         pipe = ends[1]
         let configuration =
             ["unix_socket_directories = '\(path)'", "listen_addresses = ''", "max_connections = 300"] + settings
-        try Self.spawn(
+        shell = try Self.spawn(
             Self.script, [path, configuration.joined(separator: "\n"), primary?.folder ?? ""], input: ends[0])
         Glibc.close(ends[0])
         // The shell writes this file when the server answers, or has failed.
@@ -56,7 +57,12 @@ public final class PostgresServer: Sendable {
         }
     }
 
-    deinit { Glibc.close(pipe) }
+    /// Waits for the shell: who runs tests in processes of their own would find its end instead of theirs, again and again.
+    deinit {
+        Glibc.close(pipe)
+        var status: Int32 = 0
+        waitpid(shell, &status, 0)
+    }
 
     /// Runs as the user `postgres` when started by root, as whom PostgreSQL does not run. `$0` is the folder, `$1` the
     /// configuration, `$2` the folder of the primary, if there is one.
@@ -81,7 +87,7 @@ public final class PostgresServer: Sendable {
         rm -rf "$0"
         """
 
-    private static func spawn(_ script: String, _ words: [String], input: Int32) throws {
+    private static func spawn(_ script: String, _ words: [String], input: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -97,6 +103,7 @@ public final class PostgresServer: Sendable {
         guard posix_spawnp(&pid, "sh", &actions, &attributes, &arguments, environ) == 0 else {
             throw NotStarted(description: "no shell")
         }
+        return pid
     }
 
     private static func text(_ path: String) -> String {
