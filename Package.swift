@@ -24,17 +24,18 @@ let package = Package(
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
     targets: [
-        // Row 0: system libraries, and a lock
+        // Row 0: system libraries, a lock, and a way to write JSON
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "Locks", swiftSettings: strictMemory),
+        .target(name: "JSON", swiftSettings: strict),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", swiftSettings: strictMemory),
         .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux"], swiftSettings: strictMemory),
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
-        .target(name: "Telemetry", dependencies: ["Locks"], swiftSettings: strict),
+        .target(name: "Telemetry", dependencies: ["JSON", "Locks"], swiftSettings: strict),
         .target(
             name: "Migrations", path: "migrations",
             resources: [
@@ -42,12 +43,12 @@ let package = Package(
                 .embedInCode("002_add_foreign_tokens.sqlite.sql"), .embedInCode("002_add_foreign_tokens.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
-        .target(name: "OAuth", dependencies: ["HTTP"], swiftSettings: strict),
+        .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
         .target(name: "JOSE", dependencies: ["Cryptography"], swiftSettings: strict),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(name: "TLS", dependencies: ["COpenSSL", "Cryptography", "Locks"], swiftSettings: strictMemory),
         // Row 3: the domain, and the engine that does not know it
-        .target(name: "Sessions", dependencies: ["Cryptography", "JOSE", "Locks"], swiftSettings: strict),
+        .target(name: "Sessions", dependencies: ["Cryptography", "JOSE", "JSON", "Locks"], swiftSettings: strict),
         .target(
             name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
             swiftSettings: strictMemory),
@@ -91,6 +92,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTests", dependencies: ["HTTP", "HTTPConformance", "HTTPServer", "EventLoops", "Sockets"],
             exclude: ["Differential/peers.py"], swiftSettings: strict),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: strict),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Locks"], swiftSettings: strict),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "HTTP"], swiftSettings: strict),

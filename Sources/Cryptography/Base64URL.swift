@@ -5,26 +5,29 @@ public enum Base64URL {
 
     /// The text of `bytes`, as ASCII.
     public static func encodeUTF8(_ bytes: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        let alphabet = alphabet
+        let count = (bytes.count * 4 + 2) / 3
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            var text = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+            append(bytes.span, to: &text)
+            initialized = unsafe text.finalize(for: buffer)
+        }
+    }
+
+    private static func append(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>) {
+        let alphabet = alphabet.span
+        func append(_ group: UInt32, _ count: Int) {
+            for place in 0..<count { text.append(alphabet[Int(group >> UInt32(18 - 6 * place) & 63)]) }
+        }
         var index = 0
         while index + 2 < bytes.count {
-            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
-            text.append(alphabet[Int(group >> 18)])
-            text.append(alphabet[Int(group >> 12 & 63)])
-            text.append(alphabet[Int(group >> 6 & 63)])
-            text.append(alphabet[Int(group & 63)])
+            append(UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2]), 4)
             index += 3
         }
-        if index < bytes.count {
-            let second = index + 1 < bytes.count ? bytes[index + 1] : 0
-            let group = UInt32(bytes[index]) << 16 | UInt32(second) << 8
-            text.append(alphabet[Int(group >> 18)])
-            text.append(alphabet[Int(group >> 12 & 63)])
-            if index + 1 < bytes.count { text.append(alphabet[Int(group >> 6 & 63)]) }
+        switch bytes.count - index {
+        case 2: append(UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8, 3)
+        case 1: append(UInt32(bytes[index]) << 16, 2)
+        default: break
         }
-        return text
     }
 
     /// The bytes of `text`, see `decode(utf8:)`.

@@ -7,7 +7,7 @@ extension Endpoints {
     func clientCredentialsGrant(_ request: TokenRequest, _ identity: ClientIdentity) async throws -> Response {
         let granted = try await tokens.clientCredentials(
             try await client(identity), scope: try request.requestedScope())
-        return try TokenAnswer.response(
+        return TokenAnswer.response(
             granted.accessToken, scope: granted.scope, issuedAt: granted.issuedAt, expiresAt: granted.expiresAt)
     }
 }

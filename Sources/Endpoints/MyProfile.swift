@@ -5,7 +5,7 @@ internal import Sessions
 extension Endpoints {
     /// `GET /v1/me`: what the app shows of the user.
     func profile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        try .json(TokenResponse.User(session.user))
+        Response(.ok, "application/json", TokenResponse.User(session.user).json)
     }
 
     /// `PATCH /v1/me`: members left out stay, null clears. The username is for admins to change.
@@ -15,7 +15,7 @@ extension Endpoints {
             change.apply(to: &profile)
             return nil
         }
-        return try .json(TokenResponse.User(user))
+        return Response(.ok, "application/json", TokenResponse.User(user).json)
     }
 
     /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, so

@@ -29,7 +29,7 @@ extension Endpoints {
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
             let grant = try await tokens.login(request, username: username, password: password, from: call.origin)
-            let response = try TokenAnswer.response(grant)
+            let response = TokenAnswer.response(grant)
             metrics.countLogin()
             return response
         } catch {

@@ -31,7 +31,7 @@ extension Endpoints {
     func refresh(_ request: RefreshRequest, _ call: Call) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
             let (grant, decision) = try await tokens.refresh(request, from: call.origin)
-            let response = try TokenAnswer.response(grant)
+            let response = TokenAnswer.response(grant)
             metrics.count(decision)
             return response
         } catch {

@@ -5,7 +5,7 @@ internal import Sessions
 /// The answer with tokens (RFC 6749 section 5.1), which nobody may keep but the client.
 enum TokenAnswer {
     /// The answer to a login or a refresh.
-    static func response(_ grant: TokenGrant) throws(ServiceError) -> Response {
+    static func response(_ grant: TokenGrant) -> Response {
         var answer = answer(
             grant.accessToken, scope: grant.scope, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt)
         answer.refreshToken = grant.refreshToken
@@ -16,14 +16,14 @@ enum TokenAnswer {
         answer.sessionExpiresAt = grant.sessionExpiresAt.secondsSinceEpoch
         answer.authenticationMode = grant.session.authenticationMode.rawValue
         answer.user = TokenResponse.User(grant.user)
-        return try response(answer)
+        return response(answer)
     }
 
     /// The answer to a client that gets a token for itself.
     static func response(
         _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant
-    ) throws(ServiceError) -> Response {
-        try response(answer(accessToken, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt))
+    ) -> Response {
+        response(answer(accessToken, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt))
     }
 
     private static func answer(
@@ -37,9 +37,8 @@ enum TokenAnswer {
         return answer
     }
 
-    private static func response(_ answer: TokenResponse) throws(ServiceError) -> Response {
-        guard let body = try? JSONAnswer.encode(answer) else { throw .store(.corrupted("a token answer is no JSON")) }
-        var response = Response(.ok, "application/json", body)
+    private static func response(_ answer: TokenResponse) -> Response {
+        var response = Response(.ok, "application/json", answer.json)
         response.fields.append("Cache-Control", "no-store")
         response.fields.append("Pragma", "no-cache")
         return response

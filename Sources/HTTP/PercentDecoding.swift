@@ -2,6 +2,7 @@
 enum PercentDecoding {
     /// Decodes `bytes` to a string of valid UTF-8 without NUL. Raw controls are refused, escaped ones are data.
     static func string(_ bytes: Span<UInt8>, plusIsSpace: Bool) throws(FormError) -> String {
+        if isPlain(bytes) { return plain(bytes) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var index = 0
@@ -24,5 +25,21 @@ enum PercentDecoding {
         }
         guard let string = String(validating: decoded, as: UTF8.self) else { throw .invalidUTF8 }
         return string
+    }
+
+    /// Whether `bytes` stand for themselves: visible ASCII without the two characters that stand for others. Tokens,
+    /// which are most of what is sent, do.
+    private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+        var special: UInt8 = 0
+        // Without a way out in the middle, so that many bytes are looked at together.
+        for index in bytes.indices {
+            let byte = bytes[index]
+            special |= byte &- 0x21 > 0x5D || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") ? 1 : 0
+        }
+        return special == 0
+    }
+
+    private static func plain(_ bytes: Span<UInt8>) -> String {
+        unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }

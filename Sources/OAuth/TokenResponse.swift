@@ -1,8 +1,10 @@
+internal import JSON
+
 /// The answer to a login or a refresh (RFC 6749 section 5.1), with what an app needs to plan the next refresh.
 /// Times are Unix seconds.
-public struct TokenResponse: Codable, Hashable, Sendable {
+public struct TokenResponse: Decodable, Hashable, Sendable {
     /// What the app shows and stores of the user.
-    public struct User: Codable, Hashable, Sendable {
+    public struct User: Decodable, Hashable, Sendable {
         /// Stable and opaque; the `sub` of the tokens.
         public var userID: String
         /// The login name.
@@ -90,5 +92,43 @@ public struct TokenResponse: Codable, Hashable, Sendable {
         case sessionExpiresAt = "session_expires_at"
         case authenticationMode = "authentication_mode"
         case user
+    }
+}
+
+extension TokenResponse {
+    /// The answer as JSON, in the order of the names.
+    public var json: [UInt8] {
+        var members = JSONObject(capacity: 1536)
+        members.add("access_token", accessToken)
+        members.add("authentication_mode", authenticationMode)
+        members.add("device_id", deviceID)
+        members.add("expires_at", expiresAt)
+        members.add("expires_in", expiresIn)
+        members.add("issued_at", issuedAt)
+        members.add("refresh_after", refreshAfter)
+        members.add("refresh_token", refreshToken)
+        members.add("scope", scope)
+        members.add("session_expires_at", sessionExpiresAt)
+        members.add("session_id", sessionID)
+        members.add("session_idle_expires_at", sessionIdleExpiresAt)
+        members.add("token_type", tokenType)
+        members.add("user", user?.members)
+        return members.encoded()
+    }
+}
+
+extension TokenResponse.User {
+    /// The user as JSON, in the order of the names.
+    public var json: [UInt8] { members.encoded() }
+
+    fileprivate var members: JSONObject {
+        var members = JSONObject()
+        members.add("country", country)
+        members.add("display_name", displayName)
+        members.add("email", email)
+        members.add("phone_number", phoneNumber)
+        members.add("user_id", userID)
+        members.add("username", username)
+        return members
     }
 }

@@ -1,8 +1,9 @@
 internal import Cryptography
 internal import JOSE
+internal import JSON
 
 /// The rolling token: an RFC 9068 access token that is newly issued at every refresh.
-struct RollingToken: Codable, Hashable, Sendable {
+struct RollingToken: Decodable, Hashable, Sendable {
     /// The `typ` of its header (RFC 9068 section 2.1).
     static let type = "at+jwt"
 
@@ -44,8 +45,37 @@ struct RollingToken: Codable, Hashable, Sendable {
         case refreshToken = "rt"
     }
 
-    struct Confirmation: Codable, Hashable, Sendable {
+    struct Confirmation: Decodable, Hashable, Sendable {
         var jkt: String
+    }
+
+    /// The claims as JSON, in the order of their names.
+    var encodedClaims: [UInt8] {
+        var claims = JSONObject(capacity: 640)
+        claims.add("amr", authenticationMethods)
+        claims.add("aud", audience)
+        claims.add("auth_time", authenticatedAt)
+        claims.add("client_id", clientID)
+        claims.add("cnf", confirmation?.json)
+        claims.add("device_id", deviceID)
+        claims.add("exp", expiry)
+        claims.add("iat", issuedAt)
+        claims.add("iss", issuer)
+        claims.add("jti", id)
+        claims.add("refresh_after", refreshAfter)
+        claims.add("rt", refreshToken)
+        claims.add("scope", scope)
+        claims.add("sid", sessionID)
+        claims.add("sub", subject)
+        return claims.encoded()
+    }
+}
+
+extension RollingToken.Confirmation {
+    fileprivate var json: JSONObject {
+        var members = JSONObject(capacity: 64)
+        members.add("jkt", jkt)
+        return members
     }
 }
 
@@ -82,10 +112,8 @@ struct RollingTokenIssuer: Sendable {
     }
 
     private func sign(_ token: RollingToken, at now: Instant) throws(ServiceError) -> String {
-        guard let signer = keys.signer(at: now), let signed = try? signer.sign(claims: token) else {
-            throw .store(.unavailable("no signing key is active"))
-        }
-        return signed
+        guard let signer = keys.signer(at: now) else { throw .store(.unavailable("no signing key is active")) }
+        return signer.sign(encodedClaims: token.encodedClaims)
     }
 
     /// The claims of a token of ours, whose signature, type, issuer and audience are right; nil for anything else.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import JSON
 
 /// One event, and its two forms. Neither contains a line feed but the last byte, nor any other control character, so
 /// that no value can pass itself off as a line of its own or speak to a terminal.
@@ -48,18 +48,8 @@ struct LogLine {
         return String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "…"
     }
 
-    /// A JSON string. What needs no escape, nearly everything, only gets its quotes; the rest JSONEncoder writes.
-    private static func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy {
-            (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
-        }
-        if isPlain { return "\"" + text + "\"" }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        guard let encoded = try? encoder.encode(text) else { return "null" }
-        // JSON allows these as they are, a terminal should not see them.
-        return escaped(String(decoding: encoded, as: UTF8.self))
-    }
+    /// A JSON string. JSON allows more as it is than a terminal should see.
+    private static func quoted(_ text: String) -> String { escaped(JSONText.quoted(text)) }
 
     private static func isBare(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= longestText
