@@ -78,8 +78,8 @@ let package = Package(
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "Server", "Endpoints", "Sessions", "SQLiteStore", "HTTP", "Sockets", "TLS", "Cryptography", "JOSE",
-                "Telemetry", "Locks",
+                "Server", "Endpoints", "Sessions", "SQLiteStore", "PostgresStore", "StoreFoundation", "HTTP", "Sockets",
+                "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",
@@ -115,14 +115,15 @@ let package = Package(
             name: "SQLiteStoreTests",
             dependencies: [
                 "SQLiteStore", "StoreConformance", "Sessions", "JOSE", "Cryptography", "Migrations", "CSQLite",
-                "Locks",
+                "Locks", "StoreFoundation",
             ],
             swiftSettings: strict),
         .target(name: "PostgresStage", path: "Tests/PostgresStage", swiftSettings: strict),
         .testTarget(
             name: "PostgresStoreTests",
             dependencies: [
-                "PostgresStore", "PostgresStage", "StoreConformance", "Sessions", "Cryptography", "Migrations", "Locks",
+                "PostgresStore", "PostgresStage", "StoreConformance", "StoreFoundation", "Sessions", "Cryptography",
+                "Migrations", "Locks",
             ], swiftSettings: strict),
         .testTarget(
             name: "EndpointsTests",

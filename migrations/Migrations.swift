@@ -53,14 +53,14 @@ public struct Migration: Sendable {
             case .addsTables(let tables): "makes \(Self.list(tables)); no row that exists is touched"
             case .addsColumns(let tables): "adds columns to \(Self.list(tables)); no row is rewritten"
             case .addsIndexes(let tables): "indexes \(Self.list(tables)); reads every row"
-            case .dropsColumns(let tables): "drops columns of \(Self.list(tables)); rewrites every row"
+            case .dropsColumns(let tables): "drops columns of \(Self.list(tables))"
             case .dropsTables(let tables): "drops \(Self.list(tables)); frees their pages"
             }
         }
 
         private static func list(_ tables: [String]) -> String { tables.joined(separator: ", ") }
 
-        /// Whether it takes the longer, the more rows there are.
+        /// Whether it takes SQLite the longer, the more rows there are.
         public var growsWithRows: Bool {
             switch self {
             case .addsTables, .addsColumns: false

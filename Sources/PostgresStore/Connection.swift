@@ -117,6 +117,12 @@ internal import Glibc
         }
     }
 
+    /// Whether the connection is encrypted.
+    var isEncrypted: Bool { unsafe PQsslInUse(handle) == 1 }
+
+    /// The server's name, address, or folder of its socket.
+    var host: String { unsafe PQhost(handle).map { unsafe String(cString: $0) } ?? "" }
+
     private var message: String { unsafe String(cString: PQerrorMessage(handle)).asOneLine }
 }
 

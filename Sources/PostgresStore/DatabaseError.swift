@@ -47,6 +47,12 @@ enum DatabaseError: Error, Hashable {
         return false
     }
 
+    /// Whether a lock could not be had in the time given for it.
+    var isLockTimeout: Bool {
+        if case .refused("55P03", _) = self { return true }
+        return false
+    }
+
     /// What the caller of the store is told.
     var storeError: StoreError {
         switch self {

@@ -51,7 +51,7 @@ extension PostgresStore {
 }
 
 /// Every statement about keys.
-private enum KeySQL {
+enum KeySQL {
     static let selectSigningKeys = Statement(
         "SELECT \(SigningKeyColumns.all.list) FROM signing_keys ORDER BY created_at, number")
     static let selectAdminKeys = Statement(

@@ -1,5 +1,6 @@
 internal import Migrations
 public import Sessions
+public import StoreFoundation
 
 /// A database that no server has open, looked at under its lock without changing it: nothing is migrated, nothing made.
 public final class ClosedDatabase {

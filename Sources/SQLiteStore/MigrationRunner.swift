@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import Migrations
 internal import Sessions
+internal import StoreFoundation
 
 /// Brings a database to the newest version: forward only, each migration in a transaction of its own, which has either
 /// happened altogether or not at all.
@@ -43,10 +44,18 @@ struct MigrationRunner {
                 plan.append(
                     PlannedMigration(
                         version: migration.version, name: migration.name, effect: migration.effect.sentence,
-                        tables: rows, growsWithRows: migration.effect.growsWithRows))
+                        tables: rows, growsWithRows: migration.effect.growsWithRows,
+                        lock: Self.lock(migration.effect)))
             }
             return plan
         }
+    }
+
+    /// Whether anything waits for it: one process alone has an SQLite file, so that nobody can wait but the start.
+    private static func lock(_ effect: Migration.Effect) -> String {
+        effect.growsWithRows
+            ? "locks the database, which no server has open meanwhile; the start waits for every row"
+            : "locks the database, which no server has open meanwhile, for milliseconds whatever it holds"
     }
 
     /// The rows of a table; 0 for one that an earlier step of the plan is going to make.

@@ -14,7 +14,7 @@ struct Examination {
     private let now = Int64(time(nil))
 
     /// Every check, in an order in which each explains the next.
-    static func all(_ arguments: Arguments) async -> [Finding] {
+    static func all(_ arguments: Arguments) -> [Finding] {
         let configuration: Configuration
         do throws(Failure) {
             configuration = try Setup.configuration(arguments)
@@ -22,7 +22,7 @@ struct Examination {
         let examination = Examination(configuration: configuration)
         var findings = [examination.listeners] + examination.certificates
         findings += [examination.rootKeys, examination.clock]
-        findings += await examination.database()
+        findings += examination.database()
         return findings + [examination.disk, examination.descriptors].compactMap { $0 }
     }
 
@@ -95,7 +95,7 @@ struct Examination {
         return Finding(.ok, "clock", Wording.time(now))
     }
 
-    private func database() async -> [Finding] {
+    private func database() -> [Finding] {
         let path = configuration.database.path
         guard !configuration.database.isFile || FileManager.default.fileExists(atPath: path) else {
             let folder = Self.folder(of: path)
@@ -112,37 +112,28 @@ struct Examination {
         var findings = configuration.database.isFile ? [permissions(path)] : []
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
         do throws(SocketError) {
-            let response = try HTTPExchange.send(Request(.get, "/readyz"), to: socket)
-            return findings + running(response)
+            findings += running(try HTTPExchange.send(Request(.get, "/readyz"), to: socket))
+            if configuration.database.isFile { return findings }
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))
         }
-        guard configuration.database.isFile else { return findings + [await postgres()] }
+        if case .postgres(let url) = configuration.database.place {
+            return findings + PostgresExamination(configuration: configuration, url: url, now: now).findings
+        }
         return findings + ClosedExamination(configuration: configuration, now: now).findings
-    }
-
-    private func postgres() async -> Finding {
-        let surroundings = Surroundings.system(
-            Configuration.Log(level: .error, format: .text), environment: Setup.environment)
-        do throws(StartError) {
-            await (try await Application.open(configuration, surroundings)).close()
-            return Finding(.ok, "database", "PostgreSQL answers, and its schema is up to date")
-        } catch { return Finding(.fail, "database", error.description) }
     }
 
     /// What the answer of a running server to `/readyz` says.
     private func running(_ response: Response) -> [Finding] {
-        if response.status.isSuccess {
-            return [
-                Finding(.ok, "server", "runs and can commit"),
-                Finding(.ok, "database", "in use by the server; stop it for a full check"),
-            ]
-        }
+        let inUse =
+            configuration.database.isFile
+            ? [Finding(.ok, "database", "in use by the server; stop it for a full check")] : []
+        if response.status.isSuccess { return [Finding(.ok, "server", "runs and can commit")] + inUse }
         let server = Finding(.fail, "server", "runs, but answers \(response.status.code): see its log")
         if JSON(text: response.body)?["store"]?.string == "damaged" {
             return [server, Finding(.fail, "database", damaged("the server's log says where"))]
         }
-        return [server, Finding(.ok, "database", "in use by the server; stop it for a full check")]
+        return [server] + inUse
     }
 
     private func damaged(_ reason: String) -> String {

@@ -1,6 +1,8 @@
 import FoundationEssentials
+import PostgresStore
 import Server
 import SQLiteStore
+import StoreFoundation
 import Telemetry
 
 /// `sojourn migrate`
@@ -15,7 +17,8 @@ enum MigrateCommand {
         discussion: """
             'serve' does the same at its start; this is for those who upgrade in steps. Migrations go forward only, each in a
             transaction of its own, under a lock, and no start fills rows: what has to be filled is filled by the running
-            server in small steps. The way back is the backup from before. To plan while the server runs, plan on a backup.
+            server in small steps. The way back is the backup from before. To plan while a server has an SQLite file open,
+            plan on a backup; a PostgreSQL database can be planned on as it is, while nodes serve it.
             """,
         examples: [
             "sojourn migrate --database sqlite:/var/lib/sojourn/sojourn.sqlite",
@@ -38,19 +41,28 @@ enum MigrateCommand {
     }
 
     private static func plan(_ configuration: Configuration, _ arguments: Arguments) throws(Failure) {
-        guard configuration.database.isFile else {
-            throw Failure(
-                .refused, "the plan of a PostgreSQL database is made on a copy: restore pg_dump's file, and migrate it")
+        let missing: [PlannedMigration]
+        switch configuration.database.place {
+        case .sqlite(let path): missing = try plan(file: path)
+        case .postgres(let url):
+            do throws(PostgresStore.OpenError) {
+                missing = try PostgresStore.Survey(url: url, options: .init(clock: .system)).missing
+            } catch { throw Failure(.failed, error.description) }
         }
-        let path = configuration.database.path
+        let name = configuration.database.isFile ? configuration.database.path : configuration.database.url
+        Terminal.write(
+            arguments.isJSON
+                ? String(decoding: json(missing).text(pretty: true), as: UTF8.self) : text(missing, name))
+    }
+
+    private static func plan(file path: String) throws(Failure) -> [PlannedMigration] {
         guard FileManager.default.fileExists(atPath: path) else {
             throw Failure(.notFound, "there is no database \(path); the first start makes it, with every migration")
         }
-        let missing: [PlannedMigration]
         do throws(OpenError) {
             let database = try ClosedDatabase(path: path)
             defer { database.close() }
-            missing = try database.plan()
+            return try database.plan()
         } catch {
             if case .alreadyOpen = error {
                 throw Failure(
@@ -60,13 +72,10 @@ enum MigrateCommand {
             }
             throw Failure(.failed, error.description)
         }
-        Terminal.write(
-            arguments.isJSON
-                ? String(decoding: json(missing).text(pretty: true), as: UTF8.self) : text(missing, path))
     }
 
-    private static func text(_ missing: [PlannedMigration], _ path: String) -> String {
-        guard !missing.isEmpty else { return "nothing would run: the database \(path) is up to date" }
+    private static func text(_ missing: [PlannedMigration], _ name: String) -> String {
+        guard !missing.isEmpty else { return "nothing would run: the database \(name) is up to date" }
         return missing.map { step in
             let rows = step.tables.map { "\($0.rows) in \($0.name)" }.joined(separator: ", ")
             return """

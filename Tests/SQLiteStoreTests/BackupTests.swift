@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Locks
 import Sessions
+import StoreFoundation
 import Testing
 
 @testable import SQLiteStore

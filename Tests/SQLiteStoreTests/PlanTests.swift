@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Migrations
 import Sessions
+import StoreFoundation
 import Testing
 
 @testable import SQLiteStore

@@ -6,6 +6,12 @@ public struct PlannedMigration: Hashable, Sendable {
         public var name: String
         /// How many rows it has.
         public var rows: Int64
+
+        /// A table with so many rows.
+        public init(name: String, rows: Int64) {
+            self.name = name
+            self.rows = rows
+        }
     }
 
     /// Its number.
@@ -18,11 +24,16 @@ public struct PlannedMigration: Hashable, Sendable {
     public var tables: [Table]
     /// Whether it takes the longer, the more rows there are.
     public var growsWithRows: Bool
+    /// What it locks, and who waits for it.
+    public var lock: String
 
-    /// Whether anything waits for it: one process alone has an SQLite file, so that nobody can wait but the start.
-    public var lock: String {
-        growsWithRows
-            ? "locks the database, which no server has open meanwhile; the start waits for every row"
-            : "locks the database, which no server has open meanwhile, for milliseconds whatever it holds"
+    /// A step of a plan.
+    public init(version: Int, name: String, effect: String, tables: [Table], growsWithRows: Bool, lock: String) {
+        self.version = version
+        self.name = name
+        self.effect = effect
+        self.tables = tables
+        self.growsWithRows = growsWithRows
+        self.lock = lock
     }
 }

@@ -1,0 +1,42 @@
+import PostgresStore
+import Server
+import Sessions
+
+/// What `sojourn doctor` finds in a PostgreSQL database, whether nodes serve it or not. It is read, and not changed.
+struct PostgresExamination {
+    let configuration: Configuration
+    let url: String
+    /// In Unix seconds.
+    let now: Int64
+
+    /// Every check, in an order in which each explains the next.
+    var findings: [Finding] {
+        let survey: PostgresStore.Survey
+        do throws(PostgresStore.OpenError) {
+            survey = try PostgresStore.Survey(url: url, options: .init(clock: .system))
+        } catch { return [Finding(.fail, "database", error.description)] }
+        var findings = [Self.server(survey)]
+        if survey.appliedCount == 0 {
+            return findings + [Finding(.ok, "migrations", "the schema is empty: the first start makes its tables")]
+        }
+        let contents = ContentsExamination(configuration: configuration, now: now)
+        findings.append(contents.migrations(survey.missing, appliedCount: survey.appliedCount))
+        guard let held = survey.contents else {
+            return findings + [contents.clock(survey.lastAppliedAt)].compactMap { $0 }
+        }
+        return findings + contents.findings(held.settings, held.clients, held.keys, newest: survey.lastAppliedAt)
+    }
+
+    private static func server(_ survey: PostgresStore.Survey) -> Finding {
+        let name = "PostgreSQL \(survey.serverVersion) at \(survey.host)"
+        // A name of a host starts with neither; a folder with the one, an abstract socket with the other.
+        let isSocket = survey.host.isEmpty || survey.host.hasPrefix("/") || survey.host.hasPrefix("@")
+        if survey.isEncrypted || isSocket || ["localhost", "127.0.0.1", "::1"].contains(survey.host) {
+            return Finding(.ok, "database", name + (survey.isEncrypted ? " answers, encrypted" : " answers"))
+        }
+        return Finding(
+            .warn, "database",
+            "\(name) answers, and all that goes there can be read on the way: ask for encryption "
+                + "(?sslmode=verify-full&sslrootcert=FILE)")
+    }
+}

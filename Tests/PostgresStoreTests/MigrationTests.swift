@@ -1,0 +1,255 @@
+import Cryptography
+import Dispatch
+import Migrations
+import PostgresStage
+import Sessions
+import StoreConformance
+import StoreFoundation
+import Synchronization
+import Testing
+
+@testable import PostgresStore
+
+/// Migrations of a database that nodes are serving.
+@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
+    static let newest = Migration.all.count
+    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+    private static let later: [Migration] = [
+        Migration(
+            version: newest + 1, name: "index_users", effect: .addsIndexes(on: ["users"]), sqlite: "",
+            postgres: "CREATE INDEX users_country ON users (country);"),
+        Migration(
+            version: newest + 2, name: "add_notes", effect: .addsTables(["notes"]), sqlite: "",
+            postgres: "CREATE TABLE notes (id bigint PRIMARY KEY);"),
+        Migration(
+            version: newest + 3, name: "add_columns", effect: .addsColumns(to: ["sessions", "notes"]), sqlite: "",
+            postgres: "ALTER TABLE sessions ADD COLUMN colour text;\nALTER TABLE notes ADD COLUMN text text;"),
+    ]
+
+    private func open(_ url: String, _ migrations: [Migration]) throws -> PostgresStore {
+        try PostgresStore(url: url, options: .init(clock: WallClock { Self.start }), migrations: migrations)
+    }
+
+    private func survey(_ url: String, _ migrations: [Migration] = Migration.all) throws -> PostgresStore.Survey {
+        try PostgresStore.Survey(url: url, options: .init(clock: WallClock { Self.start }), migrations: migrations)
+    }
+
+    private func schema(_ url: String) throws -> String {
+        try #require(url.split(separator: "%3D").last.map(String.init))
+    }
+
+    /// Everything that a change of the schema would show in.
+    private func contents(_ url: String) throws -> String {
+        try PostgresServer.shared.run(
+            """
+            SELECT string_agg(attrelid::regclass || '.' || attname, ',' ORDER BY attrelid::regclass::text, attnum)
+            FROM pg_attribute WHERE attrelid IN (
+                SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
+            """, schema: schema(url))
+    }
+
+    private func session(_ store: PostgresStore, _ name: String = "anna") async throws -> Session {
+        let user = User(id: Identifier(random: .system), username: name, createdAt: Self.start)
+        try #require(try await store.insertUser(user, events: []))
+        return try await logIn(user.id, at: store)
+    }
+
+    private func logIn(
+        _ user: Identifier<User>, at store: PostgresStore, device: String = "phone"
+    ) async throws -> Session {
+        let session = Session(
+            id: Identifier(random: .system), userID: user, clientID: Client.mobileID, device: Device(id: device),
+            startedAt: Self.start, epoch: 1)
+        let opened: Void? = try await store.openSession(
+            userID: user, clientID: Client.mobileID, deviceID: device
+        ) { $0.session = session }
+        try #require(opened != nil)
+        return session
+    }
+
+    // MARK: Plans
+
+    @Test func aPlanCountsTheRowsOfEachStepAndChangesNothing_whileANodeServes() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try open(url, Migration.all)
+        for name in ["a", "b", "c"] { _ = try await session(store, name) }
+        let before = try contents(url)
+        let plan = try survey(url, Migration.all + Self.later).missing
+        #expect(plan.map(\.name) == ["index_users", "add_notes", "add_columns"])
+        #expect(plan.map { $0.tables.map(\.name) } == [["users"], [], ["sessions", "notes"]])
+        #expect(plan.map { $0.tables.map(\.rows) } == [[3], [], [3, 0]])
+        #expect(plan.map(\.growsWithRows) == [true, false, false])
+        #expect(plan[0].lock.contains("against changes until every row is read"))
+        #expect(plan[1].lock.contains("locks nothing"))
+        #expect(plan[2].lock.contains("for milliseconds"))
+        #expect(try contents(url) == before)
+        #expect(try survey(url).missing.isEmpty)
+        #expect(try survey(url).contents?.settings == Settings())
+        await store.close()
+    }
+
+    @Test func aPlanForAnEmptySchemaHasEveryMigrationAndMakesNothing() throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let survey = try survey(url)
+        #expect(survey.missing.map(\.version) == Array(1...Self.newest))
+        #expect(survey.appliedCount == 0)
+        #expect(survey.contents == nil)
+        #expect(try contents(url) == "\n")
+    }
+
+    @Test func whatAStartRefusesAPlanRefuses() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try open(url, Migration.all + Self.later)).close()
+        #expect(throws: PostgresStore.OpenError.newerDatabase(version: Self.newest + 3, newestKnown: Self.newest)) {
+            try survey(url)
+        }
+        let other = try PostgresServer.shared.newDatabase()
+        try PostgresServer.shared.run("CREATE TABLE cats (name text)", schema: schema(other))
+        #expect(throws: PostgresStore.OpenError.notADatabase) { try survey(other) }
+    }
+
+    /// What a migration says of itself must be true: it touches no table with rows but those that it names, and fills none.
+    @Test func everyMigrationNamesTablesThatItsTextHas() {
+        for migration in Migration.all {
+            for table in migration.effect.tables { #expect(migration.postgres.contains(table), "\(migration.name)") }
+            #expect(!migration.postgres.contains("UPDATE "), "\(migration.name) fills rows at a start")
+            if case .addsTables = migration.effect { #expect(!migration.postgres.contains("ALTER TABLE")) }
+        }
+    }
+
+    // MARK: Nodes of two versions
+
+    /// A node that knows the first migration only. It knows no table of a later one: what today's program asks of
+    /// `foreign_tokens` goes to a table beside the database.
+    private func openOld(_ url: String) throws -> PostgresStore {
+        let beside = try schema(try PostgresServer.shared.newDatabase())
+        try PostgresServer.shared.run(Migration.all[1].postgres, schema: beside)
+        return try open(url.replacing("search_path%3D", with: "search_path%3D\(beside)%2C"), [Migration.all[0]])
+    }
+
+    @Test func aNodeOfTheVersionBeforeGoesOn_whileAndAfterTheNextVersionMigrates() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try open(url, [Migration.all[0]])).close()
+        let old = try openOld(url)
+        var sessions: [Session] = []
+        for name in ["a", "b", "c", "d"] { sessions.append(try await session(old, name)) }
+        let load = RefreshLoad(sessions, at: old)
+        async let end: Void = load.run()
+        await load.awaitRefreshes(100)
+        #expect(try survey(url).missing.map(\.version) == Array(2...Self.newest))
+        let new = try open(url, Migration.all)
+        await load.awaitRefreshes(200)
+        // Each obeys what the other acknowledged.
+        for (index, (one, other)) in [(old, new), (new, old)].enumerated() {
+            let here = try await session(one, "e\(index)")
+            _ = try await other.updateSession(here.id) { $0.session.child += 1 }
+            #expect(try await one.session(here.id)?.session.child == here.child + 1)
+            let again = try await logIn(here.userID, at: other)
+            #expect(try await one.session(here.id)?.session.ending?.reason == .replaced)
+            _ = try await one.updateUser(.id(here.userID)) { change in
+                change.ending = UserChange.EndingSessions(.revokedByAdmin, at: Self.start)
+            }
+            let ending = try await other.updateSession(again.id) { $0.session.ending }
+            #expect(ending??.reason == .revokedByAdmin)
+        }
+        await load.awaitRefreshes(100)
+        load.isOver.store(true, ordering: .relaxed)
+        try await end
+        #expect(load.refused.load(ordering: .relaxed) == 0)
+        // A start of the version before is refused: it cannot know what the newer one means.
+        #expect(throws: PostgresStore.OpenError.newerDatabase(version: Self.newest, newestKnown: 1)) {
+            try openOld(url)
+        }
+        // The one that runs goes on all the same.
+        _ = try await session(old, "late")
+        await old.close()
+        await new.close()
+    }
+
+    /// `ALTER TABLE` waits for whoever uses the table, and everybody who comes waits behind it.
+    @Test func aMigrationThatCannotHaveItsLockLetsOthersPass_andIsTriedAgain() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try schema(url)
+        let old = try open(url, Migration.all)
+        let load = RefreshLoad([try await session(old)], at: old)
+        async let end: Void = load.run()
+        async let holder: Void = onThread {
+            _ = try? PostgresServer.shared.run(
+                "BEGIN; LOCK TABLE sessions IN ACCESS SHARE MODE; SELECT 'holds \(schema)', pg_sleep(300)",
+                schema: schema)
+        }
+        let holders = "FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%holds \(schema)%' AND wait_event = 'PgSleep'"
+        while try PostgresServer.shared.run("SELECT count(*) \(holders)") != "1\n" { await Task.yield() }
+        async let new = onThread { try open(url, Migration.all + Self.later) }
+        let waiting = """
+            SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'sessions'::regclass
+                AND mode = 'AccessExclusiveLock'
+            """
+        while try PostgresServer.shared.run(waiting, schema: schema) != "1\n" { await Task.yield() }
+        await load.awaitRefreshes(50)
+        #expect(load.refused.load(ordering: .relaxed) == 0)
+        #expect(try survey(url, Migration.all + Self.later).missing.map(\.name) == ["add_columns"])
+        try PostgresServer.shared.run("SELECT pg_terminate_backend(pid) \(holders)")
+        _ = try await holder
+        await (try await new).close()
+        #expect(try survey(url, Migration.all + Self.later).missing.isEmpty)
+        await load.awaitRefreshes(50)
+        load.isOver.store(true, ordering: .relaxed)
+        try await end
+        await old.close()
+    }
+}
+
+/// Runs what blocks on a thread of its own: tasks share only as many as there are cores.
+private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue(label: "blocking").async { continuation.resume(with: Result(catching: body)) }
+    }
+}
+
+/// Refreshes of given sessions, each without a pause.
+private final class RefreshLoad: Sendable {
+    let isOver = Atomic<Bool>(false)
+    let acknowledged = Atomic<Int>(0)
+    let refused = Atomic<Int>(0)
+    private let sessions: [Session]
+    private let store: PostgresStore
+
+    init(_ sessions: [Session], at store: PostgresStore) { (self.sessions, self.store) = (sessions, store) }
+
+    /// Until it is over. What was acknowledged is there at the end.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for session in sessions {
+                group.addTask { [self] in
+                    var last = session.child
+                    while !isOver.load(ordering: .relaxed) {
+                        do throws(StoreError) {
+                            let child = try await store.updateSession(session.id) { change -> UInt64 in
+                                change.session.child += 1
+                                return change.session.child
+                            }
+                            #expect(child == last + 1)
+                            last = child ?? last
+                            acknowledged.wrappingAdd(1, ordering: .relaxed)
+                        } catch {
+                            refused.wrappingAdd(1, ordering: .relaxed)
+                            await Task.yield()
+                        }
+                    }
+                    let kept = try await store.session(session.id)?.session.child
+                    #expect(kept == last)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Waits for so many more, a minute at most.
+    func awaitRefreshes(_ count: Int) async {
+        let goal = acknowledged.load(ordering: .relaxed) + count
+        let deadline = ContinuousClock.now + .seconds(60)
+        while acknowledged.load(ordering: .relaxed) < goal, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(acknowledged.load(ordering: .relaxed) >= goal)
+    }
+}
