@@ -53,11 +53,14 @@ struct Members {
         }
     }
 
-    /// A string; nil when it is absent.
+    /// A string; nil when it is absent. A NUL is refused in every one of them, as in forms, queries and paths: some databases
+    /// can keep it and others cannot.
     func string(_ name: String) throws -> String? {
         switch values[name] {
         case nil, .null: return nil
-        case .string(let text): return text
+        case .string(let text):
+            guard !text.utf8.contains(0) else { throw refused(name, "must not have the character U+0000") }
+            return text
         default: throw refused(name, "must be a string")
         }
     }

@@ -48,7 +48,9 @@ struct QueryParameters {
     /// Where to go on in a list whose places are texts of any characters: see `cursor(at:)`.
     func encodedCursor() throws -> String? {
         guard let text = try text("cursor") else { return nil }
-        guard let bytes = Base64URL.decode(text), let place = String(validating: bytes, as: UTF8.self) else {
+        guard let bytes = Base64URL.decode(text), !bytes.contains(0),
+            let place = String(validating: bytes, as: UTF8.self)
+        else {
             throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
         }
         return place

@@ -13,7 +13,11 @@ final class CatalogueCache: Sendable {
     private let entry = Locked<Entry?>(nil)
 
     /// The statement whose answer `current(_:on:until:)` wants.
-    static let revision = Statement("SELECT revision FROM catalogue_revision")
+    static let revision = Statement(Template("SELECT revision FROM catalogue_revision"))
+
+    /// The same, with the server's clock behind it: in microseconds since 1970.
+    static let revisionAndTime = Statement(
+        Template("SELECT revision, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM catalogue_revision"))
 
     /// The revision that was read last; 0 before the first.
     var lastRevision: Int64 { entry.withLock { $0?.revision ?? 0 } }
@@ -42,7 +46,8 @@ final class CatalogueCache: Sendable {
     ) throws(DatabaseError) -> Entry {
         while true {
             let rows = try connection.run(
-                [revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, revision], until: deadline)
+                [revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, revision], commits: false,
+                until: deadline)
             let (before, after) = (try entry(rows[0], rows[1], rows[2]), try entry(rows[3], rows[1], rows[2]))
             if before.revision == after.revision { return before }
         }

@@ -3,8 +3,8 @@ internal import StoreFoundation
 
 /// Every statement about settings and clients.
 enum CatalogueSQL {
-    static let selectSettings = Statement("SELECT \(SettingsColumns.all.list) FROM settings")
-    static let selectClients = Statement("SELECT \(ClientColumns.all.list) FROM clients")
+    static let selectSettings = Statement(Template("SELECT \(SettingsColumns.all.list) FROM settings"))
+    static let selectClients = Statement(Template("SELECT \(ClientColumns.all.list) FROM clients"))
     /// With every change of the two, and of signing keys: it tells the other nodes. A time, so that a standby that became the
     /// server without the last change gives its next one another number than that had.
     static let countUp = Statement(

@@ -9,10 +9,16 @@ internal import Glibc
 @safe final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let now: @Sendable () -> ContinuousClock.Instant
+    private let names: StatementNames
+    /// The names that the server knows on this connection.
+    private var prepared: Set<String> = []
+    /// Whether something was sent since `beginUse` that commits: if the connection breaks, its fate is unknown.
+    private(set) var canHaveCommitted = false
 
     /// Connects to the server that `url` names, and says what kept it from doing so.
     init(
-        url: String, patience: Duration, now: @escaping @Sendable () -> ContinuousClock.Instant
+        url: String, patience: Duration, names: StatementNames = StatementNames(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant
     ) throws(DatabaseError) {
         // What the URL says stands last and wins.
         let parameters = [
@@ -23,6 +29,7 @@ internal import Glibc
         guard let handle = unsafe handle else { throw .lost("out of memory") }
         unsafe self.handle = handle
         self.now = now
+        self.names = names
         guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .lost(message) }
         unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1 else {
@@ -45,19 +52,75 @@ internal import Glibc
         }
     }
 
+    /// Whether the server is still at the other end, as far as that shows without asking it: one that went has said so.
+    var isAlive: Bool {
+        var descriptor = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        // A message that came meanwhile is taken; what never ends is the end of the connection.
+        while unsafe poll(&descriptor, 1, 0) > 0 {
+            guard unsafe PQconsumeInput(handle) == 1, unsafe PQstatus(handle) == CONNECTION_OK else { return false }
+        }
+        return true
+    }
+
+    /// Says that nothing was sent yet by whoever uses it from now on.
+    func beginUse() { canHaveCommitted = false }
+
     /// Sends all statements at once and waits for all answers: one round trip. Outside of a transaction that was begun
     /// before, they are one: it commits at their end, or nothing of them has happened.
     ///
+    /// - Parameter commits: whether something that was changed is durable after it.
     /// - Throws: what the first statement that failed met; none after it was run.
-    func run(_ statements: [Statement], until deadline: ContinuousClock.Instant) throws(DatabaseError) -> [Rows] {
-        for statement in statements { try send(statement) }
+    func run(
+        _ statements: [Statement], commits: Bool, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> [Rows] {
+        if commits { canHaveCommitted = true }
+        let usesNames = names.areUsed
+        var expected: [Expected] = []
+        for statement in statements { try send(statement, usesNames, &expected) }
         guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(message) }
-        return try receive(statements.count, until: deadline)
+        do throws(DatabaseError) {
+            return try receive(expected, until: deadline)
+        } catch {
+            guard usesNames, case .refused(let state, let text) = error, StatementNames.isConfusion(state) else {
+                throw error
+            }
+            names.giveUp()
+            throw .forgotten(text)
+        }
     }
 
-    private func send(_ statement: Statement) throws(DatabaseError) {
+    /// What an answer is to.
+    private enum Expected {
+        case statement
+        case preparation(name: String)
+    }
+
+    private func send(
+        _ statement: Statement, _ usesNames: Bool, _ expected: inout [Expected]
+    ) throws(DatabaseError) {
+        let packed = try Self.packed(statement.parameters)
+        let name = usesNames ? statement.name : nil
+        if let name, !prepared.contains(name) {
+            guard unsafe PQsendPrepare(handle, name, statement.text, 0, nil) == 1 else { throw .lost(message) }
+            // At once, because the same statement may follow; a failure takes it back.
+            prepared.insert(name)
+            expected.append(.preparation(name: name))
+        }
+        let isSent = unsafe packed.withPointers { values in
+            let count = Int32(unsafe values.count)
+            return if let name {
+                unsafe PQsendQueryPrepared(handle, name, count, values, packed.lengths, packed.formats, 1)
+            } else {
+                unsafe PQsendQueryParams(handle, statement.text, count, nil, values, packed.lengths, packed.formats, 1)
+            }
+        }
+        guard isSent == 1 else { throw .lost(message) }
+        expected.append(.statement)
+    }
+
+    private static func packed(_ parameters: [Parameter]) throws(DatabaseError) -> Packed {
         var packed = Packed()
-        for parameter in statement.parameters {
+        for parameter in parameters {
             switch parameter {
             case .null: packed.appendNull()
             case .bytes(let bytes): packed.append(bytes)
@@ -67,15 +130,14 @@ internal import Glibc
                 packed.append(text)
             }
         }
-        let isSent = unsafe packed.withPointers { values in
-            unsafe PQsendQueryParams(
-                handle, statement.text, Int32(values.count), nil, values, packed.lengths, packed.formats, 1)
-        }
-        guard isSent == 1 else { throw .lost(message) }
+        return packed
     }
 
-    private func receive(_ count: Int, until deadline: ContinuousClock.Instant) throws(DatabaseError) -> [Rows] {
+    private func receive(
+        _ expected: [Expected], until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> [Rows] {
         var rows: [Rows] = []
+        var expected = expected[...]
         var failure: DatabaseError?
         while true {
             try wait(until: deadline)
@@ -85,19 +147,23 @@ internal import Glibc
                 continue
             }
             let holder = unsafe Rows(result)
-            switch unsafe PQresultStatus(result) {
-            case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows.append(holder)
-            case PGRES_PIPELINE_SYNC:
+            let status = unsafe PQresultStatus(result)
+            if status == PGRES_PIPELINE_SYNC {
                 if let failure { throw failure }
-                guard rows.count == count else { throw .lost("an answer is missing") }
+                guard expected.isEmpty else { throw .lost("an answer is missing") }
                 return rows
-            case PGRES_PIPELINE_ABORTED: break
-            default:
-                let state = unsafe PQresultErrorField(result, Int32(UnicodeScalar("C").value))
-                let text = unsafe String(cString: PQresultErrorMessage(result)).asOneLine
-                guard let state = unsafe state, unsafe PQstatus(handle) == CONNECTION_OK else { throw .lost(text) }
-                failure = failure ?? .refused(state: unsafe String(cString: state), message: text)
             }
+            let subject = expected.popFirst()
+            if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK {
+                if case .statement? = subject { rows.append(holder) }
+                continue
+            }
+            if case .preparation(let name)? = subject { prepared.remove(name) }
+            if status == PGRES_PIPELINE_ABORTED { continue }
+            let state = unsafe PQresultErrorField(result, Int32(UnicodeScalar("C").value))
+            let text = unsafe String(cString: PQresultErrorMessage(result)).asOneLine
+            guard let state = unsafe state, unsafe PQstatus(handle) == CONNECTION_OK else { throw .lost(text) }
+            failure = failure ?? .refused(state: unsafe String(cString: state), message: text)
         }
     }
 
@@ -130,44 +196,5 @@ extension String {
     /// Without the line ends that libpq puts into its messages.
     fileprivate var asOneLine: String {
         split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: "; ")
-    }
-}
-
-/// Texts and bytes in one piece of memory, as libpq wants to have them shown.
-private struct Packed {
-    private var storage: [CChar] = []
-    private var offsets: [Int?] = []
-    private(set) var lengths: [Int32] = []
-    /// 0 for text, 1 for bytes as they are.
-    private(set) var formats: [Int32] = []
-
-    mutating func appendNull() { add(nil, length: 0, format: 0) }
-
-    mutating func append(_ text: String) {
-        add(storage.count, length: 0, format: 0)
-        storage.append(contentsOf: text.utf8.lazy.map { CChar(bitPattern: $0) })
-        storage.append(0)
-    }
-
-    mutating func append(_ bytes: [UInt8]) {
-        add(storage.count, length: Int32(bytes.count), format: 1)
-        storage.append(contentsOf: bytes.lazy.map { CChar(bitPattern: $0) })
-        // Nothing is still something, and has an address.
-        storage.append(0)
-    }
-
-    private mutating func add(_ offset: Int?, length: Int32, format: Int32) {
-        offsets.append(offset)
-        lengths.append(length)
-        formats.append(format)
-    }
-
-    func withPointers<Result>(_ body: ([UnsafePointer<CChar>?]) -> Result) -> Result {
-        unsafe storage.withUnsafeBufferPointer { storage in
-            let pointers = unsafe offsets.map { offset in
-                unsafe offset.flatMap { offset in unsafe storage.baseAddress.map { unsafe $0 + offset } }
-            }
-            return unsafe body(pointers)
-        }
     }
 }

@@ -7,6 +7,8 @@ enum DatabaseError: Error, Hashable {
     case lost(String)
     /// The server refused, with a code of SQLSTATE. Nothing of the transaction has happened.
     case refused(state: String, message: String)
+    /// The server does not keep statements under names. Nothing of the transaction has happened, and none is used any more.
+    case forgotten(String)
     /// A row that no version of this program has written.
     case contradiction(String)
 
@@ -25,6 +27,7 @@ enum DatabaseError: Error, Hashable {
         switch self {
         case .lost: return .distrustsConnection
         case .contradiction: return .failsChange
+        case .forgotten: return .mayRepeat
         case .refused(let state, _):
             switch state {
             // Serialization failure, deadlock.
@@ -57,7 +60,7 @@ enum DatabaseError: Error, Hashable {
     var storeError: StoreError {
         switch self {
         case .contradiction(let text): .corrupted(text)
-        case .lost: .unavailable(description)
+        case .lost, .forgotten: .unavailable(description)
         case .refused(let state, _):
             // Data or an index is damaged; else the statement or a value is one that cannot be.
             state.hasPrefix("XX00") || consequence == .failsChange
@@ -71,6 +74,7 @@ extension DatabaseError: CustomStringConvertible {
         switch self {
         case .lost(let message): "PostgreSQL: \(message)"
         case .refused(let state, let message): "PostgreSQL: \(message) (SQLSTATE \(state))"
+        case .forgotten(let message): "PostgreSQL keeps no statements under names here: \(message)"
         case .contradiction(let text): text
         }
     }

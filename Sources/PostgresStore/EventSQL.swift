@@ -6,17 +6,17 @@ enum EventSQL {
     /// Events, column by column.
     struct Rows {
         private(set) var count = 0
-        private var guards = ArrayParameter()
-        private var kinds = ArrayParameter()
-        private var times = ArrayParameter()
-        private var actors = ArrayParameter()
-        private var users = ArrayParameter()
-        private var sessions = ArrayParameter()
-        private var clients = ArrayParameter()
-        private var devices = ArrayParameter()
-        private var reasons = ArrayParameter()
-        private var addresses = ArrayParameter()
-        private var requests = ArrayParameter()
+        private var guards = ArrayParameter(of: .uuid)
+        private var kinds = ArrayParameter(of: .text)
+        private var times = ArrayParameter(of: .bigint)
+        private var actors = ArrayParameter(of: .text)
+        private var users = ArrayParameter(of: .uuid)
+        private var sessions = ArrayParameter(of: .uuid)
+        private var clients = ArrayParameter(of: .text)
+        private var devices = ArrayParameter(of: .text)
+        private var reasons = ArrayParameter(of: .text)
+        private var addresses = ArrayParameter(of: .text)
+        private var requests = ArrayParameter(of: .text)
 
         /// - Parameter session: an event of a change of that session is written only if the change is.
         mutating func append(_ event: AuditEvent, guardedBy session: Identifier<Session>? = nil) {
@@ -66,9 +66,11 @@ enum EventSQL {
         for event in events { rows.append(event) }
         return [
             TransactionLock.trail.alone,
-            Statement(insert(firstParameter: 1, "WHERE e.guard IS NULL"), parameters: rows.parameters),
+            Statement(insertingUnguarded, parameters: rows.parameters),
         ]
     }
+
+    private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))
 
     /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {

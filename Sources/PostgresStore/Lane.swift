@@ -17,10 +17,12 @@ final class Lane: Sendable {
     private let state = Locked(State())
     private let options: PostgresStore.Options
     private let url: String
+    private let names: StatementNames
 
-    init(url: String, options: PostgresStore.Options) {
+    init(url: String, options: PostgresStore.Options, names: StatementNames) {
         self.url = url
         self.options = options
+        self.names = names
     }
 
     /// libpq waits no shorter than that for a connection.
@@ -28,10 +30,29 @@ final class Lane: Sendable {
 
     /// Lets `body` use the connection. What it throws decides whether the connection is kept. When there is none, and no time
     /// to make one, nobody is kept waiting for it.
+    ///
+    /// A connection that was kept may have lost its server while nobody used it. That costs nobody an answer: it is replaced,
+    /// and `body` is run once more, unless it has sent something of which the commit may have come through.
     func withConnection<Value>(
         until deadline: ContinuousClock.Instant, _ body: (Connection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        let connection = try takeConnection(until: deadline)
+        if let kept = takeKept() {
+            do throws(DatabaseError) {
+                return try use(kept, body)
+            } catch {
+                let isReplaced =
+                    error.consequence == .distrustsConnection && !kept.canHaveCommitted && options.now() < deadline
+                guard isReplaced else { throw error }
+                options.observer.failed(error.description)
+            }
+        }
+        return try use(try connect(until: deadline), body)
+    }
+
+    private func use<Value>(
+        _ connection: Connection, _ body: (Connection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        connection.beginUse()
         do throws(DatabaseError) {
             let value = try body(connection)
             giveBack(connection)
@@ -42,21 +63,25 @@ final class Lane: Sendable {
         }
     }
 
-    private func takeConnection(until deadline: ContinuousClock.Instant) throws(DatabaseError) -> Connection {
+    private func takeKept() -> Connection? {
+        guard let connection = state.withLock({ $0.connection.take() }), connection.isAlive else { return nil }
+        return connection
+    }
+
+    private func connect(until deadline: ContinuousClock.Instant) throws(DatabaseError) -> Connection {
         let now = options.now()
         let left = deadline - now
-        let (taken, refusal) = state.withLock { state -> (Connection?, DatabaseError?) in
-            if let connection = state.connection.take() { return (connection, nil) }
-            if state.isClosed { return (nil, .lost("the database is closed")) }
-            if let restsUntil = state.restsUntil, now < restsUntil { return (nil, state.lastError) }
+        let refusal = state.withLock { state -> DatabaseError? in
+            if state.isClosed { return .lost("the database is closed") }
+            if let restsUntil = state.restsUntil, now < restsUntil { return state.lastError }
             let needed = min(Self.shortestPatience, options.decisionDeadline / 2)
-            if left < needed { return (nil, .lost("no time left to connect")) }
-            return (nil, nil)
+            if left < needed { return .lost("no time left to connect") }
+            return nil
         }
-        if let taken { return taken }
         if let refusal { throw refusal }
         do throws(DatabaseError) {
-            return try Connection(url: url, patience: min(options.connectPatience, left), now: options.now)
+            return try Connection(
+                url: url, patience: min(options.connectPatience, left), names: names, now: options.now)
         } catch {
             let end = options.now()
             state.withLock { state in

@@ -44,7 +44,7 @@ struct MigrationRunner {
             ) { (transaction) throws(DatabaseError) in try step(transaction) }
         } catch {
             guard error.isLockTimeout, now() < deadline else { throw error }
-            _ = try connection.run([Self.pause], until: deadline)
+            _ = try connection.run([Self.pause], commits: false, until: deadline)
             return .success(true)
         }
     }
@@ -120,7 +120,7 @@ enum DurabilityCheck {
                         SELECT name FROM pg_catalog.pg_settings
                         WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off'
                         """)
-                ], until: deadline)[0].first { row in row.text() }
+                ], commits: false, until: deadline)[0].first { row in row.text() }
         }
         if let off { throw .notDurable(setting: off) }
     }

@@ -98,7 +98,7 @@ extension PostgresStore {
         return try await change(nil) { (transaction) throws(DatabaseError) in
             let step = try transaction.run(SessionSQL.selectStep(after: cursor, limit: limit))
                 .map { (row) throws(Contradiction) in try SessionSQL.readStored(&row) }
-            var (ids, revisions) = (ArrayParameter(), ArrayParameter())
+            var (ids, revisions) = (ArrayParameter(of: .uuid), ArrayParameter(of: .bigint))
             for stored in step where isForgotten(stored.record(catalogue)) {
                 ids.append(stored.session.id)
                 revisions.append(stored.revision)

@@ -12,12 +12,13 @@ internal import StoreFoundation
 /// settings and clients, and every use of those asks for their revision first. Nothing here blocks an event loop: libpq is
 /// spoken to on threads of Dispatch, and every wait has an end.
 ///
-/// It works behind PgBouncer in transaction mode: no named statements, no settings or locks of a session.
+/// It works behind PgBouncer in transaction mode: no settings or locks of a session, and named statements only until the first
+/// one is unknown.
 ///
 /// Reading order: this file · `SessionBatch` (a refresh: two round trips for many) with `SessionWrites` and `SessionSQL` ·
 /// `Transaction` (the locks that keep nodes from passing each other, and changes of other things) · `PostgresStore+Users` and
 /// its neighbours with their SQL · `CatalogueCache` · `Lane` and `Connection` (the only files that speak to libpq, beside
-/// `Rows` and `Statement`) · `MigrationRunner`.
+/// `Rows` and `Statement`, which has a name where `StatementNames` allows it) · `MigrationRunner`.
 public final class PostgresStore: Store {
     /// What can be set when a store is opened.
     public struct Options: Sendable {
@@ -61,8 +62,9 @@ public final class PostgresStore: Store {
 
     /// The same, with a given row of migrations.
     init(url: String, options: Options, migrations: [Migration]) throws(OpenError) {
+        let names = StatementNames()
         let connection = try OpenError.mapping(url) { () throws(DatabaseError) in
-            try Connection(url: url, patience: options.connectPatience, now: options.now)
+            try Connection(url: url, patience: options.connectPatience, names: names, now: options.now)
         }
         try DurabilityCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
         try MigrationRunner(migrations: migrations, clock: options.clock, now: options.now).run(
@@ -70,7 +72,7 @@ public final class PostgresStore: Store {
         self.options = options
         var lanes: [Lane] = []
         func lane() -> Lane {
-            let lane = Lane(url: url, options: options)
+            let lane = Lane(url: url, options: options, names: names)
             lanes.append(lane)
             return lane
         }
@@ -153,7 +155,7 @@ public final class PostgresStore: Store {
         _ body: @escaping @Sendable ([Rows]) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         try await perform(on: takesLong ? longReads : reads) { (connection, limit) throws(DatabaseError) in
-            try body(try connection.run(statements, until: limit.deadline))
+            try body(try connection.run(statements, commits: false, until: limit.deadline))
         }
     }
 
@@ -161,7 +163,7 @@ public final class PostgresStore: Store {
     func catalogue() async throws(StoreError) -> CatalogueCache.Entry {
         let cache = cache
         return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
-            let rows = try connection.run([CatalogueCache.revision], until: limit.deadline)
+            let rows = try connection.run([CatalogueCache.revision], commits: false, until: limit.deadline)
             return try cache.current(rows[0], on: connection, until: limit.deadline)
         }
     }

@@ -63,7 +63,9 @@ final class SessionBatch: Sendable {
 
     /// What the first round trip found.
     private struct Snapshot {
-        let sessions: [Identifier<Session>: SessionSQL.Stored]
+        let sessions: [SessionSQL.Stored]
+        /// Where each of them is.
+        let places: [Identifier<Session>: Int]
         let catalogue: CatalogueCache.Entry
         /// Until when a decision counts, by the server's clock, in microseconds since 1970.
         let end: Int64
@@ -83,22 +85,25 @@ final class SessionBatch: Sendable {
         return (answers, conflicts)
     }
 
-    private static let clock = Statement("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-
     private func read(
         _ changes: [PendingSessionChange], on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> Snapshot {
-        var ids = ArrayParameter()
+        var ids = ArrayParameter(of: .uuid)
         for id in Set(changes.map(\.id)) { ids.append(id) }
         let timeLeft = deadline - options.now()
-        let rows = try connection.run([Self.clock, CatalogueCache.revision, SessionSQL.select(ids)], until: deadline)
-        guard let present = try rows[0].first({ row in row.integer() }) else {
-            throw .contradiction("the server has no clock")
+        let rows = try connection.run(
+            [CatalogueCache.revisionAndTime, SessionSQL.select(ids)], commits: false, until: deadline)
+        let present = try rows[0].first { row in
+            row.skip(1)
+            return row.integer()
         }
-        let sessions = try rows[2].map { (row) throws(Contradiction) in try SessionSQL.readStored(&row) }
+        guard let present else { throw .contradiction("the catalogue has no revision") }
+        let sessions = try rows[1].map { (row) throws(Contradiction) in try SessionSQL.readStored(&row) }
         return Snapshot(
-            sessions: Dictionary(sessions.map { ($0.session.id, $0) }, uniquingKeysWith: { first, _ in first }),
-            catalogue: try cache.current(rows[1], on: connection, until: deadline),
+            sessions: sessions,
+            places: Dictionary(
+                zip(sessions.lazy.map(\.session.id), sessions.indices), uniquingKeysWith: { first, _ in first }),
+            catalogue: try cache.current(rows[0], on: connection, until: deadline),
             end: present + timeLeft.microseconds)
     }
 
@@ -116,22 +121,20 @@ final class SessionBatch: Sendable {
         var decided = Decided()
         decided.answers.reserveCapacity(changes.count)
         // A session that several changes want has each see what the one before has made of it.
-        var edited: [Identifier<Session>: SessionChange] = [:]
+        var edits = snapshot.sessions.map { SessionChange($0.record(snapshot.catalogue.catalogue)) }
         for change in changes {
-            guard let stored = snapshot.sessions[change.id] else {
+            if let place = snapshot.places[change.id] {
+                decided.answers.append(change.run(&edits[place]))
+            } else {
                 decided.answers.append(change.notFound)
-                continue
             }
-            var edit = edited[change.id] ?? SessionChange(stored.record(snapshot.catalogue.catalogue))
-            decided.answers.append(change.run(&edit))
-            edited[change.id] = edit
         }
         // In the order of ids, as on every other node.
-        for (id, edit) in edited.sorted(by: { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }) {
-            guard let stored = snapshot.sessions[id] else { continue }
-            if edit.session == stored.session, edit.events.isEmpty { continue }
-            decided.writes.add(edit.session, edit.events, over: stored)
-            decided.written.insert(id)
+        for place in edits.indices.sorted(by: { edits[$0].session.id.words < edits[$1].session.id.words }) {
+            let stored = snapshot.sessions[place]
+            if edits[place].session == stored.session, edits[place].events.isEmpty { continue }
+            decided.writes.add(edits[place].session, edits[place].events, over: stored)
+            decided.written.insert(stored.session.id)
         }
         return decided
     }
@@ -145,7 +148,7 @@ final class SessionBatch: Sendable {
         let locks = [TransactionLock.doors.shared] + (writes.hasEvents ? [TransactionLock.trail.alone] : [])
         let beginning = [Transaction.timeLimit(deadline - options.now())] + locks
         let statements = writes.statements(catalogue: snapshot.catalogue.revision, before: snapshot.end)
-        let rows = try connection.run(beginning + statements, until: deadline)
+        let rows = try connection.run(beginning + statements, commits: true, until: deadline)
         var conflicting = written
         for answer in rows.dropFirst(beginning.count) {
             let ids = try answer.map { (row) throws(Contradiction) -> Identifier<Session> in try row.identifier() }

@@ -23,9 +23,9 @@ enum SessionSQL {
     }
 
     /// A batch of refreshes reads this.
-    static func select(_ ids: ArrayParameter) -> Statement {
-        Statement("\(withUser) WHERE s.id = ANY ($1::uuid[])", ids)
-    }
+    static func select(_ ids: ArrayParameter) -> Statement { Statement(selecting, ids) }
+
+    private static let selecting = Template("\(withUser) WHERE s.id = ANY ($1::uuid[])")
 
     /// A step of clean-up reads this.
     static func selectStep(after cursor: Identifier<Session>?, limit: Int) -> Statement {
@@ -43,13 +43,15 @@ enum SessionSQL {
 
     /// The one session that lives on a device, if any; locked.
     static func selectLiving(_ userID: Identifier<User>, _ clientID: String, _ deviceID: String) -> Statement {
-        Statement(
-            """
-            SELECT \(SessionColumns.all.list) FROM sessions
-            WHERE user_id = $1::uuid AND client_id = $2::text AND device_id = $3::text AND ended_at IS NULL
-            FOR NO KEY UPDATE
-            """, userID, clientID, deviceID)
+        Statement(selectingLiving, userID, clientID, deviceID)
     }
+
+    private static let selectingLiving = Template(
+        """
+        SELECT \(SessionColumns.all.list) FROM sessions
+        WHERE user_id = $1::uuid AND client_id = $2::text AND device_id = $3::text AND ended_at IS NULL
+        FOR NO KEY UPDATE
+        """)
 
     /// Ends one session that is locked.
     static func end(_ id: Identifier<Session>, _ ending: Session.Ending) -> Statement {
@@ -70,35 +72,36 @@ enum SessionSQL {
             """, userID, ending.at, ending.reason.rawValue, ending.except, ending.clientID, ending.deviceID)
     }
 
-    static func insert(_ session: Session) -> Statement { insert(session, "") }
+    static func insert(_ session: Session) -> Statement { insert(session, inserting) }
 
     /// Adds a session, or gives the one with that id everything that can change of it.
-    static func replace(_ session: Session) -> Statement {
-        insert(
-            session,
-            """
-            ON CONFLICT (id) DO UPDATE SET device_name = excluded.device_name,
-                device_platform = excluded.device_platform, device_app_version = excluded.device_app_version,
-                authentication_mode = excluded.authentication_mode, parent = excluded.parent, child = excluded.child,
-                child_answered_at = excluded.child_answered_at, child_request_key = excluded.child_request_key,
-                ended_at = excluded.ended_at, ended_reason = excluded.ended_reason, revision = sessions.revision + 1
-            """)
-    }
+    static func replace(_ session: Session) -> Statement { insert(session, replacing) }
 
-    private static func insert(_ session: Session, _ onConflict: String) -> Statement {
+    private static func insert(_ session: Session, _ template: Template) -> Statement {
         Statement(
-            """
-            INSERT INTO sessions (\(SessionColumns.all.list))
-            VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-                $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
-                $19::text)
-            \(onConflict)
-            """, session.id, session.userID, session.clientID, session.device.id, session.device.name,
+            template, session.id, session.userID, session.clientID, session.device.id, session.device.name,
             session.device.platform, session.device.appVersion, session.authenticationMode.rawValue,
             session.scope.description, session.authenticationMethods.joined(separator: " "), session.keyThumbprint,
             session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
             session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue)
     }
+
+    private static let inserting = Template(
+        """
+        INSERT INTO sessions (\(SessionColumns.all.list))
+        VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
+            $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
+            $19::text)
+        """)
+    private static let replacing = Template(
+        """
+        \(inserting.text)
+        ON CONFLICT (id) DO UPDATE SET device_name = excluded.device_name,
+            device_platform = excluded.device_platform, device_app_version = excluded.device_app_version,
+            authentication_mode = excluded.authentication_mode, parent = excluded.parent, child = excluded.child,
+            child_answered_at = excluded.child_answered_at, child_request_key = excluded.child_request_key,
+            ended_at = excluded.ended_at, ended_reason = excluded.ended_reason, revision = sessions.revision + 1
+        """)
 
     /// A page of a user's sessions, newest first. Each half has its partial index.
     static func selectPage(

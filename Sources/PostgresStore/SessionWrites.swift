@@ -6,21 +6,23 @@ internal import Sessions
 struct SessionWrites {
     private var rotations = Rows()
     private var others = Rows()
-    private var devices = (name: ArrayParameter(), platform: ArrayParameter(), appVersion: ArrayParameter())
-    private var modes = ArrayParameter()
-    private var endings = (at: ArrayParameter(), reason: ArrayParameter())
+    private var devices = (
+        name: ArrayParameter(of: .text), platform: ArrayParameter(of: .text), appVersion: ArrayParameter(of: .text)
+    )
+    private var modes = ArrayParameter(of: .text)
+    private var endings = (at: ArrayParameter(of: .bigint), reason: ArrayParameter(of: .text))
     private var events = EventSQL.Rows()
 
     /// What both kinds of changes write.
     private struct Rows {
         var count = 0
-        var ids = ArrayParameter()
-        var revisions = ArrayParameter()
-        var userRevisions = ArrayParameter()
-        var parents = ArrayParameter()
-        var children = ArrayParameter()
-        var answers = ArrayParameter()
-        var keys = ArrayParameter()
+        var ids = ArrayParameter(of: .uuid)
+        var revisions = ArrayParameter(of: .bigint)
+        var userRevisions = ArrayParameter(of: .bigint)
+        var parents = ArrayParameter(of: .bigint)
+        var children = ArrayParameter(of: .bigint)
+        var answers = ArrayParameter(of: .bigint)
+        var keys = ArrayParameter(of: .bigint)
 
         mutating func append(_ session: Session, over stored: SessionSQL.Stored) {
             count += 1
@@ -63,7 +65,7 @@ struct SessionWrites {
         s.id = v.id AND s.revision = v.revision
             AND v.user_revision IS NOT DISTINCT FROM (SELECT u.revision FROM users u WHERE u.id = s.user_id)
             AND (SELECT revision FROM catalogue_revision) = $1::bigint
-            AND extract(epoch FROM clock_timestamp()) * 1000000 < $2::bigint
+            AND clock_timestamp() < (SELECT to_timestamp($2::bigint / 1000000.0::double precision))
         """
 
     /// The statements, each of which gives the ids that it wrote.
@@ -73,16 +75,19 @@ struct SessionWrites {
 
     private func rotate(_ catalogue: Int64, _ end: Int64) -> Statement {
         Statement(
-            """
-            UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-                child_request_key = v.child_request_key, revision = s.revision + 1
-            FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
-                AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key)
-            WHERE \(Self.isUnchanged)
-            RETURNING s.id
-            """, catalogue, end, rotations.ids, rotations.revisions, rotations.userRevisions, rotations.parents,
-            rotations.children, rotations.answers, rotations.keys)
+            Self.rotating, catalogue, end, rotations.ids, rotations.revisions, rotations.userRevisions,
+            rotations.parents, rotations.children, rotations.answers, rotations.keys)
     }
+
+    private static let rotating = Template(
+        """
+        UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
+            child_request_key = v.child_request_key, revision = s.revision + 1
+        FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
+            AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key)
+        WHERE \(isUnchanged)
+        RETURNING s.id
+        """)
 
     private func change(_ catalogue: Int64, _ end: Int64) -> Statement {
         let own: [any PostgresValue] = [
@@ -90,24 +95,26 @@ struct SessionWrites {
             others.answers, others.keys, devices.name, devices.platform, devices.appVersion, modes, endings.at,
             endings.reason,
         ]
-        return Statement(
-            """
-            WITH changed AS (
-                UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-                    child_request_key = v.child_request_key, device_name = v.device_name,
-                    device_platform = v.device_platform, device_app_version = v.device_app_version,
-                    authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
-                    revision = s.revision + 1
-                FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-                    $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
-                    AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
-                        device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason)
-                WHERE \(Self.isUnchanged)
-                RETURNING s.id
-            ), noted AS (
-                \(EventSQL.insertGuarded(by: "changed", firstParameter: 16))
-            )
-            SELECT id FROM changed
-            """, parameters: own.map(\.parameter) + events.parameters)
+        return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters)
     }
+
+    private static let changing = Template(
+        """
+        WITH changed AS (
+            UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
+                child_request_key = v.child_request_key, device_name = v.device_name,
+                device_platform = v.device_platform, device_app_version = v.device_app_version,
+                authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
+                revision = s.revision + 1
+            FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+                $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
+                AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
+                    device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason)
+            WHERE \(isUnchanged)
+            RETURNING s.id
+        ), noted AS (
+            \(EventSQL.insertGuarded(by: "changed", firstParameter: 16))
+        )
+        SELECT id FROM changed
+        """)
 }

@@ -1,17 +1,42 @@
+internal import Cryptography
 internal import Sessions
+
+/// The text of a statement that is run again and again: the server parses and plans it once for each connection, under a name
+/// that no other text has. So nobody runs another's, however many nodes share a connection to the server behind a pooler.
+struct Template: Sendable {
+    let text: String
+    let name: String
+
+    init(_ text: String) {
+        self.text = text
+        name = "sojourn_" + Hex.encode(Array(sha256(Array(text.utf8)).prefix(16)))
+    }
+}
 
 /// One statement with its parameters, as it travels: `$1`, `$2` … stand for them.
 struct Statement: Sendable {
     let text: String
+    /// Nil for what is run too seldom to be worth one.
+    let name: String?
     let parameters: [Parameter]
 
+    init(_ template: Template, _ parameters: (any PostgresValue)?...) {
+        self.init(template, parameters: parameters.map { $0?.parameter ?? .null })
+    }
+
+    init(_ template: Template, parameters: [Parameter]) {
+        text = template.text
+        name = template.name
+        self.parameters = parameters
+    }
+
     init(_ text: String, _ parameters: (any PostgresValue)?...) {
-        self.text = text
-        self.parameters = parameters.map { $0?.parameter ?? .null }
+        self.init(text, parameters: parameters.map { $0?.parameter ?? .null })
     }
 
     init(_ text: String, parameters: [Parameter]) {
         self.text = text
+        name = nil
         self.parameters = parameters
     }
 }
@@ -19,9 +44,9 @@ struct Statement: Sendable {
 /// A parameter in one of the two forms of the protocol.
 enum Parameter: Sendable {
     case null
-    /// As PostgreSQL reads it: numbers in decimal, arrays in braces. Holds no NUL.
+    /// As PostgreSQL reads it, numbers in decimal. Holds no NUL.
     case text(String)
-    /// As they are, for `bytea` and `uuid`.
+    /// In the binary form: `bytea`, `uuid` and arrays.
     case bytes([UInt8])
 }
 
@@ -65,41 +90,4 @@ extension Instant: PostgresValue {
 
 extension Duration: PostgresValue {
     var parameter: Parameter { wholeSeconds.parameter }
-}
-
-/// A column of many rows: an array parameter, in the text that PostgreSQL reads.
-struct ArrayParameter: PostgresValue, Sendable {
-    private var text = "{"
-
-    var parameter: Parameter { .text(text + "}") }
-
-    mutating func append(_ number: Int64?) {
-        beginElement()
-        text += number.map(String.init) ?? "NULL"
-    }
-
-    mutating func append(_ bits: UInt64?) { append(bits.map { Int64(bitPattern: $0) }) }
-
-    mutating func append(_ instant: Instant?) { append(instant?.secondsSinceEpoch) }
-
-    mutating func append<Subject>(_ identifier: Identifier<Subject>?) {
-        beginElement()
-        text += identifier?.description ?? "NULL"
-    }
-
-    mutating func append(_ element: String?) {
-        beginElement()
-        guard let element else {
-            text += "NULL"
-            return
-        }
-        text += "\""
-        for scalar in element.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { text += "\\" }
-            text.unicodeScalars.append(scalar)
-        }
-        text += "\""
-    }
-
-    private mutating func beginElement() { if text.utf8.count > 1 { text += "," } }
 }

@@ -13,10 +13,13 @@ enum TransactionLock: Int64 {
     case trail = 0x536F_6A72_0004
 
     /// Takes it alone until the end of the transaction.
-    var alone: Statement { Statement("SELECT pg_advisory_xact_lock($1::bigint)", rawValue) }
+    var alone: Statement { Statement(Self.takingAlone, rawValue) }
 
     /// Shares it until the end of the transaction.
-    var shared: Statement { Statement("SELECT pg_advisory_xact_lock_shared($1::bigint)", rawValue) }
+    var shared: Statement { Statement(Self.sharing, rawValue) }
+
+    private static let takingAlone = Template("SELECT pg_advisory_xact_lock($1::bigint)")
+    private static let sharing = Template("SELECT pg_advisory_xact_lock_shared($1::bigint)")
 }
 
 /// A transaction of several round trips on one connection.
@@ -54,15 +57,20 @@ final class Transaction {
     static func timeLimit(_ duration: Duration) -> Statement {
         let (seconds, attoseconds) = duration.components
         let milliseconds = max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000)
-        return Statement("SELECT set_config('statement_timeout', $1::text, true)", String(milliseconds))
+        return Statement(limiting, String(milliseconds))
     }
 
+    private static let limiting = Template("SELECT set_config('statement_timeout', $1::text, true)")
+
     /// Runs statements, after those that wait, in one round trip.
-    func run(_ statements: [Statement]) throws(DatabaseError) -> [Rows] {
+    func run(_ statements: [Statement]) throws(DatabaseError) -> [Rows] { try run(statements, commits: false) }
+
+    private func run(_ statements: [Statement], commits: Bool) throws(DatabaseError) -> [Rows] {
         let prefix = waiting
         waiting = []
         isOpen = true
-        return Array(try connection.run(prefix + statements, until: deadline).dropFirst(prefix.count))
+        let rows = try connection.run(prefix + statements, commits: commits, until: deadline)
+        return Array(rows.dropFirst(prefix.count))
     }
 
     /// Runs one statement, after those that wait.
@@ -77,12 +85,12 @@ final class Transaction {
     private func commit() throws(DatabaseError) {
         // Nothing was asked: there is nothing to commit.
         guard isOpen || waiting.count > 1 else { return }
-        _ = try run(Statement("COMMIT"))
+        _ = try run([Statement("COMMIT")], commits: true)
         isOpen = false
     }
 
     private func rollBack(after error: DatabaseError) throws(DatabaseError) {
         guard isOpen, error.consequence != .distrustsConnection else { return }
-        _ = try connection.run([Statement("ROLLBACK")], until: deadline)
+        _ = try connection.run([Statement("ROLLBACK")], commits: false, until: deadline)
     }
 }

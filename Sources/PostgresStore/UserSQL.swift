@@ -4,13 +4,20 @@ internal import StoreFoundation
 /// Every statement about users.
 enum UserSQL {
     static func select(_ reference: UserReference, locked: String = "") -> Statement {
-        let columns = UserColumns.all.list
-        return switch reference {
-        case .id(let id): Statement("SELECT \(columns) FROM users WHERE id = $1::uuid \(locked)", id)
+        switch reference {
+        case .id(let id) where locked.isEmpty: Statement(selectingByID, id)
+        case .id(let id) where locked == forChange: Statement(selectingForChange, id)
+        case .id(let id): Statement("\(selecting) WHERE id = $1::uuid \(locked)", id)
+        case .username(let name) where locked.isEmpty: Statement(selectingByName, Text.key(name))
         case .username(let name):
-            Statement("SELECT \(columns) FROM users WHERE username_key = $1::text \(locked)", Text.key(name))
+            Statement("\(selecting) WHERE username_key = $1::text \(locked)", Text.key(name))
         }
     }
+
+    private static let selecting = "SELECT \(UserColumns.all.list) FROM users"
+    private static let selectingByID = Template("\(selecting) WHERE id = $1::uuid")
+    private static let selectingForChange = Template("\(selecting) WHERE id = $1::uuid \(forChange)")
+    private static let selectingByName = Template("\(selecting) WHERE username_key = $1::text")
 
     /// For a change of the user, or for a login, of which one goes after the other.
     static let forChange = "FOR NO KEY UPDATE"

@@ -130,6 +130,35 @@ import Testing
         }
     }
 
+    /// PostgreSQL cannot keep one; no answer depends on the database.
+    @Test func areRefusedWithNULInAnyString() async throws {
+        try await Stage.with { stage in
+            let token = try await stage.logIn().access
+            let first = [
+                "/v1/login": "username", "/v1/refresh": "refresh_token", "/v1/logout": "refresh_token",
+                "/v1/me": "email",
+                "/v1/me/devices/phone-1": "name", "/v1/me/password": "old_password",
+                "/v1/password-reset": "reset_token",
+            ]
+            for (method, path, members, isAdmin) in Self.calls {
+                guard let end = members.firstRange(of: #":""#)?.upperBound else { continue }
+                let isOpen = ["/v1/login", "/v1/refresh", "/v1/logout", "/v1/password-reset"].contains(path)
+                var fields: Fields = isOpen ? [:] : ["Authorization": "Bearer \(isAdmin ? stage.adminKey : token)"]
+                fields.append("Content-Type", "application/json")
+                let body = "{\(members[..<end])\\u0000\(members[end...])}"
+                let request = Request(method, path, fields: fields, body: Array(body.utf8))
+                let answer = await stage.send(request, on: isAdmin ? .admin : .public)
+                #expect(answer.status == 400, "\(path) \(body)")
+                #expect(answer.string("code") == "invalid_request", "\(path) \(body)")
+                if let member = first[path] { #expect(answer.string("member") == member, "\(path): \(answer.text)") }
+            }
+            let device = #"{"username":"anna","password":"x","device":{"id":"p\u0000"}}"#
+            #expect(await stage.call(.post, "/v1/login", device).string("member") == "device.id")
+            // The place `a\0` in a list.
+            #expect(await stage.admin(.get, "/admin/v1/users?cursor=YQA").status == 400)
+        }
+    }
+
     @Test func canBeMissingWhereAllMembersAreOptional() async throws {
         try await Stage.with { stage in
             for path in [

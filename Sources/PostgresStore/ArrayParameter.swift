@@ -1,0 +1,72 @@
+internal import Sessions
+
+/// A column of many rows: an array parameter, in the binary form that the server reads without looking for commas.
+struct ArrayParameter: PostgresValue, Sendable {
+    /// What the elements are; the number is the type's in every server.
+    enum Element: UInt32 {
+        case bigint = 20
+        case text = 25
+        case uuid = 2950
+    }
+
+    private let element: Element
+    private var count: UInt32 = 0
+    private var hasNull = false
+    /// Each with its length before it.
+    private var elements: [UInt8] = []
+
+    init(of element: Element) { self.element = element }
+
+    var parameter: Parameter {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(20 + elements.count)
+        // One dimension, which begins at 1; none for no element.
+        for word in [count == 0 ? 0 : 1, hasNull ? 1 : 0, element.rawValue] + (count == 0 ? [] : [count, 1]) {
+            bytes.appendBigEndian(word)
+        }
+        bytes += elements
+        return .bytes(bytes)
+    }
+
+    mutating func append(_ number: Int64?) {
+        guard let number else { return appendNull() }
+        begin(length: 8)
+        elements.appendBigEndian(number)
+    }
+
+    mutating func append(_ bits: UInt64?) { append(bits.map { Int64(bitPattern: $0) }) }
+
+    mutating func append(_ instant: Instant?) { append(instant?.secondsSinceEpoch) }
+
+    mutating func append<Subject>(_ identifier: Identifier<Subject>?) {
+        guard let (high, low) = identifier?.words else { return appendNull() }
+        begin(length: 16)
+        elements.appendBigEndian(high)
+        elements.appendBigEndian(low)
+    }
+
+    mutating func append(_ text: String?) {
+        guard let text else { return appendNull() }
+        begin(length: text.utf8.count)
+        elements.append(contentsOf: text.utf8)
+    }
+
+    private mutating func appendNull() {
+        hasNull = true
+        begin(length: -1)
+    }
+
+    private mutating func begin(length: Int) {
+        count += 1
+        elements.appendBigEndian(Int32(truncatingIfNeeded: length))
+    }
+}
+
+extension [UInt8] {
+    /// The most significant byte first.
+    fileprivate mutating func appendBigEndian(_ number: some FixedWidthInteger) {
+        for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+}
