@@ -87,7 +87,7 @@ public final class PostgresServer: Sendable {
         rm -rf "$0"
         """
 
-    private static func spawn(_ script: String, _ words: [String], input: Int32) throws -> pid_t {
+    static func spawn(_ script: String, _ words: [String], input: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -106,7 +106,7 @@ public final class PostgresServer: Sendable {
         return pid
     }
 
-    private static func text(_ path: String) -> String {
+    static func text(_ path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }
         defer { Glibc.close(file) }

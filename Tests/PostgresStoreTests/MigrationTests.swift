@@ -1,11 +1,9 @@
 import Cryptography
-import Dispatch
 import Migrations
 import PostgresStage
 import Sessions
 import StoreConformance
 import StoreFoundation
-import Synchronization
 import Testing
 
 @testable import PostgresStore
@@ -153,9 +151,9 @@ import Testing
             #expect(ending??.reason == .revokedByAdmin)
         }
         await load.awaitRefreshes(100)
-        load.isOver.store(true, ordering: .relaxed)
+        load.end()
         try await end
-        #expect(load.refused.load(ordering: .relaxed) == 0)
+        #expect(load.refusedCount == 0)
         // A start of the version before is refused: it cannot know what the newer one means.
         #expect(throws: PostgresStore.OpenError.newerDatabase(version: Self.newest, newestKnown: 1)) {
             try openOld(url)
@@ -187,69 +185,15 @@ import Testing
             """
         while try PostgresServer.shared.run(waiting, schema: schema) != "1\n" { await Task.yield() }
         await load.awaitRefreshes(50)
-        #expect(load.refused.load(ordering: .relaxed) == 0)
+        #expect(load.refusedCount == 0)
         #expect(try survey(url, Migration.all + Self.later).missing.map(\.name) == ["add_columns"])
         try PostgresServer.shared.run("SELECT pg_terminate_backend(pid) \(holders)")
         _ = try await holder
         await (try await new).close()
         #expect(try survey(url, Migration.all + Self.later).missing.isEmpty)
         await load.awaitRefreshes(50)
-        load.isOver.store(true, ordering: .relaxed)
+        load.end()
         try await end
         await old.close()
-    }
-}
-
-/// Runs what blocks on a thread of its own: tasks share only as many as there are cores.
-private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue(label: "blocking").async { continuation.resume(with: Result(catching: body)) }
-    }
-}
-
-/// Refreshes of given sessions, each without a pause.
-private final class RefreshLoad: Sendable {
-    let isOver = Atomic<Bool>(false)
-    let acknowledged = Atomic<Int>(0)
-    let refused = Atomic<Int>(0)
-    private let sessions: [Session]
-    private let store: PostgresStore
-
-    init(_ sessions: [Session], at store: PostgresStore) { (self.sessions, self.store) = (sessions, store) }
-
-    /// Until it is over. What was acknowledged is there at the end.
-    func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for session in sessions {
-                group.addTask { [self] in
-                    var last = session.child
-                    while !isOver.load(ordering: .relaxed) {
-                        do throws(StoreError) {
-                            let child = try await store.updateSession(session.id) { change -> UInt64 in
-                                change.session.child += 1
-                                return change.session.child
-                            }
-                            #expect(child == last + 1)
-                            last = child ?? last
-                            acknowledged.wrappingAdd(1, ordering: .relaxed)
-                        } catch {
-                            refused.wrappingAdd(1, ordering: .relaxed)
-                            await Task.yield()
-                        }
-                    }
-                    let kept = try await store.session(session.id)?.session.child
-                    #expect(kept == last)
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    /// Waits for so many more, a minute at most.
-    func awaitRefreshes(_ count: Int) async {
-        let goal = acknowledged.load(ordering: .relaxed) + count
-        let deadline = ContinuousClock.now + .seconds(60)
-        while acknowledged.load(ordering: .relaxed) < goal, ContinuousClock.now < deadline { await Task.yield() }
-        #expect(acknowledged.load(ordering: .relaxed) >= goal)
     }
 }
