@@ -3,6 +3,10 @@
 
 // What Swift cannot call: variadic functions, and macros with a cast.
 
+/// Lets SQLite take memory without counting it, which costs a lock each time. Only before the first connection of the process is
+/// opened; later it changes nothing.
+static inline void CSQLite_stop_counting_memory(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 /// Switches one flag of a connection; returns SQLite's result code.
 static inline int CSQLite_set_flag(sqlite3 *connection, int flag, int value) {
     int set = 0;

@@ -20,9 +20,8 @@ enum CatalogueSQL {
                 offline_session_max_seconds = $3::bigint, refresh_after_seconds = $4::bigint,
                 rotation_interval_seconds = $5::bigint, epoch = $6::bigint, revoked_before_epoch = $7::bigint,
                 revoked_before_at = $8::bigint
-            """, settings.sessions.offlineSessionIdle, settings.sessions.offlineSessionMaxLimited,
-            settings.sessions.offlineSessionMax, settings.sessions.refreshAfter, settings.sessions.rotationInterval,
-            settings.epoch, settings.revokedBefore?.epoch, settings.revokedBefore?.at)
+            """
+        ) { row in SettingsColumns.write(settings, to: &row) }
     }
 
     static func replace(_ client: Client) -> Statement {
@@ -31,18 +30,9 @@ enum CatalogueSQL {
             INSERT INTO clients (\(ClientColumns.all.list))
             VALUES ($1::text, $2::text, $3::text, $4::bytea, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
                 $10::bigint, $11::bigint, $12::bigint, $13::bigint)
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name,
-                authentication_method = excluded.authentication_method, secret_hash = excluded.secret_hash,
-                grant_types = excluded.grant_types, scope = excluded.scope, token_style = excluded.token_style,
-                offline_session_idle_seconds = excluded.offline_session_idle_seconds,
-                offline_session_max_seconds = excluded.offline_session_max_seconds,
-                access_token_lifetime_seconds = excluded.access_token_lifetime_seconds,
-                refresh_after_seconds = excluded.refresh_after_seconds, created_at = excluded.created_at,
-                epoch = excluded.epoch
-            """, client.id, client.name, client.authenticationMethod.rawValue, client.secretHash,
-            client.grantTypes.map(\.rawValue).joined(separator: " "), client.scope.description,
-            client.tokenStyle.rawValue, client.offlineSessionIdle, client.offlineSessionMax,
-            client.accessTokenLifetime, client.refreshAfter, client.createdAt, client.epoch)
+            ON CONFLICT (id) DO UPDATE SET \(ClientColumns.all.replacements)
+            """
+        ) { row in ClientColumns.write(client, to: &row) }
     }
 
     static func delete(_ id: String) -> Statement { Statement("DELETE FROM clients WHERE id = $1::text", id) }

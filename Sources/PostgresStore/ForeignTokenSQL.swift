@@ -22,15 +22,10 @@ enum ForeignTokenSQL {
             INSERT INTO foreign_tokens AS t (\(columns))
             VALUES ($1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint,
                 $10::bigint, $11::bigint, $12::uuid, $13::bigint)
-            ON CONFLICT (digest) DO UPDATE SET user_id = excluded.user_id, client_id = excluded.client_id,
-                device_id = excluded.device_id, device_name = excluded.device_name,
-                device_platform = excluded.device_platform, device_app_version = excluded.device_app_version,
-                scope = excluded.scope, started_at = excluded.started_at, expires_at = excluded.expires_at,
-                epoch = excluded.epoch, session_id = excluded.session_id, exchanged_at = excluded.exchanged_at
+            ON CONFLICT (digest) DO UPDATE SET \(ForeignTokenColumns.all.replacements)
             WHERE t.session_id IS NULL
-            """, token.digest, token.userID, token.clientID, token.device.id, token.device.name, token.device.platform,
-            token.device.appVersion, token.scope?.description, token.startedAt, token.expiresAt, token.epoch,
-            token.exchange?.sessionID, token.exchange?.at)
+            """
+        ) { row in ForeignTokenColumns.write(token, to: &row) }
     }
 
     static func update(_ digest: [UInt8], _ exchange: ForeignToken.Exchange?) -> Statement {

@@ -55,10 +55,9 @@ extension PostgresStore {
         ])
         let stored = try rows[0].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
         let namesake = try rows[1].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
-        if let namesake, namesake.id != user.id { return .usernameTaken }
-        if stored == user { return .kept }
-        transaction.add(stored == nil ? UserSQL.insert(user) : UserSQL.update(user))
-        return .written
+        let outcome = ImportOutcome.of(user, stored: stored, namesake: namesake?.id)
+        if outcome == .written { transaction.add(stored == nil ? UserSQL.insert(user) : UserSQL.update(user)) }
+        return outcome
     }
 
     private static func importSession(

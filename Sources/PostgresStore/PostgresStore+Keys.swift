@@ -62,10 +62,9 @@ enum KeySQL {
             """
             INSERT INTO signing_keys (\(SigningKeyColumns.all.list))
             VALUES ($1::text, $2::text, $3::bytea, $4::bigint, $5::bigint, $6::bigint)
-            ON CONFLICT (id) DO UPDATE SET algorithm = excluded.algorithm,
-                sealed_private_key = excluded.sealed_private_key, created_at = excluded.created_at,
-                active_at = excluded.active_at, retired_at = excluded.retired_at
-            """, key.id, key.algorithm, key.sealedPrivateKey, key.createdAt, key.activeFrom, key.retiredAt)
+            ON CONFLICT (id) DO UPDATE SET \(SigningKeyColumns.all.replacements)
+            """
+        ) { row in SigningKeyColumns.write(key, to: &row) }
     }
 
     static func replace(_ key: AdminKey) -> Statement {
@@ -73,7 +72,8 @@ enum KeySQL {
             """
             INSERT INTO admin_keys (\(AdminKeyColumns.all.list))
             VALUES ($1::text, $2::text, $3::bytea, $4::bigint)
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash, created_at = excluded.created_at
-            """, key.id, key.name, key.hash, key.createdAt)
+            ON CONFLICT (id) DO UPDATE SET \(AdminKeyColumns.all.replacements)
+            """
+        ) { row in AdminKeyColumns.write(key, to: &row) }
     }
 }

@@ -53,20 +53,16 @@ extension PostgresStore {
             }
             var edited = UserChange(user: old, settings: settings)
             let outcome = change(&edited)
-            if !edited.deletes, edited.user != old {
-                let other = try transaction.run(UserSQL.select(.username(edited.user.username)))
+            let effect = edited.effect(on: old, now: clock.now)
+            if let user = effect.written {
+                let namesake = try transaction.run(UserSQL.select(.username(user.username)))
                     .first { (row) throws(Contradiction) in try UserColumns.read(&row).id }
-                if let other, other != old.id { return .usernameTaken }
-                transaction.add(UserSQL.update(edited.user))
+                if effect.isRefused(by: namesake) { return .usernameTaken }
+                transaction.add(UserSQL.update(user))
             }
             var ended = 0
-            if let ending = edited.ending { ended += try Self.end(ending, of: old.id, transaction) }
-            if edited.deletes {
-                // Whom the change did not end for a reason of its own.
-                let at = edited.ending?.at ?? edited.events.first?.at ?? clock.now
-                ended += try Self.end(UserChange.EndingSessions(.userDeleted, at: at), of: old.id, transaction)
-                transaction.add(UserSQL.delete(old.id))
-            }
+            for ending in effect.endings { ended += try Self.end(ending, of: old.id, transaction) }
+            if effect.deletes { transaction.add(UserSQL.delete(old.id)) }
             for statement in EventSQL.insert(edited.events) { transaction.add(statement) }
             return .done(outcome, endedSessions: ended)
         }

@@ -70,6 +70,16 @@ struct Row: StoredRow {
 
     mutating func bytes() -> [UInt8] { unsafe bytesOfColumn { unsafe Array($0) } }
 
+    mutating func words() -> (high: UInt64, low: UInt64)? {
+        unsafe bytesOfColumn { bytes in
+            guard bytes.count == 16 else { return nil }
+            return unsafe (
+                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+    }
+
     private mutating func bytesOfColumn<Value>(_ read: (UnsafeRawBufferPointer) -> Value) -> Value {
         defer { column += 1 }
         let start = unsafe PQgetvalue(rows.result, index, column)

@@ -29,7 +29,8 @@ enum UserSQL {
             VALUES ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint, $10::text,
                 $11::bigint, $12::text, $13::text, $14::bigint, $15::text, $16::bytea, $17::bigint, $18::bigint)
             ON CONFLICT (username_key) DO NOTHING
-            """, parameters: [Text.key(user.username).parameter] + values(user))
+            """
+        ) { row in write(user, to: &row) }
     }
 
     /// Writes all that can change of a user.
@@ -43,7 +44,8 @@ enum UserSQL {
                 user_disabled_at = $14::bigint, user_disabling_note = $15::text, reset_secret_hash = $16::bytea,
                 reset_expires_at = $17::bigint, created_at = $18::bigint, revision = revision + 1
             WHERE id = $2::uuid
-            """, parameters: [Text.key(user.username).parameter] + values(user))
+            """
+        ) { row in write(user, to: &row) }
     }
 
     static func delete(_ id: Identifier<User>) -> Statement { Statement("DELETE FROM users WHERE id = $1::uuid", id) }
@@ -61,14 +63,8 @@ enum UserSQL {
             """, key, pattern, keyPattern, limit)
     }
 
-    private static func values(_ user: User) -> [Parameter] {
-        let values: [(any PostgresValue)?] = [
-            user.id, user.username, user.profile.email, user.profile.phoneNumber, user.profile.displayName,
-            user.profile.country, user.passwordHash, user.offlineSessionMax,
-            user.disabledByAdmin?.effective.rawValue, user.disabledByAdmin?.since, user.disabledByAdmin?.note,
-            user.disabledByUser?.effective.rawValue, user.disabledByUser?.since, user.disabledByUser?.note,
-            user.passwordReset?.secretHash, user.passwordReset?.expiresAt, user.createdAt,
-        ]
-        return values.map { $0?.parameter ?? .null }
+    private static func write(_ user: User, to row: inout Parameters) {
+        row.add(Text.key(user.username))
+        UserColumns.write(user, to: &row)
     }
 }

@@ -46,7 +46,7 @@ public final class ClosedDatabase {
     public func contents() throws(OpenError) -> (settings: Settings, clients: [Client], keys: [StoredSigningKey]) {
         try OpenError.mapping(path) { () throws(DatabaseError) in
             let catalogue = try CatalogueRow.read(connection)
-            let keys = try connection.all(KeyRow.selectSigningKeys) { row in KeyRow.readSigningKey(&row) }
+            let keys = try connection.all(KeyRow.selectSigningKeys) { row in SigningKeyColumns.read(&row) }
             return (catalogue.settings, Array(catalogue.clients.values), keys)
         }
     }

@@ -1,17 +1,12 @@
 internal import CSQLite
-
-/// A text of SQL that a connection prepares once and keeps. Made as static constants: its identity is the cache's key.
-final class Query: Sendable {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-}
+internal import StoreFoundation
 
 /// One SQLite connection. It belongs to one thread at a time: whoever shares it keeps it in a `Locked`.
 /// Safe to use: the pointer never leaves, and is valid from init to deinit.
 @safe final class Connection {
     private let handle: OpaquePointer
-    private var statements: [ObjectIdentifier: Statement] = [:]
+    /// Each at the number of its query, once it was prepared.
+    private var statements: [Statement?] = []
 
     /// How a file is opened.
     enum Access {
@@ -21,8 +16,12 @@ final class Query: Sendable {
         case immutable
     }
 
+    /// Once in a process.
+    private static let settingUp: Void = CSQLite_stop_counting_memory()
+
     /// Opens the database at `path`, which must exist.
     init(path: String, access: Access, cacheKibibytes: Int) throws(DatabaseError) {
+        Self.settingUp
         var opened: OpaquePointer?
         let (name, mode) =
             switch access {
@@ -76,43 +75,54 @@ final class Query: Sendable {
         let statement = try prepared(query)
         defer { statement.reset() }
         try bind(statement, repeat each values)
+        return try run(statement)
+    }
+
+    /// Runs `query` for its effect, with the parameters that `write` gives; returns the number of rows that it changed.
+    @discardableResult
+    func execute(_ query: Query, _ write: (inout Parameters) -> Void) throws(DatabaseError) -> Int {
+        let statement = try prepared(query)
+        defer { statement.reset() }
+        var parameters = Parameters(of: statement)
+        write(&parameters)
+        try check(parameters.code)
+        assert(parameters.count == statement.parameterCount, "a value for every parameter")
+        return try run(statement)
+    }
+
+    private func run(_ statement: Statement) throws(DatabaseError) -> Int {
         while try statement.step() {}
         return Int(unsafe sqlite3_changes64(handle))
     }
 
     /// The first row of the answer, read by `read`.
     func first<Item, each Value: Bindable>(
-        _ query: Query, _ values: repeat each Value, read: (inout Row) throws(DatabaseError) -> Item
+        _ query: Query, _ values: repeat each Value, read: (inout Row) throws(Contradiction) -> Item
     ) throws(DatabaseError) -> Item? {
         let statement = try prepared(query)
         defer { statement.reset() }
         try bind(statement, repeat each values)
         guard try statement.step() else { return nil }
-        var row = Row(statement)
-        return try read(&row)
+        return try DatabaseError.reading(statement, read)
     }
 
     /// Every row of the answer, read by `read`.
     func all<Item, each Value: Bindable>(
-        _ query: Query, _ values: repeat each Value, read: (inout Row) throws(DatabaseError) -> Item
+        _ query: Query, _ values: repeat each Value, read: (inout Row) throws(Contradiction) -> Item
     ) throws(DatabaseError) -> [Item] {
         let statement = try prepared(query)
         defer { statement.reset() }
         try bind(statement, repeat each values)
         var items: [Item] = []
-        while try statement.step() {
-            var row = Row(statement)
-            items.append(try read(&row))
-        }
+        while try statement.step() { items.append(try DatabaseError.reading(statement, read)) }
         return items
     }
 
     /// The integer that a text of SQL answers, which is not kept.
     func integer(_ text: String) throws(DatabaseError) -> Int64? {
-        let query = Query(text)
-        // Before the query goes, whose identity another one can then have.
-        defer { statements[ObjectIdentifier(query)] = nil }
-        return try first(query) { row in row.integer() }
+        let statement = try prepare(text, flags: 0)
+        guard try statement.step() else { return nil }
+        return try DatabaseError.reading(statement) { row in row.integer() }
     }
 
     /// Whether a transaction is open: SQLite rolls back by itself after some errors.
@@ -154,14 +164,19 @@ final class Query: Sendable {
     }
 
     private func prepared(_ query: Query) throws(DatabaseError) -> Statement {
-        if let statement = statements[ObjectIdentifier(query)] { return statement }
-        var prepared: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v3(
-            handle, query.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-        guard code == SQLITE_OK, let prepared = unsafe prepared else { throw error(code) }
-        let statement = unsafe Statement(prepared)
-        statements[ObjectIdentifier(query)] = statement
+        if query.number < statements.count, let statement = statements[query.number] { return statement }
+        let statement = try prepare(query.text, flags: SQLITE_PREPARE_PERSISTENT)
+        let missing = query.number + 1 - statements.count
+        if missing > 0 { statements.append(contentsOf: repeatElement(nil, count: missing)) }
+        statements[query.number] = statement
         return statement
+    }
+
+    private func prepare(_ text: String, flags: Int32) throws(DatabaseError) -> Statement {
+        var prepared: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(handle, text, -1, UInt32(flags), &prepared, nil)
+        guard code == SQLITE_OK, let prepared = unsafe prepared else { throw error(code) }
+        return unsafe Statement(prepared)
     }
 
     private func bind<each Value: Bindable>(

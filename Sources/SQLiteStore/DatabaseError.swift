@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Sessions
+internal import StoreFoundation
 
 /// What went wrong below the store, sorted by what has to follow from it.
 enum DatabaseError: Error, Hashable {
@@ -53,6 +54,21 @@ extension DatabaseError: CustomStringConvertible {
         switch self {
         case .sqlite(let code, let message): "SQLite: \(message) (code \(code))"
         case .contradiction(let text): text
+        }
+    }
+}
+
+extension DatabaseError {
+    /// What `read` makes of the present row of `statement`; its contradictions are errors of the database. A row that nobody asked
+    /// for means that the file is damaged.
+    static func reading<Value>(
+        _ statement: Statement, _ read: (inout Row) throws(Contradiction) -> Value
+    ) throws(DatabaseError) -> Value {
+        var row = Row(statement)
+        do throws(Contradiction) {
+            return try read(&row)
+        } catch {
+            throw error.isOtherRow ? .sqlite(code: SQLITE_CORRUPT, message: error.text) : .contradiction(error.text)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Sessions
+internal import StoreFoundation
 internal import Locks
 
 /// A snapshot of the database, as a read sees it.

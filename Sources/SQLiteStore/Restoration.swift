@@ -1,5 +1,6 @@
 internal import Migrations
 public import Sessions
+internal import StoreFoundation
 
 /// A backup that took the place of a database.
 public struct Restoration: Hashable, Sendable {

@@ -1,11 +1,12 @@
 public import Sessions
+internal import StoreFoundation
 
 // Settings and clients are answered from memory. What is in memory is what was committed: a change edits the copy that
 // belongs to its transaction, after the database took it, and only the commit publishes that copy.
 extension SQLiteStore {
     /// See `Store`.
     public func clients() async throws(StoreError) -> [Client] {
-        try catalogue().clients.values.sorted { Array($0.id.utf8).lexicographicallyPrecedes(Array($1.id.utf8)) }
+        try catalogue().orderedClients
     }
 
     /// See `Store`.
@@ -51,8 +52,7 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Outcome {
         try await write { (transaction) throws(DatabaseError) -> Outcome in
             let old = transaction.catalogue.settings
-            let clients = transaction.catalogue.clients.values.sorted { $0.id < $1.id }
-            var edited = SettingsChange(settings: old, clients: clients)
+            var edited = SettingsChange(settings: old, clients: transaction.catalogue.orderedClients)
             let outcome = change(&edited)
             if edited.settings != old { try CatalogueRow.write(edited.settings, transaction.connection) }
             try EventRow.insert(edited.events, transaction.connection)

@@ -1,4 +1,5 @@
 public import Sessions
+internal import StoreFoundation
 
 extension SQLiteStore {
     /// See `Store`.
@@ -15,7 +16,7 @@ extension SQLiteStore {
         guard limit > 0 else { return [] }
         return try await readAtLength { (snapshot) throws(DatabaseError) -> [RecordedEvent] in
             let connection = snapshot.connection
-            func read(_ row: inout Row) throws(DatabaseError) -> RecordedEvent { try EventRow.read(&row) }
+            func read(_ row: inout Row) throws(Contradiction) -> RecordedEvent { try EventColumns.read(&row) }
             return switch (userID, sessionID) {
             case (nil, nil): try connection.all(EventRow.selectAll, cursor, limit, read: read)
             case (let user?, nil): try connection.all(EventRow.selectOfUser, cursor, user, limit, read: read)

@@ -1,4 +1,5 @@
 public import Sessions
+internal import StoreFoundation
 
 extension SQLiteStore {
     /// See `Store`.
@@ -7,7 +8,7 @@ extension SQLiteStore {
         return try await readAtLength { (snapshot) throws(DatabaseError) -> [ForeignToken] in
             try snapshot.connection.all(
                 ForeignTokenRow.selectPage, cursor ?? [], limit
-            ) { (row) throws(DatabaseError) in try ForeignTokenRow.read(&row) }
+            ) { (row) throws(Contradiction) in try ForeignTokenColumns.read(&row) }
         }
     }
 
@@ -25,7 +26,7 @@ extension SQLiteStore {
             let user = try UserRow.find(.id(token.userID), connection)
             let living = try connection.first(
                 SessionRow.selectLiving, user?.number, token.clientID, token.device.id
-            ) { (row) throws(DatabaseError) in try SessionRow.read(&row).session }
+            ) { (row) throws(Contradiction) in try SessionRow.read(&row).session }
             var edited = ForeignTokenChange(
                 token: token, user: user?.user, client: transaction.catalogue.clients[token.clientID],
                 settings: transaction.catalogue.settings, living: living)
@@ -52,8 +53,8 @@ extension SQLiteStore {
     private static func foreignToken(
         _ digest: [UInt8], _ connection: Connection
     ) throws(DatabaseError) -> ForeignToken? {
-        try connection.first(ForeignTokenRow.select, digest) { (row) throws(DatabaseError) in
-            try ForeignTokenRow.read(&row)
+        try connection.first(ForeignTokenRow.select, digest) { (row) throws(Contradiction) in
+            try ForeignTokenColumns.read(&row)
         }
     }
 }

@@ -1,4 +1,5 @@
 public import Sessions
+internal import StoreFoundation
 
 extension SQLiteStore {
     /// See `Store`.
@@ -9,7 +10,7 @@ extension SQLiteStore {
         return try await readAtLength { (snapshot) throws(DatabaseError) -> [Session] in
             try snapshot.connection.all(
                 SessionRow.selectInOrder, cursor?.bytes ?? [], limit
-            ) { (row) throws(DatabaseError) in try SessionRow.read(&row).session }
+            ) { (row) throws(Contradiction) in try SessionRow.read(&row).session }
         }
     }
 
@@ -48,28 +49,25 @@ extension SQLiteStore {
     }
 
     private static func importUser(_ user: User, _ connection: Connection) throws(DatabaseError) -> ImportOutcome {
-        let stored = try UserRow.find(.id(user.id), connection)
-        let namesake = try UserRow.find(.username(user.username), connection)
-        if let namesake, namesake.user.id != user.id { return .usernameTaken }
-        guard let stored else {
-            try UserRow.insert(user, connection)
-            return .written
+        let stored = try UserRow.find(.id(user.id), connection)?.user
+        let namesake = try UserRow.find(.username(user.username), connection)?.user.id
+        let outcome = ImportOutcome.of(user, stored: stored, namesake: namesake)
+        if outcome == .written {
+            try stored == nil ? UserRow.insert(user, connection) : UserRow.update(user, connection)
         }
-        if stored.user == user { return .kept }
-        try UserRow.update(user, number: stored.number, connection)
-        return .written
+        return outcome
     }
 
     private static func importSession(
         _ session: Session, _ connection: Connection
     ) throws(DatabaseError) -> ImportOutcome {
-        let stored = try connection.first(SessionRow.selectByID, session.id) { (row) throws(DatabaseError) in
+        let stored = try connection.first(SessionRow.selectByID, session.id) { (row) throws(Contradiction) in
             try SessionRow.read(&row)
         }
         let userNumber = try UserRow.find(.id(session.userID), connection)?.number
         var living = try connection.first(
             SessionRow.selectLiving, userNumber, session.clientID, session.device.id
-        ) { (row) throws(DatabaseError) in try SessionRow.read(&row) }
+        ) { (row) throws(Contradiction) in try SessionRow.read(&row) }
         if living?.session.id == session.id { living = nil }
         let meeting = SessionImport(
             session: session, stored: stored?.session, living: living?.session, hasUser: userNumber != nil)

@@ -1,4 +1,5 @@
 public import Sessions
+internal import StoreFoundation
 
 extension SQLiteStore {
     /// See `Store`. Nobody else changes them.
@@ -10,7 +11,7 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Outcome {
         try await write { (transaction) throws(DatabaseError) -> Outcome in
             let connection = transaction.connection
-            let old = try connection.all(KeyRow.selectSigningKeys) { row in KeyRow.readSigningKey(&row) }
+            let old = try connection.all(KeyRow.selectSigningKeys) { row in SigningKeyColumns.read(&row) }
             var keys = old
             var events: [AuditEvent] = []
             let outcome = change(&keys, &events)
@@ -18,9 +19,7 @@ extension SQLiteStore {
                 try connection.execute(KeyRow.deleteSigningKey, key.id)
             }
             for key in keys where !old.contains(key) {
-                try connection.execute(
-                    KeyRow.replaceSigningKey, key.id, key.algorithm, key.sealedPrivateKey, key.createdAt,
-                    key.activeFrom, key.retiredAt)
+                try connection.execute(KeyRow.replaceSigningKey) { row in SigningKeyColumns.write(key, to: &row) }
             }
             try EventRow.insert(events, connection)
             return outcome
@@ -33,7 +32,7 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Outcome {
         try await write { (transaction) throws(DatabaseError) -> Outcome in
             let connection = transaction.connection
-            let old = try connection.all(KeyRow.selectAdminKeys) { row in KeyRow.readAdminKey(&row) }
+            let old = try connection.all(KeyRow.selectAdminKeys) { row in AdminKeyColumns.read(&row) }
             var keys = old
             var events: [AuditEvent] = []
             let outcome = change(&keys, &events)
@@ -41,7 +40,7 @@ extension SQLiteStore {
                 try connection.execute(KeyRow.deleteAdminKey, key.id)
             }
             for key in keys where !old.contains(key) {
-                try connection.execute(KeyRow.replaceAdminKey, key.id, key.name, key.hash, key.createdAt)
+                try connection.execute(KeyRow.replaceAdminKey) { row in AdminKeyColumns.write(key, to: &row) }
             }
             try EventRow.insert(events, connection)
             return outcome
@@ -51,42 +50,23 @@ extension SQLiteStore {
     /// See `Store`. In the order in which the keys were made.
     public func adminKeys() async throws(StoreError) -> [AdminKey] {
         try await read { (snapshot) throws(DatabaseError) -> [AdminKey] in
-            try snapshot.connection.all(KeyRow.selectAdminKeys) { row in KeyRow.readAdminKey(&row) }
+            try snapshot.connection.all(KeyRow.selectAdminKeys) { row in AdminKeyColumns.read(&row) }
         }
     }
 }
 
-/// Every statement about keys, and how their rows become values.
+/// Every statement about keys.
 enum KeyRow {
     static let selectSigningKeys = Query(
-        """
-        SELECT id, algorithm, sealed_private_key, created_at, active_at, retired_at FROM signing_keys
-        ORDER BY created_at, rowid
-        """)
+        "SELECT \(SigningKeyColumns.all.list) FROM signing_keys ORDER BY created_at, rowid")
     static let replaceSigningKey = Query(
-        """
-        INSERT INTO signing_keys (id, algorithm, sealed_private_key, created_at, active_at, retired_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (id) DO UPDATE SET algorithm = ?2, sealed_private_key = ?3, created_at = ?4, active_at = ?5,
-            retired_at = ?6
-        """)
+        inserting: nil, SigningKeyColumns.all, into: "signing_keys",
+        onConflict: "ON CONFLICT (id) DO UPDATE SET \(SigningKeyColumns.all.replacements)")
     static let deleteSigningKey = Query("DELETE FROM signing_keys WHERE id = ?")
 
-    static let selectAdminKeys = Query("SELECT id, name, hash, created_at FROM admin_keys ORDER BY created_at, rowid")
+    static let selectAdminKeys = Query("SELECT \(AdminKeyColumns.all.list) FROM admin_keys ORDER BY created_at, rowid")
     static let replaceAdminKey = Query(
-        """
-        INSERT INTO admin_keys (id, name, hash, created_at) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (id) DO UPDATE SET name = ?2, hash = ?3, created_at = ?4
-        """)
+        inserting: nil, AdminKeyColumns.all, into: "admin_keys",
+        onConflict: "ON CONFLICT (id) DO UPDATE SET \(AdminKeyColumns.all.replacements)")
     static let deleteAdminKey = Query("DELETE FROM admin_keys WHERE id = ?")
-
-    static func readSigningKey(_ row: inout Row) -> StoredSigningKey {
-        StoredSigningKey(
-            id: row.text(), algorithm: row.text(), sealedPrivateKey: row.bytes(), createdAt: row.instant(),
-            activeFrom: row.instant(), retiredAt: row.isNull ? nil : row.instant())
-    }
-
-    static func readAdminKey(_ row: inout Row) -> AdminKey {
-        AdminKey(id: row.text(), name: row.text(), hash: row.bytes(), createdAt: row.instant())
-    }
 }

@@ -1,4 +1,5 @@
 public import Sessions
+internal import StoreFoundation
 
 extension SQLiteStore {
     /// See `Store`. The statement order of a refresh: one select, one update, and its share of a commit.
@@ -7,15 +8,13 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Outcome? {
         try await write { (transaction) throws(DatabaseError) -> Outcome? in
             let connection = transaction.connection
-            let catalogue = transaction.catalogue
-            let stored = try connection.first(SessionRow.selectWithUser, id) { (row) throws(DatabaseError) in
-                try SessionRow.readRecord(&row, known: id, catalogue)
-            }
-            guard let stored else { return nil }
-            var edited = SessionChange(stored.record)
+            guard let stored = try SessionRow.find(id, connection) else { return nil }
+            var edited = SessionChange(
+                session: stored.session, user: stored.user,
+                client: transaction.catalogue.clients[stored.session.clientID],
+                settings: transaction.catalogue.settings)
             let outcome = change(&edited)
-            try SessionRow.write(
-                edited.session, over: stored.record.session, number: stored.number, connection)
+            try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
             try EventRow.insert(edited.events, connection)
             return outcome
         }
@@ -31,7 +30,7 @@ extension SQLiteStore {
             guard let user = try UserRow.find(.id(userID), connection) else { return nil }
             let previous = try connection.first(
                 SessionRow.selectLiving, user.number, clientID, deviceID
-            ) { (row) throws(DatabaseError) in try SessionRow.read(&row) }
+            ) { (row) throws(Contradiction) in try SessionRow.read(&row) }
             var opening = SessionOpening(
                 user: user.user, client: transaction.catalogue.clients[clientID],
                 settings: transaction.catalogue.settings, previous: previous?.session)
@@ -52,9 +51,7 @@ extension SQLiteStore {
     /// See `Store`.
     public func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
         try await read { (snapshot) throws(DatabaseError) -> SessionRecord? in
-            try snapshot.connection.first(SessionRow.selectWithUser, id) { (row) throws(DatabaseError) in
-                try SessionRow.readRecord(&row, known: id, snapshot.catalogue).record
-            }
+            try SessionRow.find(id, snapshot.connection)?.record(snapshot.catalogue)
         }
     }
 
@@ -67,7 +64,7 @@ extension SQLiteStore {
             let user = try UserRow.find(.id(userID), snapshot.connection)
             let sessions = try snapshot.connection.all(
                 SessionRow.selectPage, user?.number, userID, place.startedAt, place.id, Self.oneMore(than: limit)
-            ) { (row) throws(DatabaseError) in try SessionRow.read(&row).session }
+            ) { (row) throws(Contradiction) in try SessionRow.read(&row).session }
             let items = sessions.prefix(limit).map { session in
                 SessionRecord(
                     session: session, user: user?.user, client: snapshot.catalogue.clients[session.clientID],
@@ -88,12 +85,12 @@ extension SQLiteStore {
             let catalogue = transaction.catalogue
             let step = try connection.all(
                 SessionRow.selectStep, cursor?.bytes ?? [], limit
-            ) { (row) throws(DatabaseError) in try SessionRow.readRecord(&row, catalogue) }
+            ) { (row) throws(Contradiction) in try SessionRow.readWithUser(&row) }
             var deleted = 0
-            for (number, record) in step where isForgotten(record) {
-                deleted += try connection.execute(SessionRow.delete, number)
+            for found in step where isForgotten(found.record(catalogue)) {
+                deleted += try connection.execute(SessionRow.delete, found.number)
             }
-            return SweepStep(cursor: step.count < limit ? nil : step.last?.record.session.id, deleted: deleted)
+            return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
         }
     }
 

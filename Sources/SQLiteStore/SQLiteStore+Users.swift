@@ -1,4 +1,5 @@
 public import Sessions
+internal import StoreFoundation
 
 extension SQLiteStore {
     /// See `Store`.
@@ -23,12 +24,12 @@ extension SQLiteStore {
         matching query: String?, after cursor: String?, limit: Int
     ) async throws(StoreError) -> Page<User> {
         guard limit > 0 else { return Page(items: [], nextCursor: nil) }
-        let pattern = query.flatMap { $0.isEmpty ? nil : UserRow.pattern(containing: Text.normalized($0)) }
-        let keyPattern = query.map { UserRow.pattern(containing: Text.key($0)) }
+        let pattern = query.flatMap { $0.isEmpty ? nil : UserColumns.pattern(containing: Text.normalized($0)) }
+        let keyPattern = query.map { UserColumns.pattern(containing: Text.key($0)) }
         return try await readAtLength { (snapshot) throws(DatabaseError) -> Page<User> in
             let rows = try snapshot.connection.all(
                 UserRow.selectPage, cursor ?? "", pattern, keyPattern, Self.oneMore(than: limit)
-            ) { (row) throws(DatabaseError) in (user: try UserRow.read(&row).user, key: row.text()) }
+            ) { (row) throws(Contradiction) in (user: try UserRow.read(&row).user, key: row.text()) }
             let items = rows.prefix(limit)
             return Page(items: items.map(\.user), nextCursor: rows.count > limit ? items.last?.key : nil)
         }
@@ -44,22 +45,15 @@ extension SQLiteStore {
             guard let stored = try UserRow.find(reference, connection) else { return .notFound }
             var edited = UserChange(user: stored.user, settings: transaction.catalogue.settings)
             let outcome = change(&edited)
-            if !edited.deletes, edited.user != stored.user {
-                if let other = try UserRow.find(.username(edited.user.username), connection),
-                    other.number != stored.number
-                {
-                    return .usernameTaken
-                }
-                try UserRow.update(edited.user, number: stored.number, connection)
+            let effect = edited.effect(on: stored.user, now: clock.now)
+            if let user = effect.written {
+                let namesake = try UserRow.find(.username(user.username), connection)?.user.id
+                if effect.isRefused(by: namesake) { return .usernameTaken }
+                try UserRow.update(user, connection)
             }
             var ended = 0
-            if let ending = edited.ending { ended += try Self.end(ending, of: stored, connection) }
-            if edited.deletes {
-                // Whom the change did not end for a reason of its own.
-                let at = edited.ending?.at ?? edited.events.first?.at ?? clock.now
-                ended += try Self.end(UserChange.EndingSessions(.userDeleted, at: at), of: stored, connection)
-                try connection.execute(UserRow.delete, stored.number)
-            }
+            for ending in effect.endings { ended += try Self.end(ending, of: stored, connection) }
+            if effect.deletes { try connection.execute(UserRow.delete, stored.number) }
             try EventRow.insert(edited.events, connection)
             return .done(outcome, endedSessions: ended)
         }

@@ -1,13 +1,9 @@
 internal import Sessions
+internal import StoreFoundation
 
-/// Every statement about sessions, and how a row becomes a value.
+/// Every statement about sessions. What `read` reads has the row's number before the columns.
 enum SessionRow {
-    /// The columns that `read` reads, in its order; the row's number comes first.
-    private static let columns = """
-        s.number, s.id, s.user_id, s.client_id, s.device_id, s.device_name, s.device_platform, s.device_app_version, \
-        s.authentication_mode, s.scope, s.authentication_methods, s.key_thumbprint, s.epoch, s.started_at, s.parent, \
-        s.child, s.child_answered_at, s.child_request_key, s.ended_at, s.ended_reason
-        """
+    private static let columns = "s.number, \(SessionColumns.all.list(of: "s"))"
 
     /// The plus keeps SQLite from looking for the id in its index: the number leads to the row at once.
     private static let withUser = """
@@ -16,15 +12,9 @@ enum SessionRow {
         """
 
     /// A refresh reads this: the number of the session's row from the index of ids, the row by the number, the user by
-    /// the number in the row. In two steps, because in one SQLite would take the id from the index and not from the row,
-    /// and `read` could not find out that a damaged index led to somebody else's.
-    static let selectWithUser = Query(
-        """
-        SELECT \(columns), \(UserRow.columns)
-        FROM sessions i CROSS JOIN sessions s ON s.number = i.number
-            LEFT JOIN users u ON u.number = s.user_number AND +u.id = s.user_id
-        WHERE i.id = ?
-        """)
+    /// the number in the row. The number comes from a select of its own, because in one SQLite would take the id from the
+    /// index and not from the row, and `read` could not find out that a damaged index led to somebody else's.
+    static let selectWithUser = Query("\(withUser) WHERE s.number = (SELECT number FROM sessions WHERE id = ?)")
 
     /// A refresh writes this, and nothing else.
     static let updateRotation = Query(
@@ -40,13 +30,7 @@ enum SessionRow {
         WHERE number = ?
         """)
 
-    static let insert = Query(
-        """
-        INSERT INTO sessions (id, user_id, user_number, client_id, device_id, device_name, device_platform, device_app_version,
-            authentication_mode, scope, authentication_methods, key_thumbprint, epoch, started_at, parent, child,
-            child_answered_at, child_request_key, ended_at, ended_reason)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
+    static let insert = Query(inserting: "user_number", SessionColumns.all, into: "sessions")
 
     /// The one session that lives on a device, if any.
     static let selectLiving = Query(
@@ -75,8 +59,7 @@ enum SessionRow {
         """)
 
     /// A step of clean-up reads this.
-    static let selectStep = Query(
-        "\(withUser) WHERE s.id > ? ORDER BY s.id LIMIT ?")
+    static let selectStep = Query("\(withUser) WHERE s.id > ? ORDER BY s.id LIMIT ?")
 
     /// A part of an export reads this.
     static let selectInOrder = Query("SELECT \(columns) FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?")
@@ -91,54 +74,35 @@ enum SessionRow {
         let session: Session
     }
 
-    /// Reads the columns of a session; its id is compared with the one that is `known`.
-    static func read(
-        _ row: inout Row, known: Identifier<Session>? = nil
-    ) throws(DatabaseError) -> Numbered {
-        let number = row.integer()
-        let id = try row.identifier(known)
-        let userID = try row.identifier(nil as Identifier<User>?)
-        let clientID = row.text()
-        let device = Device(
-            id: row.text(), name: row.optionalText(), platform: row.optionalText(), appVersion: row.optionalText())
-        let authenticationMode = try row.word(as: AuthenticationMode.self)
-        guard let scope = Scope(row.text()) else { throw .contradiction("session \(id) has an impossible scope") }
-        let authenticationMethods = row.words()
-        let keyThumbprint = row.optionalText()
-        let epoch = row.integer()
-        let startedAt = row.instant()
-        let parent = row.unsigned()
-        let child = row.unsigned()
-        let childAnsweredAt = row.instant()
-        let childRequestKey = try row.optional { row in row.unsigned() }
-        let endedAt = try row.optional { row in row.instant() }
-        let reason = try row.optional { (row) throws(DatabaseError) in try row.word(as: EndReason.self) }
-        guard (endedAt == nil) == (reason == nil) else {
-            throw .contradiction("session \(id) has half an ending")
-        }
-        var ending: Session.Ending?
-        if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
-        return Numbered(
-            number: number,
-            session: Session(
-                id: id, userID: userID, clientID: clientID, device: device, authenticationMode: authenticationMode,
-                scope: scope, authenticationMethods: authenticationMethods, keyThumbprint: keyThumbprint,
-                startedAt: startedAt, epoch: epoch, parent: parent, child: child, childAnsweredAt: childAnsweredAt,
-                childRequestKey: childRequestKey, ending: ending))
+    /// Reads a session.
+    static func read(_ row: inout Row) throws(Contradiction) -> Numbered {
+        Numbered(number: row.integer(), session: try SessionColumns.read(&row))
     }
 
-    /// Reads the columns of a session and those of its user.
-    static func readRecord(
-        _ row: inout Row, known: Identifier<Session>? = nil, _ catalogue: Catalogue
-    ) throws(DatabaseError) -> (number: Int64, record: SessionRecord) {
-        let stored = try read(&row, known: known)
-        let user = row.isNull ? nil : try UserRow.read(&row, known: stored.session.userID).user
-        return (
-            stored.number,
+    /// A session with the number of its row, and its user.
+    struct Found {
+        let number: Int64
+        let session: Session
+        /// Nil when the user was deleted.
+        let user: User?
+
+        func record(_ catalogue: Catalogue) -> SessionRecord {
             SessionRecord(
-                session: stored.session, user: user, client: catalogue.clients[stored.session.clientID],
-                settings: catalogue.settings)
-        )
+                session: session, user: user, client: catalogue.clients[session.clientID], settings: catalogue.settings)
+        }
+    }
+
+    /// Reads a session, which must be the one that is `known`, and its user.
+    static func readWithUser(_ row: inout Row, known: Identifier<Session>? = nil) throws(Contradiction) -> Found {
+        let number = row.integer()
+        let session = try SessionColumns.read(&row, known: known)
+        let user = row.isNull ? nil : try UserRow.read(&row, known: session.userID).user
+        return Found(number: number, session: session, user: user)
+    }
+
+    /// Finds the session with that id, and its user.
+    static func find(_ id: Identifier<Session>, _ connection: Connection) throws(DatabaseError) -> Found? {
+        try connection.first(selectWithUser, id) { (row) throws(Contradiction) in try readWithUser(&row, known: id) }
     }
 
     /// Writes what differs between a stored session and `new`.
@@ -160,16 +124,9 @@ enum SessionRow {
     static func insert(
         _ session: Session, userNumber: Int64, _ connection: Connection
     ) throws(DatabaseError) {
-        try connection.execute(
-            insert, session.id, session.userID, userNumber, session.clientID, session.device.id, session.device.name,
-            session.device.platform, session.device.appVersion, session.authenticationMode.rawValue,
-            session.scope.description, session.authenticationMethods.joined(separator: " "), session.keyThumbprint,
-            session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
-            session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue)
+        try connection.execute(insert) { row in
+            row.add(userNumber)
+            SessionColumns.write(session, to: &row)
+        }
     }
-}
-
-extension Row {
-    /// A list of words parted by spaces.
-    mutating func words() -> [String] { text().split(separator: " ").map(String.init) }
 }

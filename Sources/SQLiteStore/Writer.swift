@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import StoreFoundation
 internal import Sessions
 internal import Locks
 

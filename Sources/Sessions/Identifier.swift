@@ -29,6 +29,9 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     /// The identifier with those 16 bytes; nil for any other number of bytes.
     @inlinable public init?(bytes: [UInt8]) { self.init(bytes: bytes[...]) }
 
+    /// The identifier whose bytes are those of two numbers, the first bytes in the first one.
+    @inlinable public init(words: (high: UInt64, low: UInt64)) { (high, low) = words }
+
     /// The 16 bytes as two numbers, the first bytes in the first one.
     @inlinable public var words: (high: UInt64, low: UInt64) { (high, low) }
 

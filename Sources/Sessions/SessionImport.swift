@@ -8,6 +8,12 @@ public enum ImportOutcome: Hashable, Sendable {
     case usernameTaken
     /// It needs a user who is not there: nothing was written.
     case unknownUser
+
+    /// What becomes of `user`, when the store has `stored` with the same id, and `namesake` with the same name. Pure.
+    public static func of(_ user: User, stored: User?, namesake: Identifier<User>?) -> ImportOutcome {
+        if let namesake, namesake != user.id { return .usernameTaken }
+        return user == stored ? .kept : .written
+    }
 }
 
 /// A session that comes from another store, with what it meets in this one. The store reads this for each session and

@@ -46,10 +46,15 @@ public struct SessionChange: Sendable {
 
     /// The change of what `record` holds.
     public init(_ record: SessionRecord) {
-        session = record.session
-        user = record.user
-        client = record.client
-        settings = record.settings
+        self.init(session: record.session, user: record.user, client: record.client, settings: record.settings)
+    }
+
+    /// The change of what was read together.
+    public init(session: Session, user: User?, client: Client?, settings: Settings) {
+        self.session = session
+        self.user = user
+        self.client = client
+        self.settings = settings
     }
 }
 

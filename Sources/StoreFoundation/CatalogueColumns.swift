@@ -19,6 +19,18 @@ public enum SettingsColumns {
         if let cutEpoch, let cutAt { revokedBefore = Settings.RevokedBefore(epoch: cutEpoch, at: cutAt) }
         return Settings(sessions: sessions, epoch: epoch, revokedBefore: revokedBefore)
     }
+
+    /// Writes all columns of the settings.
+    public static func write(_ settings: Settings, to row: inout some WrittenRow) {
+        row.add(settings.sessions.offlineSessionIdle)
+        row.add(settings.sessions.offlineSessionMaxLimited)
+        row.add(settings.sessions.offlineSessionMax)
+        row.add(settings.sessions.refreshAfter)
+        row.add(settings.sessions.rotationInterval)
+        row.add(settings.epoch)
+        row.add(settings.revokedBefore?.epoch)
+        row.add(settings.revokedBefore?.at)
+    }
 }
 
 /// A client as a row.
@@ -36,7 +48,7 @@ public enum ClientColumns {
         let method = try row.word(as: Client.AuthenticationMethod.self)
         let secretHash = row.optional { row in row.bytes() }
         var grantTypes: [Client.GrantType] = []
-        for word in row.words() {
+        for word in row.list() {
             guard let grantType = Client.GrantType(rawValue: word) else {
                 throw Contradiction("client \(id) has the unknown grant type '\(word)'")
             }
@@ -50,6 +62,23 @@ public enum ClientColumns {
             offlineSessionMax: row.optional { row in row.duration() },
             accessTokenLifetime: row.optional { row in row.duration() },
             refreshAfter: row.optional { row in row.duration() }, createdAt: row.instant(), epoch: row.integer())
+    }
+
+    /// Writes all columns of a client.
+    public static func write(_ client: Client, to row: inout some WrittenRow) {
+        row.add(client.id)
+        row.add(client.name)
+        row.add(client.authenticationMethod)
+        row.add(client.secretHash)
+        row.add(list: client.grantTypes.map(\.rawValue))
+        row.add(client.scope)
+        row.add(client.tokenStyle)
+        row.add(client.offlineSessionIdle)
+        row.add(client.offlineSessionMax)
+        row.add(client.accessTokenLifetime)
+        row.add(client.refreshAfter)
+        row.add(client.createdAt)
+        row.add(client.epoch)
     }
 }
 

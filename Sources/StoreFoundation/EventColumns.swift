@@ -25,29 +25,18 @@ public enum EventColumns {
                 kind, at: at, by: origin, userID: userID, sessionID: sessionID, clientID: clientID, deviceID: deviceID,
                 reason: reason))
     }
-}
 
-/// A signing key as a row.
-public enum SigningKeyColumns {
-    /// In the order in which `read` reads them.
-    public static let all = Columns(
-        "id", "algorithm", "sealed_private_key", "created_at", "active_at", "retired_at")
-
-    /// Reads the columns of a signing key.
-    public static func read(_ row: inout some StoredRow) -> StoredSigningKey {
-        StoredSigningKey(
-            id: row.text(), algorithm: row.text(), sealedPrivateKey: row.bytes(), createdAt: row.instant(),
-            activeFrom: row.instant(), retiredAt: row.optional { row in row.instant() })
-    }
-}
-
-/// An admin key as a row.
-public enum AdminKeyColumns {
-    /// In the order in which `read` reads them.
-    public static let all = Columns("id", "name", "hash", "created_at")
-
-    /// Reads the columns of an admin key.
-    public static func read(_ row: inout some StoredRow) -> AdminKey {
-        AdminKey(id: row.text(), name: row.text(), hash: row.bytes(), createdAt: row.instant())
+    /// Writes all columns of an event, without its number.
+    public static func write(_ event: AuditEvent, to row: inout some WrittenRow) {
+        row.add(event.kind)
+        row.add(event.at)
+        row.add(event.actor)
+        row.add(event.userID)
+        row.add(event.sessionID)
+        row.add(event.clientID)
+        row.add(event.deviceID)
+        row.add(event.reason)
+        row.add(event.remoteAddress)
+        row.add(event.requestID)
     }
 }

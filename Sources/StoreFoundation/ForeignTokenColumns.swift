@@ -29,4 +29,21 @@ public enum ForeignTokenColumns {
             digest: digest, userID: userID, clientID: clientID, device: device, scope: scope, startedAt: startedAt,
             expiresAt: expiresAt, epoch: epoch, exchange: exchange)
     }
+
+    /// Writes all columns of a token.
+    public static func write(_ token: ForeignToken, to row: inout some WrittenRow) {
+        row.add(token.digest)
+        row.add(token.userID)
+        row.add(token.clientID)
+        row.add(token.device.id)
+        row.add(token.device.name)
+        row.add(token.device.platform)
+        row.add(token.device.appVersion)
+        row.add(token.scope)
+        row.add(token.startedAt)
+        row.add(token.expiresAt)
+        row.add(token.epoch)
+        row.add(token.exchange?.sessionID)
+        row.add(token.exchange?.at)
+    }
 }

@@ -8,7 +8,7 @@ public enum SessionColumns {
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason")
 
-    /// Reads the columns of a session; its id need not be read when it is `known`.
+    /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
         _ row: inout some StoredRow, known: Identifier<Session>? = nil
     ) throws(Contradiction) -> Session {
@@ -19,7 +19,7 @@ public enum SessionColumns {
             id: row.text(), name: row.optionalText(), platform: row.optionalText(), appVersion: row.optionalText())
         let authenticationMode = try row.word(as: AuthenticationMode.self)
         let scope = try row.scope()
-        let authenticationMethods = row.words()
+        let authenticationMethods = row.list()
         let keyThumbprint = row.optionalText()
         let epoch = row.integer()
         let startedAt = row.instant()
@@ -37,5 +37,28 @@ public enum SessionColumns {
             scope: scope, authenticationMethods: authenticationMethods, keyThumbprint: keyThumbprint,
             startedAt: startedAt, epoch: epoch, parent: parent, child: child, childAnsweredAt: childAnsweredAt,
             childRequestKey: childRequestKey, ending: ending)
+    }
+
+    /// Writes all columns of a session.
+    public static func write(_ session: Session, to row: inout some WrittenRow) {
+        row.add(session.id)
+        row.add(session.userID)
+        row.add(session.clientID)
+        row.add(session.device.id)
+        row.add(session.device.name)
+        row.add(session.device.platform)
+        row.add(session.device.appVersion)
+        row.add(session.authenticationMode)
+        row.add(session.scope)
+        row.add(list: session.authenticationMethods)
+        row.add(session.keyThumbprint)
+        row.add(session.epoch)
+        row.add(session.startedAt)
+        row.add(session.parent)
+        row.add(session.child)
+        row.add(session.childAnsweredAt)
+        row.add(session.childRequestKey)
+        row.add(session.ending?.at)
+        row.add(session.ending?.reason)
     }
 }

@@ -1,7 +1,7 @@
-// StoreFoundation: what the backends of the store share: how rows become values of the domain, which columns that takes, and a
-// queue that forms batches. It speaks to no database and knows no SQL but names of columns.
+// StoreFoundation: what the backends of the store share: how rows become values of the domain and values become rows, which
+// columns that takes, and a queue that forms batches. It speaks to no database and knows no SQL but lists of columns.
 //
-// Reading order: StoredRow, SessionColumns and the others, BatchQueue.
+// Reading order: StoredRow, WrittenRow, SessionColumns and the others, BatchQueue.
 
 public import Sessions
 
@@ -9,9 +9,14 @@ public import Sessions
 public struct Contradiction: Error, Hashable, Sendable {
     /// For the log.
     public let text: String
+    /// Whether it is another row than the one that was asked for: then an index is damaged, and not only this row.
+    public let isOtherRow: Bool
 
     /// What contradicts itself.
-    public init(_ text: String) { self.text = text }
+    public init(_ text: String, isOtherRow: Bool = false) {
+        self.text = text
+        self.isOtherRow = isOtherRow
+    }
 }
 
 /// The present row of a result, read column by column from the left.
@@ -30,6 +35,8 @@ public protocol StoredRow {
     mutating func text() -> String
     /// Bytes; null is none.
     mutating func bytes() -> [UInt8]
+    /// 16 bytes as two numbers, the first bytes in the first one; nil for any other number of bytes.
+    mutating func words() -> (high: UInt64, low: UInt64)?
 }
 
 extension StoredRow {
@@ -42,8 +49,13 @@ extension StoredRow {
     /// Whole seconds.
     public mutating func duration() -> Duration { .seconds(integer()) }
 
-    /// Words parted by spaces.
-    public mutating func words() -> [String] { text().split(separator: " ").map(String.init) }
+    /// A list of texts parted by spaces.
+    mutating func list() -> [String] {
+        let text = text()
+        // One, mostly.
+        guard text.utf8.contains(UInt8(ascii: " ")) else { return text.isEmpty ? [] : [text] }
+        return text.split(separator: " ").map(String.init)
+    }
 
     /// Nil for null, else what `read` reads.
     public mutating func optional<Value, Problem: Error>(
@@ -59,16 +71,16 @@ extension StoredRow {
     /// Nil for null, else a text.
     public mutating func optionalText() -> String? { optional { row in row.text() } }
 
-    /// The identifier in the next column; what is `known` already, because the statement asked for it, is not read.
+    /// The identifier in the next column; it must be the one that is `known`, if the statement asked for that.
     public mutating func identifier<Subject>(
         _ known: Identifier<Subject>? = nil
     ) throws(Contradiction) -> Identifier<Subject> {
-        if let known {
-            skip(1)
-            return known
-        }
-        guard let identifier = Identifier<Subject>(bytes: bytes()) else {
+        guard let words = words() else {
             throw Contradiction("an identifier in \(lastColumn) is not 16 bytes long")
+        }
+        let identifier = Identifier<Subject>(words: words)
+        if let known, identifier != known {
+            throw Contradiction("an index leads to another row in \(lastColumn)", isOtherRow: true)
         }
         return identifier
     }
@@ -102,4 +114,7 @@ public struct Columns: Sendable {
 
     /// `t.a, t.b, t.c`
     public func list(of table: String) -> String { names.map { "\(table).\($0)" }.joined(separator: ", ") }
+
+    /// `b = excluded.b, c = excluded.c`: what replaces all but the key, which is the first column.
+    public var replacements: String { names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ") }
 }

@@ -9,7 +9,7 @@ public enum UserColumns {
         "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
         "created_at")
 
-    /// Reads the columns of a user; the id need not be read when it is `known`.
+    /// Reads the columns of a user; the id must be the one that is `known`.
     public static func read(
         _ row: inout some StoredRow, known: Identifier<User>? = nil
     ) throws(Contradiction) -> User {
@@ -44,6 +44,26 @@ public enum UserColumns {
         return User.LoginDisabling(
             effective: try row.word(as: User.LoginDisabling.Effective.self), since: row.instant(),
             note: row.optionalText())
+    }
+
+    /// Writes all columns of a user.
+    public static func write(_ user: User, to row: inout some WrittenRow) {
+        row.add(user.id)
+        row.add(user.username)
+        row.add(user.profile.email)
+        row.add(user.profile.phoneNumber)
+        row.add(user.profile.displayName)
+        row.add(user.profile.country)
+        row.add(user.passwordHash)
+        row.add(user.offlineSessionMax)
+        for disabling in [user.disabledByAdmin, user.disabledByUser] {
+            row.add(disabling?.effective)
+            row.add(disabling?.since)
+            row.add(disabling?.note)
+        }
+        row.add(user.passwordReset?.secretHash)
+        row.add(user.passwordReset?.expiresAt)
+        row.add(user.createdAt)
     }
 
     /// A LIKE pattern, escaped with a backslash, for texts that contain `text` as it stands.

@@ -1,14 +1,8 @@
-internal import Sessions
 internal import Locks
+internal import StoreFoundation
 
-/// Settings and clients: small, asked for by every request, changed by hand. Kept in memory, which only works because
-/// one process alone writes the file.
-struct Catalogue: Sendable {
-    var settings: Settings
-    var clients: [String: Client]
-}
-
-/// The catalogue as it was last committed, for readers.
+/// Settings and clients as they were last committed, for readers. Kept in memory, which only works because one process alone
+/// writes the file.
 final class PublishedCatalogue: Sendable {
     private let value: Locked<Catalogue>
     private let gate = Locked(())
