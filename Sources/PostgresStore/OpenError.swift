@@ -28,10 +28,26 @@ extension PostgresStore {
             }
         }
 
+        /// What libpq does not say.
+        private static func advice(_ reason: String) -> String {
+            if reason.contains("certificate verify failed") {
+                return "; sslrootcert must name the authority that signed the server's certificate"
+            }
+            if reason.contains("does not match host name") {
+                return "; sslmode=verify-full wants the name in the URL to be one of the certificate"
+            }
+            if reason.contains("unsupported startup parameter") {
+                return "; PgBouncer knows no options: give the user a search_path (ALTER ROLE … SET), or sojourn a "
+                    + "database of its own"
+            }
+            return ""
+        }
+
         /// The sentence.
         public var description: String {
             switch self {
-            case .unreachable(let reason): "The PostgreSQL database cannot be reached: \(reason)."
+            case .unreachable(let reason):
+                "The PostgreSQL database cannot be reached: \(reason)\(Self.advice(reason))."
             case .notDurable(let setting):
                 "The PostgreSQL server acknowledges changes that a crash can take back (\(setting) is off). Turn it on, for "
                     + "this database at least (ALTER DATABASE … SET), or people will be logged out by a crash."

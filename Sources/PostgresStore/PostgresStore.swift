@@ -64,7 +64,8 @@ public final class PostgresStore: Store {
     init(url: String, options: Options, migrations: [Migration]) throws(OpenError) {
         let names = StatementNames()
         let connection = try OpenError.mapping(url) { () throws(DatabaseError) in
-            try Connection(url: url, patience: options.connectPatience, names: names, now: options.now)
+            try Connection(
+                url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
         }
         try DurabilityCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
         try MigrationRunner(migrations: migrations, clock: options.clock, now: options.now).run(

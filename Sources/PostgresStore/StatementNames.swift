@@ -4,7 +4,10 @@ internal import Synchronization
 /// may not: each transaction finds another connection to the server, which knows other names. That shows in an error, of whose
 /// transaction nothing has happened; from then on every statement travels with its text.
 final class StatementNames: Sendable {
-    private let forbidden = Atomic(false)
+    private let forbidden: Atomic<Bool>
+
+    /// - Parameter areUsed: false for a connection that is used once and has nobody who would ask again.
+    init(areUsed: Bool = true) { forbidden = Atomic(!areUsed) }
 
     /// Whether to use them.
     var areUsed: Bool { !forbidden.load(ordering: .relaxed) }

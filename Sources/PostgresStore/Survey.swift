@@ -41,7 +41,8 @@ extension PostgresStore.Survey {
 
     init(url: String, options: PostgresStore.Options, migrations: [Migration]) throws(PostgresStore.OpenError) {
         let connection = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
-            try Connection(url: url, patience: options.connectPatience, now: options.now)
+            try Connection(
+                url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
         }
         try DurabilityCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
         let runner = MigrationRunner(migrations: migrations, clock: options.clock, now: options.now)

@@ -11,6 +11,23 @@ enum Command {
         return ends
     }
 
+    /// A port of 127.0.0.1 that nobody uses.
+    static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let found = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
+            }
+        }
+        guard found else { throw PostgresServer.NotStarted(description: "no free port") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
     static func run(_ words: [String]) throws -> (status: Int32, text: String) {
         let ends = try connectedPair()
         var actions = posix_spawn_file_actions_t()

@@ -16,6 +16,8 @@ public final class PostgresServer: Sendable {
 
     /// The folder of the server: its socket, its log `log`, its data.
     public let folder: String
+    /// The port, which its socket is named after.
+    public let port: Int
     private let pipe: Int32
     private let shell: pid_t
     private static let lastDatabase = Atomic<Int>(0)
@@ -32,12 +34,27 @@ public final class PostgresServer: Sendable {
     /// - Parameter settings: lines of postgresql.conf.
     public convenience init(settings: [String] = []) throws { try self.init(settings: settings, following: nil) }
 
+    /// Makes and starts a server that also listens at a free port of 127.0.0.1.
+    ///
+    /// - Parameter certificate: two files, the second with the key. Nil: no TLS.
+    public convenience init(certificate: (chain: String, key: String)?) throws {
+        let port = try Command.freePort()
+        let tls = ["ssl = on", "ssl_cert_file = 'server.crt'", "ssl_key_file = 'server.key'", "log_connections = on"]
+        try self.init(
+            settings: ["listen_addresses = '127.0.0.1'", "port = \(port)"] + (certificate == nil ? [] : tls),
+            following: nil, port: port, certificate: certificate ?? ("", ""))
+    }
+
     /// Makes and starts a standby of `primary`, which it follows without making that wait, until it is promoted.
     public convenience init(following primary: PostgresServer) throws {
         try self.init(settings: [], following: primary)
     }
 
-    private init(settings: [String], following primary: PostgresServer?) throws {
+    private init(
+        settings: [String], following primary: PostgresServer?, port: Int = 5432,
+        certificate: (chain: String, key: String) = ("", "")
+    ) throws {
+        self.port = port
         var template = Array("/tmp/sojourn-postgres-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw NotStarted(description: "no temporary folder") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -47,7 +64,9 @@ public final class PostgresServer: Sendable {
         let configuration =
             ["unix_socket_directories = '\(path)'", "listen_addresses = ''", "max_connections = 300"] + settings
         shell = try Self.spawn(
-            Self.script, [path, configuration.joined(separator: "\n"), primary?.folder ?? ""], input: ends[0])
+            Self.script,
+            [path, configuration.joined(separator: "\n"), primary?.folder ?? "", certificate.chain, certificate.key],
+            input: ends[0])
         Glibc.close(ends[0])
         // The shell writes this file when the server answers, or has failed.
         let deadline = ContinuousClock.now + .seconds(60)
@@ -65,7 +84,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Runs as the user `postgres` when started by root, as whom PostgreSQL does not run. `$0` is the folder, `$1` the
-    /// configuration, `$2` the folder of the primary, if there is one.
+    /// configuration, `$2` the folder of the primary, if there is one, `$3` and `$4` a certificate and its key.
     private static let script = """
         cd /
         PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):$PATH
@@ -78,9 +97,10 @@ public final class PostgresServer: Sendable {
                 as initdb -D "$0/data" -U sojourn -A trust -E UTF8 --locale=C.UTF-8 --no-sync || return 1
             fi
             echo "$1" >>"$0/data/postgresql.conf"
+            if [ -n "$3" ]; then cp "$3" "$0/data/server.crt" && cp "$4" "$0/data/server.key" && chmod 600 "$0/data/server.key" || return 1; fi
             as pg_ctl -D "$0/data" -w -t 50 start
         }
-        if run "$1" "$2"; then echo ready >"$0/new"; else echo failed >"$0/new"; fi
+        if run "$1" "$2" "$3" "$4"; then echo ready >"$0/new"; else echo failed >"$0/new"; fi
         mv "$0/new" "$0/state"
         cat >/dev/null
         as pg_ctl -D "$0/data" -m immediate -w stop
@@ -124,12 +144,23 @@ public final class PostgresServer: Sendable {
 
     /// The URL of a schema.
     public func url(schema: String) -> String {
-        "postgres://sojourn@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)"
+        "postgres://sojourn@/postgres?host=\(folder)&port=\(port)&options=-csearch_path%3D\(schema)"
     }
 
     /// The URL of a schema on whichever of this server and `standby` takes changes.
     public func url(schema: String, or standby: PostgresServer) -> String {
         "postgres://sojourn@/postgres?host=\(folder),\(standby.folder)&options=-csearch_path%3D\(schema)"
+    }
+
+    /// The URL of a schema over TCP, to `host` as far as certificates are concerned.
+    public func url(schema: String, host: String, _ more: String) -> String {
+        "postgres://sojourn@\(host):\(port)/postgres?hostaddr=127.0.0.1&options=-csearch_path%3D\(schema)&\(more)"
+    }
+
+    /// How often somebody was let in over TCP, by the server's log (`log_connections`).
+    public func admittedCount() throws -> Int {
+        let result = try Command.run(["grep", "-c", "connection authorized:.*SSL", folder + "/log"])
+        return Int(result.text.split(separator: "\n").first ?? "") ?? 0
     }
 
     /// A standby hears nothing of its primary any more. Returns when that is so.

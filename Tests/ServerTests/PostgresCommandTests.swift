@@ -4,6 +4,7 @@ import Migrations
 import PostgresStage
 import Server
 import Sessions
+import TLSStage
 import Testing
 
 @testable import PostgresStore
@@ -71,6 +72,27 @@ struct PostgresCommandTests {
         try await expect("doctor --database \(url)", exits: 1, output: "fail  root key")
         process.signal(SIGTERM)
         #expect(await process.result().status == 0)
+    }
+
+    @Test("start and doctor say what is wrong with the way to the database")
+    func transport() async throws {
+        let certificates = Certificates.shared
+        let server = try PostgresServer(certificate: (certificates.path("p256.crt"), certificates.path("p256.key")))
+        let wrong = "sslmode=verify-full&sslrootcert=\(certificates.path("other-ca.crt"))"
+        let refused = server.url(schema: "public", host: "localhost", wrong)
+        let sentence = "sslrootcert must name the authority that signed the server's certificate."
+        try await expect("doctor --database \(refused)", exits: 1, output: sentence)
+        try await expect("migrate --database \(refused)", exits: 1, errors: sentence)
+        let start = try await base.program.run(CommandLineTests.serve + ["--database", refused])
+        #expect(start.status == 1)
+        #expect(start.errors.contains(sentence), "\(start)")
+        let right = "sslmode=verify-full&sslrootcert=\(certificates.path("ca.crt"))"
+        try await expect(
+            "doctor --database \(server.url(schema: "public", host: "localhost", right))", exits: 0,
+            output: "at localhost answers, encrypted")
+        try await expect(
+            "doctor --database \(server.url(schema: "public", host: "db.example", "sslmode=disable"))", exits: 0,
+            output: "warn  database         PostgreSQL ")
     }
 
     /// A migration of the kinds that an upgrade may have: new tables, new columns, an index.
