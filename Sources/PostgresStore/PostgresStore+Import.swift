@@ -15,69 +15,67 @@ extension PostgresStore {
         }
     }
 
-    /// See `Store`.
+    /// See `Store`. Three round trips, however many users: what is there, what is written, the commit.
     public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
-        try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+        guard !users.isEmpty else { return [] }
+        return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+            var met = try MetUsers(users, transaction)
             var outcomes: [ImportOutcome] = []
-            for user in users { outcomes.append(try Self.importUser(user, transaction)) }
-            return outcomes
-        }
-    }
-
-    /// See `Store`.
-    public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
-        try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
-            var outcomes: [ImportOutcome] = []
-            for session in sessions { outcomes.append(try Self.importSession(session, transaction)) }
-            return outcomes
-        }
-    }
-
-    /// See `Store`.
-    public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
-        try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
-            var outcomes: [ImportOutcome] = []
-            for token in tokens {
-                guard try transaction.run(UserSQL.select(.id(token.userID))).count > 0 else {
-                    outcomes.append(.unknownUser)
-                    continue
+            var writes: [Statement] = []
+            var places: [Int] = []
+            for user in users {
+                let stored = met.byID[user.id]
+                let outcome = ImportOutcome.of(user, stored: stored, namesake: met.idsByKey[Text.key(user.username)])
+                if outcome == .written {
+                    writes.append(stored == nil ? UserSQL.insert(user) : UserSQL.update(user))
+                    places.append(outcomes.count)
+                    met.note(user)
                 }
-                let changed = try transaction.run(ForeignTokenSQL.insert(token)).changedCount
-                outcomes.append(changed > 0 ? .written : .kept)
+                outcomes.append(outcome)
+            }
+            // Who makes a user at this moment needs no lock for it, and may have taken the name.
+            for (rows, place) in zip(try transaction.run(writes), places) where rows.changedCount == 0 {
+                outcomes[place] = .usernameTaken
             }
             return outcomes
         }
     }
 
-    private static func importUser(_ user: User, _ transaction: Transaction) throws(DatabaseError) -> ImportOutcome {
-        let rows = try transaction.run([
-            UserSQL.select(.id(user.id)), UserSQL.select(.username(user.username)),
-        ])
-        let stored = try rows[0].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
-        let namesake = try rows[1].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
-        let outcome = ImportOutcome.of(user, stored: stored, namesake: namesake?.id)
-        if outcome == .written { transaction.add(stored == nil ? UserSQL.insert(user) : UserSQL.update(user)) }
-        return outcome
+    /// See `Store`. Three round trips, however many sessions.
+    public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
+        guard !sessions.isEmpty else { return [] }
+        return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+            var met = try MetSessions(sessions, transaction)
+            var outcomes: [ImportOutcome] = []
+            for session in sessions {
+                switch met.meeting(session).decision {
+                case .keep: outcomes.append(.kept)
+                case .refuse: outcomes.append(.unknownUser)
+                case .write(let session, let ended):
+                    if let ended, let ending = ended.ending {
+                        transaction.add(SessionSQL.end(ended.id, ending))
+                        met.note(ended)
+                    }
+                    transaction.add(SessionSQL.replace(session))
+                    met.note(session)
+                    outcomes.append(.written)
+                }
+            }
+            return outcomes
+        }
     }
 
-    private static func importSession(
-        _ session: Session, _ transaction: Transaction
-    ) throws(DatabaseError) -> ImportOutcome {
-        let rows = try transaction.run([
-            SessionSQL.selectByID(session.id), UserSQL.select(.id(session.userID)),
-            SessionSQL.selectLiving(session.userID, session.clientID, session.device.id),
-        ])
-        let stored = try rows[0].first { (row) throws(Contradiction) in try SessionColumns.read(&row) }
-        var living = try rows[2].first { (row) throws(Contradiction) in try SessionColumns.read(&row) }
-        if living?.id == session.id { living = nil }
-        let meeting = SessionImport(session: session, stored: stored, living: living, hasUser: rows[1].count > 0)
-        switch meeting.decision {
-        case .keep: return .kept
-        case .refuse: return .unknownUser
-        case .write(let session, let ended):
-            if let ended, let ending = ended.ending { transaction.add(SessionSQL.end(ended.id, ending)) }
-            transaction.add(SessionSQL.replace(session))
-            return .written
+    /// See `Store`. Three round trips, however many tokens.
+    public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
+        guard !tokens.isEmpty else { return [] }
+        return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+            let users = try ImportSQL.existing(tokens.map(\.userID), transaction)
+            let known = tokens.filter { users.contains($0.userID) }
+            var changed = try transaction.run(known.map(ForeignTokenSQL.insert)).makeIterator()
+            return tokens.map { token in
+                guard users.contains(token.userID) else { return .unknownUser }
+                return (changed.next()?.changedCount ?? 0) > 0 ? .written : .kept
+            }
         }
     }
 }

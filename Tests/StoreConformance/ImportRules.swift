@@ -61,6 +61,17 @@ let importRules: [StoreRule] = [
             ])
         #expect(try await store.user(.username("anna")) == anna)
     },
+    StoreRule("in one batch a name that one user gives up is free for the next, and not before") { store in
+        let anna = try await store.given(Fixture.user("anna"))
+        var zoe = anna
+        zoe.username = "zoe"
+        let other = Fixture.user("anna")
+        #expect(try await store.importUsers([other, zoe, other]) == [.usernameTaken, .written, .written])
+        #expect(try await store.user(.username("anna")) == other)
+        #expect(try await store.user(.username("zoe")) == zoe)
+        let outcomes = try await store.importUsers([zoe, other, anna])
+        #expect(outcomes == [.kept, .kept, .usernameTaken])
+    },
     StoreRule("imported sessions come back with every member, and are found by their user") { store in
         let user = try await store.given(Fixture.fullUser())
         let living = Fixture.fullSession(of: user.id)
