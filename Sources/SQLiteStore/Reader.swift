@@ -14,10 +14,11 @@ struct PendingRead: Sendable {
     let waitingSince: ContinuousClock.Instant
     /// Whether it is run although the file is known to be damaged.
     var examinesDamage = false
-    /// Reads and delivers the answer, or throws to be refused.
+    /// Reads and delivers, or throws to be refused.
     let run: @Sendable (Snapshot) throws(DatabaseError) -> Void
-    /// Tells the caller that there is no answer.
-    let refuse: @Sendable (StoreError) -> Void
+    let caller: Caller
+
+    func refuse(_ error: StoreError) { caller.resume(returning: error) }
 }
 
 /// A connection that only reads, on a thread of its own. All reads that wait share one snapshot, which begins after the
@@ -87,6 +88,7 @@ final class Reader: Sendable {
             }
             do throws(DatabaseError) {
                 try read.run(snapshot)
+                read.caller.resume(returning: nil)
             } catch {
                 options.observer.failed(error.description)
                 damage.note(error, options.observer)

@@ -153,24 +153,28 @@ public final class SQLiteStore: Store {
     func write<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
-            let pending = PendingChange(
-                waitingSince: options.now(),
-                run: { (transaction) throws(DatabaseError) in
-                    let outcome = try change(&transaction)
-                    return { continuation.resume(returning: .success(outcome)) }
-                },
-                refuse: { continuation.resume(returning: .failure($0)) })
-            if let refusal = Self.refusal(changes.submit(pending)) { pending.refuse(refusal) }
+        let delivery = Delivery<Outcome>()
+        try await run { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        return delivery.take()
+    }
+
+    private func run(
+        _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Void
+    ) async throws(StoreError) {
+        let refusal = await withCheckedContinuation { (caller: Caller) in
+            let pending = PendingChange(waitingSince: options.now(), run: change, caller: caller)
+            if let refusal = Self.refusal(changes.submit(pending)) { caller.resume(returning: refusal) }
         }
-        return try result.get()
+        if let refusal { throw refusal }
     }
 
     /// Reads from a snapshot that holds every acknowledged change.
     func read<Outcome: Sendable>(
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await read(from: reads, body)
+        let delivery = Delivery<Outcome>()
+        try await run(on: reads) { (snapshot) throws(DatabaseError) in delivery.set(try body(snapshot)) }
+        return delivery.take()
     }
 
     /// The same for reads that can take long: they do not hold up the short ones.
@@ -178,23 +182,23 @@ public final class SQLiteStore: Store {
         examinesDamage: Bool = false,
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await read(from: longReads, examinesDamage: examinesDamage, body)
+        let delivery = Delivery<Outcome>()
+        try await run(on: longReads, examinesDamage: examinesDamage) { (snapshot) throws(DatabaseError) in
+            delivery.set(try body(snapshot))
+        }
+        return delivery.take()
     }
 
-    private func read<Outcome: Sendable>(
-        from queue: BatchQueue<PendingRead>, examinesDamage: Bool = false,
-        _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
+    private func run(
+        on queue: BatchQueue<PendingRead>, examinesDamage: Bool = false,
+        _ read: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Void
+    ) async throws(StoreError) {
+        let refusal = await withCheckedContinuation { (caller: Caller) in
             let pending = PendingRead(
-                waitingSince: options.now(), examinesDamage: examinesDamage,
-                run: { (snapshot) throws(DatabaseError) in
-                    continuation.resume(returning: .success(try body(snapshot)))
-                },
-                refuse: { continuation.resume(returning: .failure($0)) })
-            if let refusal = Self.refusal(queue.submit(pending)) { pending.refuse(refusal) }
+                waitingSince: options.now(), examinesDamage: examinesDamage, run: read, caller: caller)
+            if let refusal = Self.refusal(queue.submit(pending)) { caller.resume(returning: refusal) }
         }
-        return try result.get()
+        if let refusal { throw refusal }
     }
 
     private static func refusal(_ admission: Admission) -> StoreError? {

@@ -5,10 +5,9 @@ internal import StoreFoundation
 enum SessionRow {
     private static let columns = "s.number, \(SessionColumns.all.list(of: "s"))"
 
-    /// The plus keeps SQLite from looking for the id in its index: the number leads to the row at once.
+    /// With the user who has the number now, whom `readWithUser` takes for the session's only if the id is the same.
     private static let withUser = """
-        SELECT \(columns), \(UserRow.columns)
-        FROM sessions s LEFT JOIN users u ON u.number = s.user_number AND +u.id = s.user_id
+        SELECT \(columns), \(UserRow.columns) FROM sessions s LEFT JOIN users u ON u.number = s.user_number
         """
 
     /// A refresh reads this: the number of the session's row from the index of ids, the row by the number, the user by
@@ -96,8 +95,8 @@ enum SessionRow {
     static func readWithUser(_ row: inout Row, known: Identifier<Session>? = nil) throws(Contradiction) -> Found {
         let number = row.integer()
         let session = try SessionColumns.read(&row, known: known)
-        let user = row.isNull ? nil : try UserRow.read(&row, known: session.userID).user
-        return Found(number: number, session: session, user: user)
+        let user = row.isNull ? nil : try UserRow.read(&row).user
+        return Found(number: number, session: session, user: user?.id == session.userID ? user : nil)
     }
 
     /// Finds the session with that id, and its user.

@@ -21,10 +21,9 @@ struct Transaction {
 /// A change that waits for the writer.
 struct PendingChange: Sendable {
     let waitingSince: ContinuousClock.Instant
-    /// Runs the change; what it returns delivers the answer once the transaction is committed.
-    let run: @Sendable (inout Transaction) throws(DatabaseError) -> @Sendable () -> Void
-    /// Tells the caller that the change has not happened.
-    let refuse: @Sendable (StoreError) -> Void
+    /// Runs the change and delivers what it comes to, which counts once the transaction is committed.
+    let run: @Sendable (inout Transaction) throws(DatabaseError) -> Void
+    let caller: Caller
 }
 
 /// The one place that writes: takes all waiting changes, runs them in one transaction, commits once for all of them
@@ -69,7 +68,7 @@ final class Writer: Sendable {
     /// Runs `batch` and answers every one of its changes.
     func process(_ batch: [PendingChange]) {
         let answers = state.withLock { state in commit(batch, &state) }
-        for answer in answers { answer() }
+        for answer in answers { answer.caller.resume(returning: answer.refusal) }
         state.withLock { state in checkpointIfDue(&state) }
     }
 
@@ -94,10 +93,14 @@ final class Writer: Sendable {
         return connection
     }
 
-    private typealias Answer = @Sendable () -> Void
+    /// What somebody who waits is resumed with.
+    private struct Answer {
+        let caller: Caller
+        let refusal: StoreError?
+    }
 
     private func commit(_ batch: [PendingChange], _ state: inout State) -> [Answer] {
-        if let refusal = damage.refusal { return batch.map { change in { change.refuse(refusal) } } }
+        if let refusal = damage.refusal { return Self.refused(batch, refusal) }
         if state.mustRepair {
             do throws(DatabaseError) {
                 try repair(&state)
@@ -120,7 +123,7 @@ final class Writer: Sendable {
                     let change = remaining.remove(at: index)
                     try rollBack(connection)
                     options.observer.failed(error.description)
-                    refused.append { change.refuse(error.storeError) }
+                    refused.append(Answer(caller: change.caller, refusal: error.storeError))
                 }
             } catch {
                 options.observer.batchEnded(
@@ -147,19 +150,21 @@ final class Writer: Sendable {
         let changesBefore = connection.totalChanges
         var transaction = Transaction(connection: connection, catalogue: published.current)
         for (index, change) in changes.enumerated() {
-            if options.now() - change.waitingSince > options.decisionDeadline {
-                answers.append { change.refuse(.unavailable("waited longer than the deadline for the writer")) }
-                continue
-            }
+            var refusal: StoreError?
             let changesBeforeThis = connection.totalChanges
-            do throws(DatabaseError) {
-                answers.append(try change.run(&transaction))
-            } catch {
-                guard error.consequence == .failsChange else { throw error }
-                guard connection.totalChanges == changesBeforeThis else { return .mustLeaveOut(index, error) }
-                options.observer.failed(error.description)
-                answers.append { change.refuse(error.storeError) }
+            if options.now() - change.waitingSince > options.decisionDeadline {
+                refusal = .unavailable("waited longer than the deadline for the writer")
+            } else {
+                do throws(DatabaseError) {
+                    try change.run(&transaction)
+                } catch {
+                    guard error.consequence == .failsChange else { throw error }
+                    guard connection.totalChanges == changesBeforeThis else { return .mustLeaveOut(index, error) }
+                    options.observer.failed(error.description)
+                    refusal = error.storeError
+                }
             }
+            answers.append(Answer(caller: change.caller, refusal: refusal))
         }
         let wrote = connection.totalChanges != changesBefore
         let commitStart = options.now()
@@ -196,7 +201,11 @@ final class Writer: Sendable {
             state.mustRepair = true
             refusal = .unavailable(error.description)
         }
-        return batch.map { [refusal] change in { change.refuse(refusal) } }
+        return Self.refused(batch, refusal)
+    }
+
+    private static func refused(_ batch: [PendingChange], _ refusal: StoreError) -> [Answer] {
+        batch.map { Answer(caller: $0.caller, refusal: refusal) }
     }
 
     private func rollBack(_ connection: Connection?) throws(DatabaseError) {

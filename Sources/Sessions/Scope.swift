@@ -20,9 +20,15 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
             return
         }
         var tokens: [String] = []
-        for token in text.split(separator: " ", omittingEmptySubsequences: false) {
-            guard !token.isEmpty, token.utf8.allSatisfy(Self.isTokenByte) else { return nil }
-            if !tokens.contains(String(token)) { tokens.append(String(token)) }
+        // By bytes: every refresh reads a scope, and characters would be looked for.
+        var rest = text.utf8[...]
+        while true {
+            let token = rest.prefix { $0 != UInt8(ascii: " ") }
+            guard !token.isEmpty, token.allSatisfy(Self.isTokenByte) else { return nil }
+            let text = String(Substring(token))
+            if !tokens.contains(text) { tokens.append(text) }
+            if token.endIndex == rest.endIndex { break }
+            rest = rest[token.endIndex...].dropFirst()
         }
         self.tokens = tokens
     }

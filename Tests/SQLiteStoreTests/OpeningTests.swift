@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Migrations
 import Sessions
-import Synchronization
 import Testing
 
 @testable import SQLiteStore
@@ -145,12 +144,10 @@ import Testing
                 connection: try Connection(path: folder.database, access: .readOnly, cacheKibibytes: 64),
                 published: store.published, damage: Damage(), options: store.options)
             reader.finish()
-            let refused = Atomic<Int>(0)
-            let late = PendingRead(
-                waitingSince: store.options.now(), run: { _ in },
-                refuse: { _ in refused.add(1, ordering: .relaxed) })
-            reader.process([late])
-            #expect(refused.load(ordering: .relaxed) == 1)
+            let refusal = await withCheckedContinuation { caller in
+                reader.process([PendingRead(waitingSince: store.options.now(), run: { _ in }, caller: caller)])
+            }
+            #expect(refusal == .unavailable("the database is closed"))
             await store.close()
         }
     }
