@@ -123,8 +123,10 @@ import Testing
     @Test func whoseCommitBreaksOffIsRefused_andNotTriedAgain() async throws {
         let server = try PostgresServer()
         let url = try server.newDatabase()
-        let store = try openStore(url) { $0.decisionDeadline = .seconds(60) }
+        let store = try openStore(url) { $0.decisionDeadline = .seconds(30) }
         let session = try await session(store, "anna")
+        // The connection is one that was kept.
+        _ = try await store.updateSession(session.id) { $0.session.child += 1 }
         let runs = Results()
         try await holding(TransactionLock.doors.alone, on: url) {
             async let change: Void? = store.updateSession(session.id) { change in
@@ -138,7 +140,7 @@ import Testing
             } catch StoreError.unavailable {}
         }
         #expect(runs.child.load(ordering: .relaxed) == 1)
-        #expect(try await store.session(session.id)?.session.child == session.child)
+        #expect(try await store.session(session.id)?.session.child == session.child + 1)
         await store.close()
     }
 }
