@@ -17,6 +17,5 @@ final class Delivery<Outcome: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Somebody who waits for a change or a read: resumed with nil once it was delivered and, if it is a change, is durable; else with
-/// what it was refused with. No generic type: a refresh passes here, and would look up what it is made of at every step.
+/// Somebody who waits for a read: resumed with nil once it was delivered, else with what it was refused with.
 typealias Caller = CheckedContinuation<StoreError?, Never>

@@ -2,22 +2,39 @@ public import Sessions
 internal import StoreFoundation
 
 extension SQLiteStore {
-    /// See `Store`. The statement order of a refresh: one select, one update, and its share of a commit.
+    /// See `Store`.
     public func updateSession<Outcome: Sendable>(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        try await write { (transaction) throws(DatabaseError) -> Outcome? in
-            let connection = transaction.connection
-            guard let stored = try SessionRow.find(id, connection) else { return nil }
-            var edited = SessionChange(
-                session: stored.session, user: stored.user,
-                client: transaction.catalogue.clients[stored.session.clientID],
-                settings: transaction.catalogue.settings)
-            let outcome = change(&edited)
-            try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
-            try EventRow.insert(edited.events, connection)
-            return outcome
+        try await write { (transaction) throws(DatabaseError) in try Self.update(id, change, in: transaction) }
+    }
+
+    /// See `Store`. The hot path.
+    public func updateSession<Outcome: Sendable, Answer>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,
+        preparing prepare: (Outcome) async -> Answer
+    ) async throws(StoreError) -> Answer? {
+        try await write { (transaction) throws(DatabaseError) in
+            try Self.update(id, change, in: transaction)
+        } preparing: { outcome in
+            if let outcome { await prepare(outcome) } else { nil }
         }
+    }
+
+    /// The statement order of a refresh: one select, one update, and its share of a commit.
+    private static func update<Outcome>(
+        _ id: Identifier<Session>, _ change: (inout SessionChange) -> Outcome, in transaction: Transaction
+    ) throws(DatabaseError) -> Outcome? {
+        let connection = transaction.connection
+        guard let stored = try SessionRow.find(id, connection) else { return nil }
+        var edited = SessionChange(
+            session: stored.session, user: stored.user,
+            client: transaction.catalogue.clients[stored.session.clientID],
+            settings: transaction.catalogue.settings)
+        let outcome = change(&edited)
+        try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
+        try EventRow.insert(edited.events, connection)
+        return outcome
     }
 
     /// See `Store`.

@@ -154,18 +154,28 @@ public final class SQLiteStore: Store {
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let delivery = Delivery<Outcome>()
-        try await run { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        let undertaking = begin { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        try await undertaking.durability()
         return delivery.take()
     }
 
-    private func run(
-        _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Void
-    ) async throws(StoreError) {
-        let refusal = await withCheckedContinuation { (caller: Caller) in
-            let pending = PendingChange(waitingSince: options.now(), run: change, caller: caller)
-            if let refusal = Self.refusal(changes.submit(pending)) { caller.resume(returning: refusal) }
-        }
-        if let refusal { throw refusal }
+    /// The same, and `prepare` makes the answer of what the change came to while the disk works on it.
+    func write<Outcome: Sendable, Answer>(
+        _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome,
+        preparing prepare: (Outcome) async -> Answer
+    ) async throws(StoreError) -> Answer {
+        let delivery = Delivery<Outcome>()
+        let undertaking = begin { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        try await undertaking.decision()
+        let answer = await prepare(delivery.take())
+        try await undertaking.durability()
+        return answer
+    }
+
+    private func begin(_ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Void) -> Undertaking {
+        let pending = PendingChange(waitingSince: options.now(), run: change, undertaking: Undertaking())
+        if let refusal = Self.refusal(changes.submit(pending)) { pending.undertaking.end(refusal) }
+        return pending.undertaking
     }
 
     /// Reads from a snapshot that holds every acknowledged change.

@@ -23,7 +23,7 @@ struct PendingChange: Sendable {
     let waitingSince: ContinuousClock.Instant
     /// Runs the change and delivers what it comes to, which counts once the transaction is committed.
     let run: @Sendable (inout Transaction) throws(DatabaseError) -> Void
-    let caller: Caller
+    let undertaking: Undertaking
 }
 
 /// The one place that writes: takes all waiting changes, runs them in one transaction, commits once for all of them
@@ -68,7 +68,7 @@ final class Writer: Sendable {
     /// Runs `batch` and answers every one of its changes.
     func process(_ batch: [PendingChange]) {
         let answers = state.withLock { state in commit(batch, &state) }
-        for answer in answers { answer.caller.resume(returning: answer.refusal) }
+        for answer in answers { answer.undertaking.end(answer.refusal) }
         state.withLock { state in checkpointIfDue(&state) }
     }
 
@@ -95,7 +95,7 @@ final class Writer: Sendable {
 
     /// What somebody who waits is resumed with.
     private struct Answer {
-        let caller: Caller
+        let undertaking: Undertaking
         let refusal: StoreError?
     }
 
@@ -123,7 +123,7 @@ final class Writer: Sendable {
                     let change = remaining.remove(at: index)
                     try rollBack(connection)
                     options.observer.failed(error.description)
-                    refused.append(Answer(caller: change.caller, refusal: error.storeError))
+                    refused.append(Answer(undertaking: change.undertaking, refusal: error.storeError))
                 }
             } catch {
                 options.observer.batchEnded(
@@ -164,8 +164,9 @@ final class Writer: Sendable {
                     refusal = error.storeError
                 }
             }
-            answers.append(Answer(caller: change.caller, refusal: refusal))
+            answers.append(Answer(undertaking: change.undertaking, refusal: refusal))
         }
+        for answer in answers where answer.refusal == nil { answer.undertaking.decide() }
         let wrote = connection.totalChanges != changesBefore
         let commitStart = options.now()
         if transaction.changesCatalogue {
@@ -205,7 +206,7 @@ final class Writer: Sendable {
     }
 
     private static func refused(_ batch: [PendingChange], _ refusal: StoreError) -> [Answer] {
-        batch.map { Answer(caller: $0.caller, refusal: refusal) }
+        batch.map { Answer(undertaking: $0.undertaking, refusal: refusal) }
     }
 
     private func rollBack(_ connection: Connection?) throws(DatabaseError) {

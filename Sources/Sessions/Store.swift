@@ -182,6 +182,13 @@ public protocol Store: Sendable {
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
     ) async throws(StoreError) -> Outcome?
 
+    /// The same; and `prepare` makes the answer of what `change` came to. It may run before that is durable, and its work is
+    /// thrown away if it never is: it must not let anything out.
+    func updateSession<Outcome: Sendable, Answer>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,
+        preparing prepare: (Outcome) async -> Answer
+    ) async throws(StoreError) -> Answer?
+
     /// Lets `decide` start a session for a user on a device, and ends the one that it replaces. Nil: no such user.
     func openSession<Outcome: Sendable>(
         userID: Identifier<User>, clientID: String, deviceID: String,
@@ -322,5 +329,16 @@ public struct Page<Item: Sendable>: Sendable {
     public init(items: [Item], nextCursor: String?) {
         self.items = items
         self.nextCursor = nextCursor
+    }
+}
+
+extension Store {
+    /// For a store whose commits are too slow for it to matter when the answer is prepared: afterwards.
+    public func updateSession<Outcome: Sendable, Answer>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,
+        preparing prepare: (Outcome) async -> Answer
+    ) async throws(StoreError) -> Answer? {
+        guard let outcome = try await updateSession(id, change) else { return nil }
+        return await prepare(outcome)
     }
 }

@@ -33,7 +33,7 @@ public struct RefreshRequest: Hashable, Sendable {
 }
 
 extension TokenService {
-    /// Renews a rolling token: the heart. Reads the token, lets the store decide in a transaction, signs.
+    /// Renews a rolling token: the heart. Reads the token, lets the store decide in a transaction, signs while the disk works.
     ///
     /// Returns the tokens and the row of the table that gave them. When it returns, the outcome is durable.
     public func refresh(
@@ -46,25 +46,37 @@ extension TokenService {
             isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
             provenKeyThumbprint: request.provenKeyThumbprint)
-        let outcome: RefreshOutcome?
-        if let token {
-            outcome = try await inStore { () async throws(StoreError) in
-                try await store.updateSession(token.sessionID) { [policy] change in
-                    policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
-                }
-            }
-        } else {
-            outcome = try await exchangeForeignToken(
+        guard let token else {
+            let outcome = try await exchangeForeignToken(
                 request.token, presentation, scope: request.scope, from: origin, at: time)
+            guard let outcome else { throw .refused(.malformed) }
+            return try await tokens(for: outcome, scope: request.scope, at: time.now).get()
         }
+        let answer = try await inStore { () async throws(StoreError) in
+            try await store.updateSession(token.sessionID) { [policy] change in
+                policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
+            } preparing: { outcome in
+                await tokens(for: outcome, scope: request.scope, at: time.now)
+            }
+        }
+        guard let answer else { throw .refused(.unknownSession) }
+        return try answer.get()
+    }
+
+    /// What the outcome of a refresh gives to the client.
+    private func tokens(
+        for outcome: RefreshOutcome, scope: Scope?, at now: Instant
+    ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
         switch outcome {
-        case nil: throw .refused(token == nil ? .malformed : .unknownSession)
-        case .failed(let error): throw error
+        case .failed(let error): return .failure(error)
         case .issued(let decision, let session, let user, let client, let settings):
-            let grant = try await grant(
-                session, user: user, client: client, settings: settings, scope: request.scope ?? session.scope,
-                at: time.now)
-            return (grant, decision)
+            do throws(ServiceError) {
+                let grant = try await grant(
+                    session, user: user, client: client, settings: settings, scope: scope ?? session.scope, at: now)
+                return .success((grant, decision))
+            } catch {
+                return .failure(error)
+            }
         }
     }
 

@@ -16,6 +16,21 @@ let contentionRules: [StoreRule] = [
         #expect(Set(serials.compactMap { $0 }).count == 200)
         #expect(try await store.stored(session.id).child == 201)
     },
+    StoreRule("an answer is prepared of what the change came to, and tells of nothing that is not stored") { store in
+        let user = try await store.given(Fixture.user())
+        let session = try await store.given(Fixture.session(of: user.id))
+        let answers = try await gather(50) { _ in
+            try await store.updateSession(session.id) { change -> UInt64 in
+                change.session.parent = change.session.child
+                change.session.child += 1
+                return change.session.child
+            } preparing: {
+                "child \($0)"
+            }
+        }
+        #expect(Set(answers.compactMap { $0 }) == Set((2...51).map { "child \($0)" }))
+        #expect(try await store.stored(session.id).child == 51)
+    },
     StoreRule("after an acknowledged end no change finds the session living") { store in
         let user = try await store.given(Fixture.user())
         let session = try await store.given(Fixture.session(of: user.id))

@@ -13,6 +13,12 @@ let sessionRules: [StoreRule] = [
         #expect(try await store.session(Fixture.sessionID()) == nil)
         let outcome: Bool? = try await store.updateSession(Fixture.sessionID()) { _ in true }
         #expect(outcome == nil)
+        let answer: Bool? = try await store.updateSession(Fixture.sessionID()) { _ in
+            true
+        } preparing: {
+            $0
+        }
+        #expect(answer == nil)
     },
     StoreRule("every member that can change is written") { store in
         let user = try await store.given(Fixture.user())
