@@ -18,6 +18,9 @@ struct StoreObservation: Sendable {
         let changes = metrics.counter("sojourn_store_changes_total", help: "Changes in these transactions.")
         let commits = metrics.histogram(
             "sojourn_store_commit_duration_seconds", help: "Commits that wrote: mostly the wait for the disk.")
+        let checkpoints = metrics.histogram(
+            "sojourn_store_checkpoint_duration_seconds",
+            help: "Copying SQLite's log into the database: changes wait meanwhile.")
         let failures = metrics.counter("sojourn_store_failures_total", help: "Errors of the database or the disk.")
         let failed = { @Sendable (sentence: String) in
             failures.increment()
@@ -28,7 +31,7 @@ struct StoreObservation: Sendable {
                 (batch.isCommitted ? committed : refused).increment()
                 changes.increment(by: UInt64(batch.changes))
                 if batch.wrote { commits.observe(batch.commitDuration) }
-            }, failed: failed)
+            }, checkpointEnded: { checkpoints.observe($0) }, failed: failed)
         postgres = PostgresStore.Observer(
             batchEnded: { count, duration in
                 committed.increment()

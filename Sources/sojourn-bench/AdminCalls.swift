@@ -28,6 +28,18 @@ struct AdminCalls {
         return Array(try JSONDecoder().decode(Tokens.self, from: Data(answer)).refresh_token.utf8)
     }
 
+    /// What the server counts, by name; of what has labels, the sum.
+    func metrics() throws -> [String: Double] {
+        var values: [String: Double] = [:]
+        for line in String(decoding: try call("GET", "/metrics", ""), as: UTF8.self).split(separator: "\n") {
+            guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+                continue
+            }
+            values[String(line[..<space].prefix { $0 != "{" }), default: 0] += value
+        }
+        return values
+    }
+
     private func call(_ method: String, _ path: String, _ body: String) throws -> [UInt8] {
         let request = """
             \(method) \(path) HTTP/1.1\r

@@ -61,56 +61,116 @@ final class LoadGenerator<Dialogue: Conversation> {
 
     /// Loads for that long, then waits for the answers that are on their way. A connection whose answer was wrong stays
     /// silent from then on.
+    func run(seconds: Double) throws -> LoadResult {
+        try measured(seconds: seconds) { result in
+            let end = monotonicNanoseconds() + Int64(seconds * 1e9)
+            var waiting = 0
+            for index in connections.indices where !broken.contains(index) {
+                try ask(index, at: monotonicNanoseconds())
+                waiting += 1
+            }
+            while waiting > 0 {
+                let count = try wait(nanoseconds: Self.patience)
+                guard count > 0 else { throw Failure("\(waiting) requests had no answer within 15 seconds") }
+                for position in 0..<count {
+                    let index = Int(events[position].data.u64)
+                    let now = monotonicNanoseconds()
+                    switch hear(index, at: now, until: end, &result) {
+                    case .waiting: break
+                    case .answered where now < end: try ask(index, at: now)
+                    case .answered, .failed: waiting -= 1
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks `perSecond` times a second for that long, at even distances, whether or not answers have come. A latency
+    /// counts from the instant at which its request was due: what waits for a free connection waits for the server.
+    func run(seconds: Double, perSecond: Double) throws -> LoadResult {
+        try measured(seconds: seconds) { result in
+            let start = monotonicNanoseconds()
+            let end = start + Int64(seconds * 1e9)
+            var idle = connections.indices.filter { !broken.contains($0) }
+            var (asked, waiting) = (0, 0)
+            while true {
+                let due = start + Int64(Double(asked) * 1e9 / perSecond)
+                if due >= end, waiting == 0 { return }
+                let pause = due < end && !idle.isEmpty ? due - monotonicNanoseconds() : Self.patience
+                if pause <= 0, let index = idle.popLast() {
+                    try ask(index, at: due)
+                    (asked, waiting) = (asked + 1, waiting + 1)
+                    continue
+                }
+                let count = try wait(nanoseconds: pause)
+                guard count > 0 || pause < Self.patience else {
+                    throw Failure("\(waiting) requests had no answer within 15 seconds")
+                }
+                for position in 0..<count {
+                    let index = Int(events[position].data.u64)
+                    switch hear(index, at: monotonicNanoseconds(), until: .max, &result) {
+                    case .waiting: continue
+                    case .answered: idle.append(index)
+                    case .failed: break
+                    }
+                    waiting -= 1
+                }
+            }
+        }
+    }
+
+    /// The longest wait for an answer.
+    private static var patience: Int64 { 15_000_000_000 }
+
+    /// Runs `body`, and adds what it cost.
     ///
     /// The load stays on the last core meanwhile; servers go where the system puts them. Else the threads of both push each
     /// other from core to core, and the figures tell of that.
-    func run(seconds: Double) throws -> LoadResult {
+    private func measured(seconds: Double, _ body: (inout LoadResult) throws -> Void) rethrows -> LoadResult {
         _ = CLinux_stay_on_core(Int32(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1)
         defer { _ = CLinux_stay_on_core(-1) }
         var result = LoadResult()
         result.latencies.reserveCapacity(Int(seconds * 100_000))
         let ownCPU = nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) ?? 0
-        let end = monotonicNanoseconds() + Int64(seconds * 1e9)
-        var waiting = 0
-        for (index, connection) in connections.enumerated() where !broken.contains(index) {
-            try connection.ask(at: monotonicNanoseconds())
-            waiting += 1
-        }
-        while waiting > 0 {
-            let count = epoll_wait(set, &events, Int32(events.count), 15_000)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Failure("\(waiting) requests had no answer within 15 seconds") }
-            for position in 0..<Int(count) {
-                let index = Int(events[position].data.u64)
-                waiting -= try turn(index, until: end, &result)
-            }
-        }
+        try body(&result)
         result.seconds = seconds
         result.ownCPUSeconds = Double((nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) ?? 0) - ownCPU) / 1e9
         return result
     }
 
-    /// Handles an event of one connection; returns 1 when it asks no more.
-    private func turn(_ index: Int, until end: Int64, _ result: inout LoadResult) throws -> Int {
+    /// Waits for events, at most that long; returns how many there are.
+    private func wait(nanoseconds: Int64) throws -> Int {
+        var time = duration(nanoseconds: nanoseconds)
+        while true {
+            let count = epoll_pwait2(set, &events, Int32(events.count), &time, nil)
+            if count >= 0 { return Int(count) }
+            guard errno == EINTR else { throw Failure.system("epoll_pwait2") }
+        }
+    }
+
+    private func ask(_ index: Int, at now: Int64) throws { try connections[index].ask(at: now) }
+
+    /// Reads what has come for one connection, and counts it.
+    private func hear(
+        _ index: Int, at now: Int64, until end: Int64, _ result: inout LoadResult
+    ) -> LoadConnection<Dialogue>.Progress {
         let connection = connections[index]
-        let now = monotonicNanoseconds()
-        guard connection.isWaiting else { return 0 }
-        switch connection.hear(at: now, &buffer) {
-        case .waiting: return 0
+        guard connection.isWaiting else { return .waiting }
+        let progress = connection.hear(at: now, &buffer)
+        switch progress {
+        case .waiting: break
         case .answered(let nanoseconds):
             result.answered += 1
-            guard now < end else { return 1 }
+            guard now < end else { break }
             result.completed += 1
             result.latencies.append(UInt32(clamping: nanoseconds / 1000))
-            try connection.ask(at: now)
-            return 0
         case .failed(let reason):
             result.errors += 1
             result.firstError = result.firstError ?? reason
             broken.insert(index)
             // Else the end of the stream would be reported for ever.
             epoll_ctl(set, EPOLL_CTL_DEL, connection.number, nil)
-            return 1
         }
+        return progress
     }
 }

@@ -7,15 +7,22 @@ struct RefreshBenchmark {
     let options: Options
 
     /// Several rounds of the same load.
-    private struct Rounds {
+    fileprivate struct Rounds {
         var perSecond: [Double] = []
         var cpuMilliseconds: [Double] = []
         var loadMicroseconds: [Double] = []
         var latencies: [Double: [Double]] = [:]
         var errors: [Double] = []
+        var perCommit: [Double] = []
+        var diskWrites: [Double] = []
+        var diskKibibytes: [Double] = []
+        var checkpoints: [Double] = []
+        var checkpointMilliseconds: [Double] = []
+        var halfRateMedians: [Double] = []
+        var halfRateP99s: [Double] = []
     }
 
-    private static let shares = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")]
+    fileprivate static let shares = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")]
 
     func run() async throws -> Report {
         let folder = try TemporaryFolder(in: options.folder)
@@ -27,7 +34,8 @@ struct RefreshBenchmark {
         for count in options.connections {
             let tokens = try preparation.tokens(count, server, launch)
             let load = try LoadGenerator(port: server.publicPort, tokens.map { RefreshChains($0) })
-            let rounds = try measure(load, server, count)
+            let calls = AdminCalls(server, launch)
+            let rounds = try measure(load, server, count) { try WorkCounters(calls, folder: folder.path) }
             add(rounds, count, machine, to: &report)
         }
         report.figures.append(Figure("server memory, peak", "MiB", [server.mebibytes("VmHWM")]))
@@ -74,21 +82,22 @@ struct RefreshBenchmark {
         return (http, sign, rows)
     }
 
-    private func measure(_ load: LoadGenerator<RefreshChains>, _ server: ServerProcess, _ count: Int) throws -> Rounds {
+    private func measure(
+        _ load: LoadGenerator<RefreshChains>, _ server: ServerProcess, _ count: Int, _ work: () throws -> WorkCounters
+    ) throws -> Rounds {
         var rounds = Rounds()
         _ = try load.run(seconds: 1)
         for round in 1...options.rounds {
-            let before = server.cpuSeconds
+            let (cpu, before) = (server.cpuSeconds, try work())
             let result = try load.run(seconds: options.seconds)
+            rounds.add(result, cpuSeconds: server.cpuSeconds - cpu, try work() - before)
             SojournBench.progress(
                 "\(count) connections, round \(round): \(Int(result.perSecond)) refreshes per second, \(result.errors) errors"
             )
             if let error = result.firstError { SojournBench.progress(error) }
-            rounds.perSecond.append(result.perSecond)
-            rounds.cpuMilliseconds.append((server.cpuSeconds - before) * 1000 / Double(max(1, result.answered)))
-            rounds.loadMicroseconds.append(result.ownMicroseconds)
-            rounds.errors.append(Double(result.errors))
-            for (share, _) in Self.shares { rounds.latencies[share, default: []].append(result.latency(share)) }
+            let half = try load.run(seconds: options.seconds, perSecond: result.perSecond / 2)
+            rounds.halfRateMedians.append(half.latency(0.5))
+            rounds.halfRateP99s.append(half.latency(0.99))
         }
         return rounds
     }
@@ -105,6 +114,13 @@ struct RefreshBenchmark {
         add("errors", "in a round", rounds.errors)
         add("server CPU for a refresh", "ms", rounds.cpuMilliseconds)
         add("CPU of the load for a refresh", "µs", rounds.loadMicroseconds)
+        add("refreshes in a commit", "on average", rounds.perCommit)
+        add("write operations of the disk for a refresh", "", rounds.diskWrites)
+        add("written to the disk for a refresh", "KiB", rounds.diskKibibytes)
+        add("checkpoints meanwhile", "per second", rounds.checkpoints)
+        add("time of a checkpoint", "ms, mean", rounds.checkpointMilliseconds)
+        add("latency p50 at half of that rate", "ms", rounds.halfRateMedians)
+        add("latency p99 at half of that rate", "ms", rounds.halfRateP99s)
         guard let http = machine.http[count], let rows = machine.rows[count] else { return }
         report.figures.append(Figure("GET /healthz", "per second", connections: count, http))
         report.figures.append(
@@ -112,6 +128,22 @@ struct RefreshBenchmark {
         let limit = 1 / (1 / http.median + 1 / machine.sign.median + 1 / rows.median)
         add("machine's limit", "per second", [limit])
         add("refreshes over the machine's limit", "times", rounds.perSecond.map { $0 / limit })
+    }
+}
+
+extension RefreshBenchmark.Rounds {
+    fileprivate mutating func add(_ result: LoadResult, cpuSeconds: Double, _ work: WorkCounters) {
+        let answered = Double(max(1, result.answered))
+        perSecond.append(result.perSecond)
+        cpuMilliseconds.append(cpuSeconds * 1000 / answered)
+        loadMicroseconds.append(result.ownMicroseconds)
+        errors.append(Double(result.errors))
+        for (share, _) in RefreshBenchmark.shares { latencies[share, default: []].append(result.latency(share)) }
+        perCommit.append(work.changes / work.commits)
+        diskWrites.append(work.writes / answered)
+        diskKibibytes.append(work.bytesWritten / 1024 / answered)
+        checkpoints.append(work.checkpoints / result.seconds)
+        checkpointMilliseconds.append(work.checkpointSeconds * 1000 / max(1, work.checkpoints))
     }
 }
 

@@ -10,6 +10,11 @@ func nanoseconds(of clock: clockid_t) -> Int64? {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
+/// A duration as the system's calls want it.
+func duration(nanoseconds: Int64) -> timespec {
+    timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+}
+
 /// Repeats `body`, which does so many operations at a time, for that long; returns operations per second.
 func rate(seconds: Double, _ body: () throws -> Int) rethrows -> Double {
     let start = monotonicNanoseconds()
