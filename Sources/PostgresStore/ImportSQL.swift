@@ -35,6 +35,11 @@ enum ImportSQL {
 
     static func existing(_ ids: ArrayParameter) -> Statement { Statement(selectingExisting, ids) }
 
+    static func named(_ keys: ArrayParameter) -> Statement { Statement(selectingNamed, keys) }
+
+    private static let selectingNamed = Template(
+        "SELECT id, username_key FROM users WHERE username_key = ANY ($1::text[])")
+
     /// Which of those users there are.
     static func existing(
         _ ids: [Identifier<User>], _ transaction: Transaction

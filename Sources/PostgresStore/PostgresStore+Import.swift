@@ -65,6 +65,22 @@ extension PostgresStore {
         }
     }
 
+    /// See `Store`. One round trip, however many names.
+    public func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
+        guard !usernames.isEmpty else { return [:] }
+        let keys = Dictionary(grouping: usernames, by: Text.key)
+        var array = ArrayParameter(of: .text)
+        for key in keys.keys { array.append(key) }
+        return try await read([ImportSQL.named(array)]) { (rows) throws(DatabaseError) in
+            var ids: [String: Identifier<User>] = [:]
+            let found = try rows[0].map { (row) throws(Contradiction) -> (Identifier<User>, String) in
+                (try row.identifier(), row.text())
+            }
+            for (id, key) in found { for name in keys[key] ?? [] { ids[name] = id } }
+            return ids
+        }
+    }
+
     /// See `Store`. Three round trips, however many tokens.
     public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
         guard !tokens.isEmpty else { return [] }

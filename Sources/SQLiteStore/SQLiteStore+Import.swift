@@ -33,6 +33,15 @@ extension SQLiteStore {
     }
 
     /// See `Store`.
+    public func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
+        try await read { (snapshot) throws(DatabaseError) -> [String: Identifier<User>] in
+            var ids: [String: Identifier<User>] = [:]
+            for name in usernames { ids[name] = try UserRow.find(.username(name), snapshot.connection)?.user.id }
+            return ids
+        }
+    }
+
+    /// See `Store`.
     public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
             var outcomes: [ImportOutcome] = []

@@ -283,6 +283,9 @@ public protocol Store: Sendable {
     /// transaction. One outcome for each, in order.
     func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome]
 
+    /// The users with those names, by the names as they are given; who is not there is left out.
+    func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>]
+
     /// Adds each foreign token. One that the store has already is kept as it is if it was exchanged, and replaced if
     /// not; one whose user is not there is left out. All in one transaction; one outcome for each, in order.
     func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome]

@@ -136,7 +136,7 @@ extension Importer {
         var tokens: [(line: Int, token: ForeignToken)] = []
         let epoch = try await store.settings().epoch
         let clients = Set(try await store.clients().map(\.id))
-        let users = try await users(named: Set(lines.compactMap(\.token.username)))
+        let users = try await store.userIDs(named: Set(lines.compactMap(\.token.username)))
         for (line, entry) in lines {
             guard clients.contains(entry.token.clientID) else {
                 refused.append((line, LineProblem("there is no client '\(entry.token.clientID)'")))
@@ -154,27 +154,6 @@ extension Importer {
         }
         let outcomes = try await store.importForeignTokens(tokens.map(\.token))
         return refused + note(outcomes, of: tokens.map { ($0.line, "the token") })
-    }
-
-    /// The ids of the users with those names, asked for all at once, so that a store can answer them together.
-    private func users(named names: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
-        let store = store
-        let found = await withTaskGroup(of: Result<(String, User?), StoreError>.self) { group in
-            for name in names {
-                group.addTask { () async -> Result<(String, User?), StoreError> in
-                    do throws(StoreError) {
-                        return .success((name, try await store.user(.username(name))))
-                    } catch { return .failure(error) }
-                }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        var ids: [String: Identifier<User>] = [:]
-        for result in found {
-            let (name, user) = try result.get()
-            ids[name] = user?.id
-        }
-        return ids
     }
 }
 

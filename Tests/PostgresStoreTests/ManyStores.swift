@@ -102,6 +102,10 @@ final class ManyStores: Store {
         try await next.importSessions(sessions)
     }
 
+    func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
+        try await next.userIDs(named: usernames)
+    }
+
     func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
         try await next.importForeignTokens(tokens)
     }

@@ -72,6 +72,13 @@ let importRules: [StoreRule] = [
         let outcomes = try await store.importUsers([zoe, other, anna])
         #expect(outcomes == [.kept, .kept, .usernameTaken])
     },
+    StoreRule("users are found by many names at once, however these are written") { store in
+        let anna = try await store.given(Fixture.user("anna"))
+        let zoe = try await store.given(Fixture.user("Zoë"))
+        let ids = try await store.userIDs(named: ["anna", "ANNA", "zoë", "bert"])
+        #expect(ids == ["anna": anna.id, "ANNA": anna.id, "zoë": zoe.id])
+        #expect(try await store.userIDs(named: []).isEmpty)
+    },
     StoreRule("imported sessions come back with every member, and are found by their user") { store in
         let user = try await store.given(Fixture.fullUser())
         let living = Fixture.fullSession(of: user.id)
