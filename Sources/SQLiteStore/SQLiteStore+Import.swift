@@ -58,6 +58,7 @@ extension SQLiteStore {
     }
 
     private static func importUser(_ user: User, _ connection: Connection) throws(DatabaseError) -> ImportOutcome {
+        if try UserRow.insertIfNew(user, connection) { return .written }
         let stored = try UserRow.find(.id(user.id), connection)?.user
         let namesake = try UserRow.find(.username(user.username), connection)?.user.id
         let outcome = ImportOutcome.of(user, stored: stored, namesake: namesake)
@@ -70,10 +71,16 @@ extension SQLiteStore {
     private static func importSession(
         _ session: Session, _ connection: Connection
     ) throws(DatabaseError) -> ImportOutcome {
+        let userNumber = try UserRow.number(of: session.userID, connection)
+        // What meets nothing, as nearly all do in an import, is added without looking; if its user is gone, only a tombstone.
+        if userNumber != nil || session.ending != nil,
+            try SessionRow.insertIfNew(session, userNumber: userNumber ?? UserRow.nobody, connection)
+        {
+            return .written
+        }
         let stored = try connection.first(SessionRow.selectByID, session.id) { (row) throws(Contradiction) in
             try SessionRow.read(&row)
         }
-        let userNumber = try UserRow.find(.id(session.userID), connection)?.number
         var living = try connection.first(
             SessionRow.selectLiving, userNumber, session.clientID, session.device.id
         ) { (row) throws(Contradiction) in try SessionRow.read(&row) }
@@ -90,8 +97,7 @@ extension SQLiteStore {
             if let stored {
                 try SessionRow.write(session, over: stored.session, number: stored.number, connection)
             } else {
-                // No row of a user has the number 0: a tombstone whose user is gone belongs to nobody.
-                try SessionRow.insert(session, userNumber: userNumber ?? 0, connection)
+                try SessionRow.insert(session, userNumber: userNumber ?? UserRow.nobody, connection)
             }
             return .written
         }

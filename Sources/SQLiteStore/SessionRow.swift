@@ -31,6 +31,9 @@ enum SessionRow {
 
     static let insert = Query(inserting: "user_number", SessionColumns.all, into: "sessions")
 
+    private static let insertIfNew = Query(
+        inserting: "user_number", SessionColumns.all, into: "sessions", onConflict: "ON CONFLICT DO NOTHING")
+
     /// The one session that lives on a device, if any.
     static let selectLiving = Query(
         """
@@ -123,9 +126,18 @@ enum SessionRow {
     static func insert(
         _ session: Session, userNumber: Int64, _ connection: Connection
     ) throws(DatabaseError) {
-        try connection.execute(insert) { row in
-            row.add(userNumber)
-            SessionColumns.write(session, to: &row)
-        }
+        try connection.execute(insert) { row in write(session, userNumber, to: &row) }
+    }
+
+    /// Adds a session unless its id is there already, or another one lives on its device; returns whether it was added.
+    static func insertIfNew(
+        _ session: Session, userNumber: Int64, _ connection: Connection
+    ) throws(DatabaseError) -> Bool {
+        try connection.execute(insertIfNew) { row in write(session, userNumber, to: &row) } == 1
+    }
+
+    private static func write(_ session: Session, _ userNumber: Int64, to row: inout Parameters) {
+        row.add(userNumber)
+        SessionColumns.write(session, to: &row)
     }
 }

@@ -11,7 +11,13 @@ enum UserRow {
 
     static let selectByKey = Query("SELECT \(columns) FROM users u WHERE u.username_key = ?")
 
+    private static let selectNumber = Query(
+        "SELECT u.number, u.id FROM users u WHERE u.number = (SELECT number FROM users WHERE id = ?)")
+
     static let insert = Query(inserting: "username_key", UserColumns.all, into: "users")
+
+    private static let insertIfNew = Query(
+        inserting: "username_key", UserColumns.all, into: "users", onConflict: "ON CONFLICT DO NOTHING")
 
     /// Everything but the id, by which the row is found.
     static let update = Query(
@@ -50,6 +56,18 @@ enum UserRow {
         }
     }
 
+    /// The number of the user with that id.
+    static func number(of id: Identifier<User>, _ connection: Connection) throws(DatabaseError) -> Int64? {
+        try connection.first(selectNumber, id) { (row) throws(Contradiction) in
+            let number = row.integer()
+            _ = try row.identifier(id)
+            return number
+        }
+    }
+
+    /// Whose row no user has: a tombstone whose user is gone belongs to nobody.
+    static let nobody: Int64 = 0
+
     /// Reads a user, who must be the one that is `known`.
     static func read(_ row: inout Row, known: Identifier<User>? = nil) throws(Contradiction) -> Numbered {
         Numbered(number: row.integer(), user: try UserColumns.read(&row, known: known))
@@ -58,6 +76,11 @@ enum UserRow {
     /// Adds a user.
     static func insert(_ user: User, _ connection: Connection) throws(DatabaseError) {
         try connection.execute(insert) { row in write(user, to: &row) }
+    }
+
+    /// Adds a user unless the id or the name is there already; returns whether it was added.
+    static func insertIfNew(_ user: User, _ connection: Connection) throws(DatabaseError) -> Bool {
+        try connection.execute(insertIfNew) { row in write(user, to: &row) } == 1
     }
 
     /// Writes all that can change of a user.

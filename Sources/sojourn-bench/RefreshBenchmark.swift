@@ -57,7 +57,8 @@ struct RefreshBenchmark {
         let users = try await filler.addUsers(max(1, options.sessions / SessionFiller.sessionsPerUser))
         let sessions = try await filler.addSessions(options.sessions, of: users)
         await store.close()
-        return .filled(sessions.shuffled(), launch.rootKeys)
+        var random = FastRandom()
+        return .filled(sessions.shuffled(using: &random), launch.rootKeys)
     }
 
     /// What the machine can do of each part, and the HTTP part of it with this server.

@@ -1,13 +1,17 @@
-import Cryptography
 import Glibc
 import SQLiteStore
 import Sessions
 
-/// Fills a database through the store's own calls, as many at a time as share a commit well.
+/// Fills a database by the store's own import.
+///
+/// The records come in as many rows as a user has devices, each sorted by id. So every page of an index is written a few times
+/// and not once for each of its entries, as it would be by ids at random; and it is as full as pages are to which entries were
+/// added again and again.
 struct SessionFiller {
     /// Sessions of one user: two phones, a tablet, one more app.
     static let sessionsPerUser = 4
-    private static let width = 512
+    /// Records that share a transaction; while one such part is written, the next one is made.
+    private static let partCount = 25_000
 
     let store: SQLiteStore
 
@@ -21,50 +25,64 @@ struct SessionFiller {
 
     /// Adds `count` users; returns their ids.
     func addUsers(_ count: Int) async throws -> [Identifier<User>] {
-        try await inParallel(count) { number in
-            let id = Identifier<User>(random: .system)
-            let username = "user-\(Hex.encode(Array(id.bytes.prefix(6))))-\(number)"
-            let profile = User.Profile(email: "\(username)@example.org")
-            let user = User(id: id, username: username, profile: profile, createdAt: Self.now)
-            guard try await store.insertUser(user, events: []) else { throw Failure("\(username) exists already") }
-            return id
-        }
-    }
-
-    /// Adds `count` sessions, some for each user in turn; returns their ids.
-    func addSessions(_ count: Int, of users: [Identifier<User>]) async throws -> [Identifier<Session>] {
-        try await inParallel(count) { number in
-            let (id, userID) = (Identifier<Session>(random: .system), users[number % users.count])
-            let device = Device(
-                id: Hex.encode(randomBytes(count: 16)), name: "Pixel 9", platform: "android", appVersion: "4.12.0")
-            let found: Void? = try await store.openSession(
-                userID: userID, clientID: Client.mobileID, deviceID: device.id
-            ) { opening in
-                opening.session = Session(
-                    id: id, userID: userID, clientID: Client.mobileID, device: device, authenticationMethods: ["pwd"],
-                    startedAt: Self.now, epoch: opening.settings.epoch)
+        let ids = Self.sortedIDs(of: User.self, count)
+        try await inParts(ids.indices) { part in
+            let users = part.map { number in
+                let username = "user-\(ids[number].description.prefix(12))-\(number)"
+                return User(
+                    id: ids[number], username: username, profile: User.Profile(email: "\(username)@example.org"),
+                    createdAt: Self.now)
             }
-            guard found != nil else { throw Failure("the user of a session is gone") }
-            return id
+            return try await store.importUsers(users)
         }
+        return ids
     }
 
-    /// Runs `body` for every number below `count`, some hundred at a time, and collects what comes back in any order.
-    private func inParallel<Value: Sendable>(
-        _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
-    ) async throws -> [Value] {
-        try await withThrowingTaskGroup(of: [Value].self) { group in
-            let width = Self.width
-            for first in 0..<min(width, count) {
+    /// Adds `count` sessions, one for each user in turn; returns their ids.
+    func addSessions(_ count: Int, of users: [Identifier<User>]) async throws -> [Identifier<Session>] {
+        var all: [Identifier<Session>] = []
+        all.reserveCapacity(count)
+        let epoch = try await store.settings().epoch
+        while all.count < count {
+            let ids = Self.sortedIDs(of: Session.self, min(users.count, count - all.count))
+            try await inParts(ids.indices) { part in
+                var random = FastRandom()
+                let sessions = part.map { Self.session(ids[$0], of: users[$0], epoch, &random) }
+                return try await store.importSessions(sessions)
+            }
+            all += ids
+        }
+        return all
+    }
+
+    private static func session(
+        _ id: Identifier<Session>, of userID: Identifier<User>, _ epoch: Int64, _ random: inout FastRandom
+    ) -> Session {
+        let deviceID = Identifier<Session>(words: (random.next(), random.next())).description
+        let device = Device(id: deviceID, name: "Pixel 9", platform: "android", appVersion: "4.12.0")
+        return Session(
+            id: id, userID: userID, clientID: Client.mobileID, device: device, authenticationMethods: ["pwd"],
+            startedAt: now, epoch: epoch)
+    }
+
+    private static func sortedIDs<Subject>(of: Subject.Type, _ count: Int) -> [Identifier<Subject>] {
+        var random = FastRandom()
+        return (0..<count).map { _ in Identifier(words: (random.next(), random.next())) }.sorted { $0.words < $1.words }
+    }
+
+    /// Runs `add` for one part of `numbers` after the other, two at a time.
+    private func inParts(
+        _ numbers: Range<Int>, _ add: @escaping @Sendable (Range<Int>) async throws -> [ImportOutcome]
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: Self.partCount) {
+                if first >= numbers.lowerBound + 2 * Self.partCount { try await group.next() }
                 group.addTask {
-                    var values: [Value] = []
-                    for number in stride(from: first, to: count, by: width) { values.append(try await body(number)) }
-                    return values
+                    let outcomes = try await add(first..<min(first + Self.partCount, numbers.upperBound))
+                    guard outcomes.allSatisfy({ $0 == .written }) else { throw Failure("a record was there already") }
                 }
             }
-            var all: [Value] = []
-            for try await values in group { all += values }
-            return all
+            try await group.waitForAll()
         }
     }
 }

@@ -64,7 +64,7 @@ struct StoreBenchmark {
         await store.close()
         report.figures.append(
             Figure("bytes for a session", "bytes", [Double(try Self.bytes(path) - bytesBefore) / Double(count)]))
-        report.figures.append(Figure("durable new sessions", "per second", [Double(count) / seconds]))
+        report.figures.append(Figure("sessions imported", "per second", [Double(count) / seconds]))
         return sessions
     }
 
