@@ -122,7 +122,8 @@ let package = Package(
         .testTarget(
             name: "PostgresStoreTests",
             dependencies: [
-                "PostgresStore", "PostgresStage", "TLSStage", "StoreConformance", "StoreFoundation", "Sessions",
+                "PostgresStore", "SQLiteStore", "PostgresStage", "TLSStage", "StoreConformance", "StoreFoundation",
+                "Sessions",
                 "Cryptography",
                 "Migrations", "Locks",
             ], swiftSettings: strict),

@@ -160,10 +160,12 @@ public struct Administration: Sendable {
     public func requestPasswordReset(
         of reference: UserReference, by origin: Origin
     ) async throws(ServiceError) -> (token: String, expiresAt: Instant) {
-        let (now, random) = (context.clock.now, context.random)
+        let now = context.clock.now
+        // Drawn here, because a transaction that is run again must come to the same.
+        let secret = context.random.bytes(PasswordResetToken.secretCount)
         let expiresAt = now + Self.passwordResetLifetime
         let text = try await accounts.update(reference) { change -> Result<String, ServiceError> in
-            let token = PasswordResetToken(userID: change.user.id, random: random)
+            let token = PasswordResetToken(userID: change.user.id, secret: secret)
             change.user.passwordReset = User.PasswordReset(secretHash: token.secretHash, expiresAt: expiresAt)
             change.events.append(AuditEvent(.passwordResetRequested, at: now, by: origin, userID: change.user.id))
             return .success(token.text)

@@ -4,14 +4,15 @@ internal import Cryptography
 /// hash of the secret, which is random, so that a fast hash is enough.
 struct PasswordResetToken: Sendable {
     static let prefix = "sjp_"
-    private static let secretCount = 32
+    static let secretCount = 32
 
     let userID: Identifier<User>
     private let secret: [UInt8]
 
-    init(userID: Identifier<User>, random: RandomSource) {
+    /// The token of a user with a new secret of `secretCount` random bytes.
+    init(userID: Identifier<User>, secret: [UInt8]) {
         self.userID = userID
-        secret = random.bytes(Self.secretCount)
+        self.secret = secret
     }
 
     init?(_ text: String) {

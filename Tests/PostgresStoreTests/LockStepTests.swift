@@ -1,0 +1,49 @@
+import Cryptography
+import FoundationEssentials
+import PostgresStore
+import SQLiteStore
+import Sessions
+import StoreConformance
+import Testing
+
+/// Random histories, played to SQLite and to PostgreSQL in lock-step: every call goes to both, and what comes back must
+/// be the same, and what the model says.
+@Suite struct LockStepTests {
+    @Test(arguments: 101...105 as ClosedRange<UInt64>)
+    func bothStoresAnswerEveryCallAlike(seed: UInt64) async throws {
+        try await Self.withTwins { sqlite, postgres in
+            var history = try await RandomHistory(seed: seed, store: TwinStore(sqlite, postgres))
+            try await history.play(1_500)
+        }
+    }
+
+    @Test func aDifferenceIsNoticed() async throws {
+        try await Self.withTwins { sqlite, postgres in
+            let user = User(id: Identifier(random: .system), username: "a", profile: .init(), createdAt: Self.start)
+            let isNew = try await postgres.insertUser(user, events: [])
+            #expect(isNew)
+            await #expect(throws: StoreError.self) {
+                try await TwinStore(sqlite, postgres).user(.id(user.id))
+            }
+            await #expect(throws: StoreError.self) {
+                try await TwinStore(sqlite, postgres).updateUser(.id(user.id)) { $0.user.profile.email = "a@b.example" }
+            }
+        }
+    }
+
+    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+
+    private static func withTwins(_ body: (SQLiteStore, PostgresStore) async throws -> Void) async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/lock-step-\(UUID().uuidString).sqlite"
+        defer {
+            for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        }
+        try await withStore { postgres in
+            var options = SQLiteStore.Options(clock: WallClock { Self.start })
+            options.decisionDeadline = .seconds(3600)
+            let sqlite = try SQLiteStore(path: path, options: options)
+            try await body(sqlite, postgres)
+            await sqlite.close()
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Sessions
+
+/// Two stores, of which each call asks both.
+struct TwinStore: Store {
+    let first: any Store
+    let second: any Store
+
+    init(_ first: any Store, _ second: any Store) { (self.first, self.second) = (first, second) }
+
+    private func both<Value>(
+        _ call: (any Store) async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let (one, other) = (try await call(first), try await call(second))
+        guard isSame(one, other) else { throw .corrupted("the stores differ: \(one) and \(other)") }
+        return one
+    }
+
+    private func isSame<Value>(_ one: Value, _ other: Value) -> Bool {
+        if let one = one as? any Equatable { return one.isEqual(to: other) }
+        return String(reflecting: one) == String(reflecting: other)
+    }
+
+    var keyRevision: Int64 { first.keyRevision }
+
+    func updateSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await both { (store) async throws(StoreError) in try await store.updateSession(id, change) }
+    }
+
+    func openSession<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await both { (store) async throws(StoreError) in
+            try await store.openSession(userID: userID, clientID: clientID, deviceID: deviceID, decide)
+        }
+    }
+
+    func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
+        try await both { (store) async throws(StoreError) in try await store.session(id) }
+    }
+
+    func sessions(
+        of userID: Identifier<User>, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<SessionRecord> {
+        try await both { (store) async throws(StoreError) in
+            try await store.sessions(of: userID, after: cursor, limit: limit)
+        }
+    }
+
+    func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
+        try await both { (store) async throws(StoreError) in try await store.insertUser(user, events: events) }
+    }
+
+    func user(_ reference: UserReference) async throws(StoreError) -> User? {
+        try await both { (store) async throws(StoreError) in try await store.user(reference) }
+    }
+
+    func users(matching query: String?, after cursor: String?, limit: Int) async throws(StoreError) -> Page<User> {
+        try await both { (store) async throws(StoreError) in
+            try await store.users(matching: query, after: cursor, limit: limit)
+        }
+    }
+
+    func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> {
+        try await both { (store) async throws(StoreError) in try await store.updateUser(reference, change) }
+    }
+
+    func clients() async throws(StoreError) -> [Client] {
+        try await both { (store) async throws(StoreError) in try await store.clients() }
+    }
+
+    func client(_ id: String) async throws(StoreError) -> Client? {
+        try await both { (store) async throws(StoreError) in try await store.client(id) }
+    }
+
+    func updateClient<Outcome: Sendable>(
+        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.updateClient(id, change) }
+    }
+
+    func settings() async throws(StoreError) -> Settings {
+        try await both { (store) async throws(StoreError) in try await store.settings() }
+    }
+
+    func updateSettings<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.updateSettings(change) }
+    }
+
+    func updateSigningKeys<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.updateSigningKeys(change) }
+    }
+
+    func updateAdminKeys<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.updateAdminKeys(change) }
+    }
+
+    func adminKeys() async throws(StoreError) -> [AdminKey] {
+        try await both { (store) async throws(StoreError) in try await store.adminKeys() }
+    }
+
+    func append(_ events: [AuditEvent]) async throws(StoreError) {
+        try await both { (store) async throws(StoreError) in try await store.append(events) }
+    }
+
+    func events(
+        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
+    ) async throws(StoreError) -> [RecordedEvent] {
+        try await both { (store) async throws(StoreError) in
+            try await store.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID)
+        }
+    }
+
+    func sweepSessions(
+        after cursor: Identifier<Session>?, limit: Int, _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
+    ) async throws(StoreError) -> SweepStep {
+        try await both { (store) async throws(StoreError) in
+            try await store.sweepSessions(after: cursor, limit: limit, isForgotten)
+        }
+    }
+
+    func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await both { (store) async throws(StoreError) in try await store.sweepEvents(before: instant, limit: limit)
+        }
+    }
+
+    func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
+        try await both { (store) async throws(StoreError) in try await store.exportSessions(after: cursor, limit: limit)
+        }
+    }
+
+    func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importUsers(users) }
+    }
+
+    func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importSessions(sessions) }
+    }
+
+    func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
+        try await both { (store) async throws(StoreError) in try await store.userIDs(named: usernames) }
+    }
+
+    func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importForeignTokens(tokens) }
+    }
+
+    func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {
+        try await both { (store) async throws(StoreError) in try await store.foreignTokens(after: cursor, limit: limit)
+        }
+    }
+
+    func updateForeignToken<Outcome: Sendable>(
+        _ digest: [UInt8], _ change: @escaping @Sendable (inout ForeignTokenChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await both { (store) async throws(StoreError) in try await store.updateForeignToken(digest, change) }
+    }
+
+    func ping() async throws(StoreError) {
+        try await both { (store) async throws(StoreError) in try await store.ping() }
+    }
+}
+
+extension Equatable {
+    fileprivate func isEqual(to other: some Any) -> Bool { (other as? Self) == self }
+}
