@@ -55,7 +55,7 @@ let package = Package(
         // Row 4: the domain meets the wire and the disk
         .target(
             name: "Endpoints",
-            dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Sessions", "Telemetry"], swiftSettings: strict),
+            dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry"], swiftSettings: strict),
         .target(
             name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
         .target(

@@ -20,6 +20,7 @@ public struct Endpoints: Sendable {
     let accounts: AccountService
     let administration: Administration
     let metrics: EndpointMetrics
+    let doors: Doors
     let registry: MetricsRegistry
     let logger: Logger
     let isStopping: @Sendable () -> Bool
@@ -33,11 +34,13 @@ public struct Endpoints: Sendable {
     ///
     /// - Parameters:
     ///   - metrics: gets the metrics of this module, and is what `GET /metrics` shows.
+    ///   - doorLimits: how often may be tried what could be guessing.
     ///   - backups: what copies the database while it serves, if this one can.
     ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
+        doorLimits: DoorLimits = DoorLimits(),
         backups: (any BackupService)? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
@@ -48,6 +51,7 @@ public struct Endpoints: Sendable {
         administration = Administration(context)
         self.registry = registry
         metrics = EndpointMetrics(registry, routes: Route.all)
+        doors = Doors(doorLimits, registry, stopwatch: stopwatch)
         self.logger = logger
         self.isStopping = isStopping
         self.backups = backups
@@ -146,7 +150,7 @@ public struct Endpoints: Sendable {
                 return try await handle(self, call)
             }
         } catch {
-            return errorResponse(error, to: call)
+            return errorResponse(doors.refusal(error, of: call), to: call)
         }
     }
 }

@@ -30,6 +30,7 @@ extension Endpoints {
     }
 
     static let internalText = "Something unexpected happened. Nobody is logged out by it."
+    static let tooManyText = "Too many tries. Nobody is logged out by it: try again later."
     static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
 
     /// Seconds after which trying again makes sense: a store that was briefly busy, a queue that has to shrink, a fault.
@@ -37,6 +38,7 @@ extension Endpoints {
         switch error {
         case ServiceError.store(.unavailable): 1
         case ServiceError.overloaded: 2
+        case ServiceError.tooManyRequests(let wait): Int(wait / .seconds(1)) + 1
         default: 5
         }
     }
@@ -47,6 +49,7 @@ extension Endpoints {
         case .store(.unavailable): Problem(.serviceUnavailable, code: "unavailable", detail: unavailableText)
         case .store(.corrupted): .internalError
         case .overloaded: Problem(.serviceUnavailable, code: "overloaded", detail: unavailableText)
+        case .tooManyRequests: Problem(.tooManyRequests, code: "too_many_requests", detail: tooManyText)
         case .refused(let reason):
             Problem(
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
@@ -87,6 +90,7 @@ extension Endpoints {
         switch error {
         case .store(.unavailable), .overloaded:
             OAuthError(.serviceUnavailable, .temporarilyUnavailable, unavailableText)
+        case .tooManyRequests: OAuthError(.tooManyRequests, .temporarilyUnavailable, tooManyText)
         case .store(.corrupted): OAuthError(.internalServerError, .serverError, internalText)
         case .refused(let reason), .loginRefused(let reason):
             OAuthError(

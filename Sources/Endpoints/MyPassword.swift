@@ -8,8 +8,10 @@ extension Endpoints {
         let (old, new) = (
             try members.requiredString("old_password"), try members.requiredString("new_password")
         )
-        try await accounts.changePassword(
-            of: session.user, in: session.session.id, from: old, to: new, by: call.origin)
+        try await doors.password(from: call.caller) { () async throws(ServiceError) in
+            try await accounts.changePassword(
+                of: session.user, in: session.session.id, from: old, to: new, by: call.origin)
+        }
         return .noContent
     }
 
@@ -19,7 +21,9 @@ extension Endpoints {
         let (token, new) = (
             try members.requiredString("reset_token"), try members.requiredString("new_password")
         )
-        try await accounts.resetPassword(token: token, to: new, from: call.origin)
+        try await doors.reset(from: call.caller) { () async throws(ServiceError) in
+            try await accounts.resetPassword(token: token, to: new, from: call.origin)
+        }
         return .noContent
     }
 }

@@ -30,9 +30,11 @@ extension Endpoints {
         switch try call.authorization() {
         case .bearer(let token)?: userID = try await tokens.authenticate(token, from: call.origin).user.id
         case .basic(let credentials)?:
-            userID = try await accounts.verifiedUser(
-                username: credentials.userID, password: credentials.password, from: call.origin
-            ).id
+            userID = try await doors.password(from: call.caller) { () async throws(ServiceError) in
+                try await accounts.verifiedUser(
+                    username: credentials.userID, password: credentials.password, from: call.origin
+                ).id
+            }
         case nil: throw RequestProblem.unauthenticated
         }
         let user = try await accounts.setLogins(

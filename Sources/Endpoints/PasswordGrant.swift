@@ -28,7 +28,10 @@ extension Endpoints {
         _ request: LoginRequest, username: String, password: String, _ call: Call
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
-            let grant = try await tokens.login(request, username: username, password: password, from: call.origin)
+            try doors.admitLogin(username: username, deviceID: request.device.id)
+            let grant = try await doors.password(from: call.caller) { () async throws(ServiceError) in
+                try await tokens.login(request, username: username, password: password, from: call.origin)
+            }
             let response = TokenAnswer.response(grant)
             metrics.countLogin()
             return response

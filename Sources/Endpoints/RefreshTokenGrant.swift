@@ -36,7 +36,7 @@ extension Endpoints {
             return response
         } catch {
             metrics.countRefresh(failing: error)
-            throw error
+            throw doors.refusal(error, ofSession: try await tokens.refreshedSession(in: request.token))
         }
     }
 }

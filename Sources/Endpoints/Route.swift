@@ -47,6 +47,8 @@ final class Route: Sendable {
     /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
     /// the conditions there those of somebody else's request.
     let isRepresentation: Bool
+    /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
+    let countsRefusals: Bool
     /// The name in metrics and log: `POST /oauth/token`.
     let name: String
 
@@ -61,6 +63,7 @@ final class Route: Sendable {
         self.challenge = challenge
         self.handler = handler
         isRepresentation = method == .get && !pattern.hasPrefix("/v1/verify")
+        countsRefusals = place == .public && (face == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
         name = "\(method.rawValue) \(pattern)"
     }
 }

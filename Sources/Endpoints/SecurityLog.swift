@@ -39,6 +39,8 @@ extension Endpoints {
         case .store(.unavailable(let text)): (.error, "store unavailable: \(text)")
         case .store(.corrupted(let text)): (.error, "store corrupted: \(text)")
         case .overloaded: (.warning, "overloaded")
+        // Metrics count them: a flood of calls must not become a flood of lines.
+        case .tooManyRequests: (.debug, "too_many_requests")
         case .refused(.ended(.refreshTokenReused)): (.notice, "refresh_token_reused")
         case .refused(let reason), .loginRefused(let reason): (.info, reason.rawValue)
         case .invalidCredentials: (.info, "invalid_credentials")

@@ -20,6 +20,7 @@ public struct Application: Sendable {
     public let firstAdminKey: String?
 
     private let logger: Logger
+    private let doorLimits: DoorLimits
 
     /// Opens the database, makes what a new one needs, and reads the keys. Nothing is hashed here and no session is
     /// read, so that a start takes milliseconds however much the database holds.
@@ -51,6 +52,7 @@ public struct Application: Sendable {
         let store = database.store
         self.metrics = metrics
         logger = surroundings.logger
+        doorLimits = configuration.limits.doorLimits
         let isNew = try await Self.isNew(store)
         let source = configuration.rootKeySource(surroundings)
         let rootKeys = try Self.rootKeys(configuration, surroundings, mayCreate: isNew)
@@ -96,7 +98,8 @@ public struct Application: Sendable {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
-            context: context, metrics: metrics, logger: logger, backups: backups, isStopping: isStopping)
+            context: context, metrics: metrics, logger: logger, doorLimits: doorLimits, backups: backups,
+            isStopping: isStopping)
     }
 
     /// Waits for what was asked and lets go of the database.

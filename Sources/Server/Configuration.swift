@@ -1,4 +1,5 @@
 public import Cryptography
+public import Endpoints
 public import HTTP
 public import Sockets
 public import Telemetry
@@ -209,6 +210,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var passwordHashWidth = 2
     /// Passwords that wait to be hashed. Beyond: 503.
     public var passwordHashPending = 64
+    /// How often may be tried what could be guessing. Beyond: 429.
+    public var doors = DoorLimits()
 
     /// The defaults.
     public init() {}

@@ -1,3 +1,4 @@
+internal import Endpoints
 internal import Sockets
 
 // The table of keys, section by section. Ranges keep out what cannot be meant: a time-out of nothing, a limit that no
@@ -74,6 +75,20 @@ extension ConfigurationKey {
         count("limits.password_hash_width", 1...64, "passwords", \.limits.passwordHashWidth),
         count("limits.password_hash_pending", 1...10_000, "passwords", \.limits.passwordHashPending),
     ]
+
+    static let doors = [
+        perMinute(.wrongPasswordsPerAddress, \.limits.doors.wrongPasswordsPerAddress),
+        perMinute(.loginsPerDevice, \.limits.doors.loginsPerDevice),
+        perMinute(.failedResetsPerAddress, \.limits.doors.failedResetsPerAddress),
+        perMinute(.refusedTokensPerAddress, \.limits.doors.refusedTokensPerAddress),
+        perMinute(.refusedTokensPerSession, \.limits.doors.refusedTokensPerSession),
+    ]
+
+    private static func perMinute(
+        _ limit: DoorLimits.Name, _ member: any WritableKeyPath<Configuration, Int> & Sendable
+    ) -> ConfigurationKey {
+        count(limit.rawValue, 0...1_000_000, "times", member)
+    }
 
     static let cleanUp = [
         count("cleanup.rows_per_second", 10...1_000_000, "rows per second", \.cleanUp.rowsPerSecond),

@@ -60,6 +60,13 @@ extension Request {
 }
 
 extension ServerLimits {
+    /// The limits in the endpoints' terms.
+    var doorLimits: DoorLimits {
+        var limits = doors
+        limits.ipv6PrefixBits = ipv6PrefixBits
+        return limits
+    }
+
     /// The limits in the engine's terms.
     var engine: HTTPServer.Configuration {
         var engine = HTTPServer.Configuration()

@@ -6,6 +6,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case store(StoreError)
     /// Too much waits to be done. Nobody is logged out by this: try again.
     case overloaded
+    /// Too many tries. Nobody is logged out by this: try again after that long.
+    case tooManyRequests(retryAfter: Duration)
     /// A refresh was refused.
     case refused(RefusalReason)
     /// Unknown user or wrong password: the same answer, equally slow.

@@ -86,6 +86,11 @@ extension TokenService {
         return try await claims(of: text, rollingTokens.read)?.refreshToken.flatMap(context.refreshTokens.decode)
     }
 
+    /// The session whose refresh token `text` is, or holds, whether or not it lives.
+    public func refreshedSession(in text: String) async throws(ServiceError) -> Identifier<Session>? {
+        try await refreshToken(in: text)?.sessionID
+    }
+
     /// Eight bytes of SHA-256: enough to tell the keys of one device's retries apart, and nothing to learn from.
     static func shortHash(_ idempotencyKey: String) -> UInt64 {
         sha256(Array(idempotencyKey.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

@@ -1,0 +1,70 @@
+import FoundationEssentials
+import HTTP
+import Sessions
+import Synchronization
+import Telemetry
+
+@testable import Endpoints
+
+/// Endpoints with limits of their own in front of a stage's domain, and a stopwatch that the test moves.
+struct DoorStage: Sendable {
+    private final class Stopwatch: Sendable {
+        let nanoseconds = Atomic<Int64>(0)
+    }
+
+    let stage: Stage
+    let endpoints: Endpoints
+    let registry = MetricsRegistry()
+    private let stopwatch = Stopwatch()
+
+    init(_ stage: Stage, _ limits: DoorLimits) {
+        self.stage = stage
+        endpoints = Endpoints(
+            context: stage.context, metrics: registry,
+            logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
+            doorLimits: limits,
+            stopwatch: { [stopwatch] in stopwatch.nanoseconds.load(ordering: .relaxed) })
+    }
+
+    /// Lets time pass for the limits; the domain's clock stands.
+    func wait(seconds: Int64) { stopwatch.nanoseconds.add(seconds * 1_000_000_000, ordering: .relaxed) }
+
+    func send(_ request: Request, from address: String?) async -> Answer {
+        let caller = Caller(remoteAddress: address, listener: .public)
+        return Answer(await endpoints.reply(to: request, from: caller).response())
+    }
+
+    func json(
+        _ method: Method, _ target: String, _ json: String, authorization: String? = nil,
+        from address: String? = "192.0.2.1"
+    ) async -> Answer {
+        var fields: Fields = ["Content-Type": "application/json"]
+        if let authorization { fields.append("Authorization", authorization) }
+        return await send(Request(method, target, fields: fields, body: Array(json.utf8)), from: address)
+    }
+
+    func form(_ target: String, _ form: String, from address: String? = "192.0.2.1") async -> Answer {
+        await send(
+            Request(
+                .post, target, fields: ["Content-Type": "application/x-www-form-urlencoded"], body: Array(form.utf8)),
+            from: address)
+    }
+
+    func logIn(
+        _ password: String = Stage.password, as username: String = "anna", device: String = "phone-1",
+        from address: String? = "192.0.2.1"
+    ) async -> Answer {
+        await json(
+            .post, "/v1/login",
+            #"{"username":"\#(username)","password":"\#(password)","device":{"id":"\#(device)"}}"#, from: address)
+    }
+
+    func refresh(_ token: String, from address: String? = "192.0.2.1") async -> Answer {
+        await form("/oauth/token", "grant_type=refresh_token&refresh_token=\(token)", from: address)
+    }
+
+    /// How often a limit was met, by the metrics.
+    func refusals(_ limit: DoorLimits.Name) -> Bool {
+        registry.render().contains("sojourn_too_many_requests_total{limit=\"\(limit.rawValue)\"}")
+    }
+}
