@@ -31,6 +31,8 @@ public final class SQLiteStore: Store {
         public var clock: WallClock
         /// Is told of batches and failures.
         public var observer = Observer()
+        /// So many pages are copied while changes wait; more are copied beside them.
+        var briefCheckpointFrames = 128
         /// When SQLite waits for the disk. Less than `full` is there to show what it would lose.
         var synchronous = Synchronous.full
 

@@ -44,13 +44,14 @@ final class Writer: Sendable {
         /// Nil once the store is closed.
         var connection: Connection?
         var mustRepair = false
-        var framesSinceCheckpoint = 0
+        var plan: CheckpointPlan
     }
 
     private let state: Locked<State>
     private let published: PublishedCatalogue
     private let damage: Damage
     private let options: SQLiteStore.Options
+    private let pass: CheckpointPass
     private let open: @Sendable () throws(DatabaseError) -> Connection
 
     /// A writer that starts with a connection of `open`, whose log is empty.
@@ -58,7 +59,11 @@ final class Writer: Sendable {
         published: PublishedCatalogue, damage: Damage, options: SQLiteStore.Options, connection: sending Connection,
         reopen: @escaping @Sendable () throws(DatabaseError) -> Connection
     ) {
-        state = Locked(State(connection: connection))
+        state = Locked(
+            State(
+                connection: connection,
+                plan: CheckpointPlan(due: options.checkpointFrames, few: options.briefCheckpointFrames)))
+        pass = CheckpointPass(now: options.now, open: reopen)
         self.published = published
         self.damage = damage
         self.options = options
@@ -77,6 +82,7 @@ final class Writer: Sendable {
     func finish() {
         state.withLock { state in
             guard let connection = state.connection.take() else { return }
+            pass.finish()
             do throws(DatabaseError) {
                 try Self.copyWholeLog(connection)
             } catch {
@@ -116,7 +122,7 @@ final class Writer: Sendable {
                 let connection = try Self.connection(of: state)
                 switch try attempt(remaining, in: connection, start: start) {
                 case .committed(let answers, let wrote):
-                    if wrote { state.framesSinceCheckpoint += connection.takePagesWritten() }
+                    if wrote { state.plan.wrote(pages: connection.takePagesWritten()) }
                     return refused + answers
                 case .mustLeaveOut(let index, let error):
                     // It wrote something before it failed. The others are run again without it: changes are pure.
@@ -215,10 +221,12 @@ final class Writer: Sendable {
 
     /// Makes the database trustworthy again after a failed write, or throws.
     private func repair(_ state: inout State) throws(DatabaseError) {
+        pass.finish()
         let connection = try open()
         state.connection = connection
         try Self.copyWholeLog(connection)
-        state.framesSinceCheckpoint = 0
+        _ = pass.takeOutcome()
+        state.plan.allCopied()
         state.mustRepair = false
     }
 
@@ -230,26 +238,46 @@ final class Writer: Sendable {
         }
     }
 
-    /// Between batches, when the log has grown: copies what the readers allow. Callers have had their answers.
+    /// After a batch whose callers have had their answers: brings the log into the database as the plan has it.
     private func checkpointIfDue(_ state: inout State) {
-        guard state.framesSinceCheckpoint >= options.checkpointFrames, !state.mustRepair, damage.refusal == nil else {
+        guard !state.mustRepair, damage.refusal == nil, !pass.isRunning else { return }
+        if let outcome = pass.takeOutcome() {
+            options.observer.checkpointEnded(outcome.duration)
+            switch outcome.result {
+            case .success(let checkpoint):
+                state.plan.passEnded(
+                    isComplete: checkpoint.framesCopied == checkpoint.framesInLog, pagesInLog: checkpoint.framesInLog)
+            case .failure(let error): checkpointFailed(error, &state)
+            }
             return
         }
+        switch state.plan.next() {
+        case .nothing: break
+        case .pass: pass.begin()
+        case .pause: checkpoint(&state)
+        }
+    }
+
+    /// Copies what the readers allow, while the changes wait.
+    private func checkpoint(_ state: inout State) {
         let start = options.now()
         do throws(DatabaseError) {
             let checkpoint = try Self.connection(of: state).checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-            // What a reader kept back is tried again a quarter of the way later.
-            let isComplete = checkpoint.framesInLog == checkpoint.framesCopied
-            state.framesSinceCheckpoint = isComplete ? 0 : options.checkpointFrames * 3 / 4
+            state.plan.pauseEnded(isComplete: checkpoint.framesInLog == checkpoint.framesCopied)
         } catch {
-            options.observer.failed(error.description)
-            switch error.consequence {
-            case .stopsStore: damage.note(error, options.observer)
-            case .failsBatch: state.framesSinceCheckpoint = options.checkpointFrames * 3 / 4
-            case .distrustsConnection, .failsChange: state.mustRepair = true
-            }
+            checkpointFailed(error, &state)
         }
         options.observer.checkpointEnded(options.now() - start)
+    }
+
+    private func checkpointFailed(_ error: DatabaseError, _ state: inout State) {
+        options.observer.failed(error.description)
+        state.plan.failed()
+        switch error.consequence {
+        case .stopsStore: damage.note(error, options.observer)
+        case .failsBatch: break
+        case .distrustsConnection, .failsChange: state.mustRepair = true
+        }
     }
 
     private static let begin = Query("BEGIN IMMEDIATE")

@@ -26,11 +26,15 @@ import Testing
             Fault(testDescription: "failing fsync", disk: FaultTests.failingSync),
         ]
 
-    @Test(arguments: fullFile) func aFullFileLeavesTheLogToHoldWhatIsAcknowledged(_ fault: Fault) async throws {
+    @Test(arguments: fullFile, [0, 128])
+    func aFullFileLeavesTheLogToHoldWhatIsAcknowledged(_ fault: Fault, briefCheckpointFrames: Int) async throws {
         try await TemporaryFolder.with { folder in
             let user = Example.user()
             let session = Example.session(of: user.id)
-            let store = try await FaultTests.store(in: folder, user, session) { $0.checkpointFrames = 1 }
+            let store = try await FaultTests.store(in: folder, user, session) {
+                $0.checkpointFrames = 1
+                $0.briefCheckpointFrames = briefCheckpointFrames
+            }
             try await store.ping()
             try await FaultyDisk.failing(folder.database, fault.disk) {
                 for serial in 2...9 as ClosedRange<UInt64> {
