@@ -41,6 +41,7 @@ let package = Package(
             resources: [
                 .embedInCode("001_create_tables.sqlite.sql"), .embedInCode("001_create_tables.postgres.sql"),
                 .embedInCode("002_add_foreign_tokens.sqlite.sql"), .embedInCode("002_add_foreign_tokens.postgres.sql"),
+                .embedInCode("003_add_client_dpop.sqlite.sql"), .embedInCode("003_add_client_dpop.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
@@ -55,7 +56,8 @@ let package = Package(
         // Row 4: the domain meets the wire and the disk
         .target(
             name: "Endpoints",
-            dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry"], swiftSettings: strict),
+            dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry"],
+            swiftSettings: strict),
         .target(
             name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
         .target(

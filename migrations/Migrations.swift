@@ -104,5 +104,9 @@ public struct Migration: Sendable {
             version: 2, name: "add_foreign_tokens", effect: .addsTables(["foreign_tokens"]),
             sqlite: String(decoding: PackageResources._02_add_foreign_tokens_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._02_add_foreign_tokens_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 3, name: "add_client_dpop", effect: .addsColumns(to: ["clients"]),
+            sqlite: String(decoding: PackageResources._03_add_client_dpop_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._03_add_client_dpop_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -67,7 +67,7 @@ extension Endpoints {
 struct ClientMembers: Sendable {
     static let names = [
         "client_name", "token_endpoint_auth_method", "grant_types", "scope", "token_style", "offline_session_idle",
-        "offline_session_max", "access_token_lifetime", "refresh_after",
+        "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
     ]
 
     private let name: String??
@@ -79,9 +79,10 @@ struct ClientMembers: Sendable {
     private let offlineSessionMax: Duration??
     private let accessTokenLifetime: Duration??
     private let refreshAfter: Duration??
+    private let dpop: Client.ProofDemand?
 
     init(_ members: Members) throws {
-        try members.refuseNull("token_endpoint_auth_method", "grant_types", "scope", "token_style")
+        try members.refuseNull("token_endpoint_auth_method", "grant_types", "scope", "token_style", "dpop")
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
@@ -92,6 +93,7 @@ struct ClientMembers: Sendable {
         offlineSessionMax = try members.change("offline_session_max", members.seconds)
         accessTokenLifetime = try members.change("access_token_lifetime", members.seconds)
         refreshAfter = try members.change("refresh_after", members.seconds)
+        dpop = try members.word("dpop", as: Client.ProofDemand.self)
     }
 
     /// Sets what the body names; the domain says whether it goes together.
@@ -105,6 +107,7 @@ struct ClientMembers: Sendable {
         if let offlineSessionMax { client.offlineSessionMax = offlineSessionMax }
         if let accessTokenLifetime { client.accessTokenLifetime = accessTokenLifetime }
         if let refreshAfter { client.refreshAfter = refreshAfter }
+        if let dpop { client.dpop = dpop }
     }
 }
 
@@ -122,6 +125,7 @@ struct ClientAnswer: Encodable {
     let offlineSessionMax: Int64?
     let accessTokenLifetime: Int64?
     let refreshAfter: Int64?
+    let dpop: String
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -136,6 +140,7 @@ struct ClientAnswer: Encodable {
         offlineSessionMax = client.offlineSessionMax?.wholeSeconds
         accessTokenLifetime = client.accessTokenLifetime?.wholeSeconds
         refreshAfter = client.refreshAfter?.wholeSeconds
+        dpop = client.dpop.rawValue
     }
 
     enum CodingKeys: String, CodingKey {
@@ -151,5 +156,6 @@ struct ClientAnswer: Encodable {
         case offlineSessionMax = "offline_session_max"
         case accessTokenLifetime = "access_token_lifetime"
         case refreshAfter = "refresh_after"
+        case dpop
     }
 }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import HTTP
 internal import Sessions
 internal import Telemetry
@@ -31,11 +32,17 @@ extension Endpoints {
     }
 
     /// `POST /admin/v1/users/{user}/sessions`: tokens for a user whom another backend authenticated. The device is made
-    /// up when the body names none.
+    /// up when the body names none. `dpop_jkt` binds the session to the key of the app that it is for.
     func mintSession(_ call: Call) async throws -> Response {
         let members = try Members(
-            call, known: ["client_id", "device", "authentication_mode", "scope"], mayBeMissing: true)
-        let request = try members.loginRequest(on: try members.device() ?? Device(id: madeUpDeviceID()))
+            call, known: ["client_id", "device", "authentication_mode", "scope", "dpop_jkt"], mayBeMissing: true)
+        var request = try members.loginRequest(on: try members.device() ?? Device(id: madeUpDeviceID()))
+        if let thumbprint = try members.identifier("dpop_jkt") {
+            guard Base64URL.decode(thumbprint)?.count == 32 else {
+                throw members.refused("dpop_jkt", "must be the SHA-256 thumbprint of a key in base64url")
+            }
+            request.keyThumbprint = thumbprint
+        }
         let user = try call.user()
         do throws(ServiceError) {
             let response = TokenAnswer.response(

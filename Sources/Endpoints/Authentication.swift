@@ -6,8 +6,8 @@ internal import Sessions
 extension Endpoints {
     /// The living session of the rolling token in the `Authorization` field.
     func authenticatedSession(_ call: Call) async throws -> AuthenticatedSession {
-        guard case .bearer(let token)? = try call.authorization() else { throw RequestProblem.unauthenticated }
-        return try await tokens.authenticate(token, from: call.origin)
+        let (token, use) = try presentedToken(call)
+        return try await tokens.authenticate(token, as: use, from: call.origin)
     }
 
     /// The admin whose key is in the `Authorization` field, as the audit trail names them. Whoever can open the admin
@@ -45,7 +45,7 @@ extension Endpoints {
             return .authenticated(
                 try await tokens.authenticateClient(
                     id: credentials.userID, secret: credentials.password, method: .clientSecretBasic))
-        case .bearer?: throw ServiceError.invalidClient
+        case .bearer?, .dpop?: throw ServiceError.invalidClient
         case nil: break
         }
         guard let id else {

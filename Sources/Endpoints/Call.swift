@@ -13,6 +13,8 @@ struct Call: Sendable {
     let parameter: String
     /// Who asks, for the audit trail: `user`, `admin:KEY`, `client:ID`.
     var actor = "user"
+    /// The thumbprint of the key that the request holds a good proof of, once that was looked at.
+    var provenKey: String?
 
     init(request: Request, caller: Caller, requestID: String, route: Route, parameter: String) {
         self.request = request
@@ -96,6 +98,8 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unknownAdminKey
     /// `grant_type` names a grant that is not there (RFC 6749 section 5.2).
     case unsupportedGrantType
+    /// The proof of possession in the field `DPoP` is not taken; whether it came with an access token.
+    case unproven(ProofProblem, withAccessToken: Bool)
     /// A token of a type that cannot be revoked (RFC 7009 section 2.2.1).
     case unsupportedTokenType
 }

@@ -4,10 +4,13 @@ internal import Sessions
 
 extension Endpoints {
     /// `grant_type=client_credentials` (RFC 6749 section 4.4): a token for the client itself, without a session.
-    func clientCredentialsGrant(_ request: TokenRequest, _ identity: ClientIdentity) async throws -> Response {
+    func clientCredentialsGrant(
+        _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
+    ) async throws -> Response {
         let granted = try await tokens.clientCredentials(
-            try await client(identity), scope: try request.requestedScope())
+            try await client(identity), scope: try request.requestedScope(), keyThumbprint: call.provenKey)
         return TokenAnswer.response(
-            granted.accessToken, scope: granted.scope, issuedAt: granted.issuedAt, expiresAt: granted.expiresAt)
+            granted.accessToken, scope: granted.scope, issuedAt: granted.issuedAt, expiresAt: granted.expiresAt,
+            isBound: call.provenKey != nil)
     }
 }

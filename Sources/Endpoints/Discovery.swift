@@ -30,7 +30,8 @@ extension Endpoints {
                 grantTypes: OAuth.GrantType.allCases.map(\.rawValue),
                 authMethods: ([.none] + confidential).map(\.rawValue),
                 confidentialAuthMethods: confidential.map(\.rawValue),
-                signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted()))
+                signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted(),
+                proofAlgorithms: DPoPProof.algorithms.map(\.rawValue)))
     }
 
     private func cacheable(_ value: some Encodable) throws -> Response {

@@ -90,6 +90,7 @@ public struct Endpoints: Sendable {
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
             return .later {
                 var answer = await answer(call)
+                appendNonce(to: &answer, call.request)
                 finish(&answer, call.request, call.caller, id, route, start)
                 return answer
             }

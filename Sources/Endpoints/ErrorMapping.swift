@@ -62,6 +62,7 @@ extension Endpoints {
         case .invalidToken(let reason?):
             Problem(
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .proofMissing: problem(.unproven(.malformed, withAccessToken: false))
         case .invalidClient: Problem(.badRequest, code: "invalid_client", detail: "The client is unknown.")
         case .unauthorizedClient:
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
@@ -100,6 +101,7 @@ extension Endpoints {
                     reauthenticate: reason.reauthenticate))
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
+        case .proofMissing: oauthError(.unproven(.malformed, withAccessToken: false))
         case .invalidClient:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")
@@ -128,6 +130,9 @@ extension Endpoints {
         case .malformedCredentials:
             Problem(.badRequest, code: "invalid_request", detail: "The credentials cannot be read.")
         case .unknownAdminKey: Problem(.unauthorized, code: "invalid_token", detail: "The admin key is not valid.")
+        case .unproven(let proof, let withAccessToken):
+            Problem(
+                withAccessToken ? .unauthorized : .badRequest, code: proof.code.rawValue, detail: proof.sentence)
         case .unsupportedGrantType, .unsupportedTokenType:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
@@ -146,6 +151,7 @@ extension Endpoints {
             OAuthError(.preconditionFailed, .invalidRequest, "A condition of the request does not hold.")
         case .unauthenticated, .malformedCredentials, .unknownAdminKey:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
+        case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
         case .unsupportedTokenType:
             OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")
@@ -155,16 +161,38 @@ extension Endpoints {
     /// Adds the schemes that would be taken (RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 6749 section 5.2).
     private func challenge(_ call: Call, _ error: any Error, _ response: inout Response) {
         if call.route.challenge != .basic {
-            var bearer = #"Bearer realm="sojourn""#
-            switch error {
-            case ServiceError.invalidToken, RequestProblem.unknownAdminKey:
-                bearer += #", error="invalid_token", error_description="The token is not valid, or no longer.""#
-            default: break
+            let (scheme, parameters) = tokenChallenge(call, error)
+            response.fields.append(
+                "WWW-Authenticate", #"Bearer realm="sojourn""# + (scheme == .bearer ? parameters : ""))
+            // Admin keys are bound to nothing.
+            if call.caller.listener == .public {
+                response.fields.append(
+                    "WWW-Authenticate",
+                    #"DPoP realm="sojourn", algs="ES256 EdDSA""# + (scheme == .dpop ? parameters : ""))
             }
-            response.fields.append("WWW-Authenticate", bearer)
         }
         if call.route.challenge != .bearer {
             response.fields.append("WWW-Authenticate", #"Basic realm="sojourn", charset="UTF-8""#)
+        }
+    }
+}
+
+extension Endpoints {
+    private enum TokenScheme {
+        case bearer, dpop
+    }
+
+    /// What was wrong with a token, and the scheme to which that is said: the one by which it came (RFC 6750 section 3,
+    /// RFC 9449 section 7.1).
+    private func tokenChallenge(_ call: Call, _ error: any Error) -> (TokenScheme, parameters: String) {
+        switch error {
+        case RequestProblem.unproven(let proof, _):
+            return (.dpop, #", error="\#(proof.code.rawValue)", error_description="\#(proof.sentence)""#)
+        case ServiceError.invalidToken, RequestProblem.unknownAdminKey:
+            let parameters = #", error="invalid_token", error_description="The token is not valid, or no longer.""#
+            if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
+            return (.bearer, parameters)
+        default: return (.bearer, "")
         }
     }
 }

@@ -24,12 +24,12 @@ extension Endpoints {
         case .inactive: break
         case .rollingToken(let token):
             answer.describe(token.session, of: token.user, scope: token.scope)
-            answer.tokenType = "Bearer"
+            answer.bind(to: token.session.keyThumbprint)
             answer.aud = context.audience
             answer.iat = token.issuedAt.secondsSinceEpoch
             answer.exp = token.expiresAt.secondsSinceEpoch
-        case .clientToken(let clientID, let scope, let issuedAt, let expiresAt):
-            answer.tokenType = "Bearer"
+        case .clientToken(let clientID, let scope, let issuedAt, let expiresAt, let keyThumbprint):
+            answer.bind(to: keyThumbprint)
             answer.aud = context.audience
             answer.clientID = clientID
             answer.sub = clientID
@@ -38,6 +38,7 @@ extension Endpoints {
             answer.exp = expiresAt.secondsSinceEpoch
         case .refreshToken(let record, let expiresAt):
             answer.describe(record.session, of: record.user, scope: record.session.scope)
+            answer.cnf = record.session.keyThumbprint.map(IntrospectionResponse.Confirmation.init)
             answer.exp = expiresAt.secondsSinceEpoch
         }
         return answer
@@ -45,6 +46,12 @@ extension Endpoints {
 }
 
 extension IntrospectionResponse {
+    /// The type of an access token that is bound to a key, or to none (RFC 9449 section 6.2).
+    fileprivate mutating func bind(to keyThumbprint: String?) {
+        tokenType = keyThumbprint == nil ? "Bearer" : "DPoP"
+        cnf = keyThumbprint.map(Confirmation.init)
+    }
+
     /// What both tokens of a session have in common.
     fileprivate mutating func describe(_ session: Session, of user: User?, scope granted: Scope) {
         scope = granted.tokens.isEmpty ? nil : granted.description

@@ -13,7 +13,8 @@ extension Endpoints {
         }
         let password = try members.requiredString("password")
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
-        let request = try members.loginRequest(on: device)
+        var request = try members.loginRequest(on: device)
+        request.keyThumbprint = try provenKey(call)
         // A confidential client has to prove itself, which this call does not ask for: /oauth/token does.
         guard try await administration.isPublic(clientID: request.clientID) else { throw ServiceError.invalidClient }
         return try await logIn(request, username: username, password: password, call)

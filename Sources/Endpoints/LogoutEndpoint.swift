@@ -7,13 +7,17 @@ extension Endpoints {
     func logOut(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["refresh_token"], mayBeMissing: true)
         let token: String
+        let use: TokenUse
         switch (try call.authorization(), try members.string("refresh_token")) {
-        case (.bearer(let rolling)?, nil): token = rolling
-        case (nil, let refreshToken?): token = refreshToken
+        case (.bearer(let rolling)?, nil): (token, use) = (rolling, .bearer)
+        case (.dpop(let rolling)?, nil): (token, use) = (rolling, try provenUse(of: rolling, call))
+        case (nil, let refreshToken?):
+            token = refreshToken
+            use = try provenKey(call).map { .proven(keyThumbprint: $0) } ?? .bearer
         case (nil, nil), (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
-        try await tokens.logOut(token, from: call.origin)
+        try await tokens.logOut(token, as: use, from: call.origin)
         return .noContent
     }
 }

@@ -28,7 +28,7 @@ extension Endpoints {
         let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
         let userID: Identifier<User>
         switch try call.authorization() {
-        case .bearer(let token)?: userID = try await tokens.authenticate(token, from: call.origin).user.id
+        case .bearer?, .dpop?: userID = try await authenticatedSession(call).user.id
         case .basic(let credentials)?:
             userID = try await doors.password(from: call.caller) { () async throws(ServiceError) in
                 try await accounts.verifiedUser(

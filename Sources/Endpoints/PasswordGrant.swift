@@ -16,7 +16,9 @@ extension Endpoints {
                 "device_name", "must have 1 to \(Device.textLengthMax) bytes and no control characters")
         }
         let device = Device(id: try request.namedDevice() ?? madeUpDeviceID(), name: request.deviceName)
-        let login = LoginRequest(clientID: client.id, device: device, scope: try request.requestedScope())
+        let login = LoginRequest(
+            clientID: client.id, device: device, scope: try request.requestedScope(),
+            keyThumbprint: call.provenKey)
         return try await logIn(login, username: username, password: password, call)
     }
 

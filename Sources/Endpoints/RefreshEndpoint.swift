@@ -4,20 +4,26 @@ internal import Sessions
 
 extension Endpoints {
     /// `POST /v1/refresh`: a public client renews its token, with `{refresh_token}` or, for a client that keeps one
-    /// string, with that as Bearer.
+    /// string, with that as Bearer or, when it is bound to a key, as DPoP.
     func refresh(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["refresh_token", "device_id"], mayBeMissing: true)
         let token: String
+        var key: String?
         switch (try call.authorization(), try members.string("refresh_token")) {
         case (.bearer(let single)?, nil): token = single
-        case (nil, let refreshToken?): token = refreshToken
+        case (.dpop(let single)?, nil):
+            token = single
+            key = try provenKey(call, accessToken: single)
+        case (nil, let refreshToken?):
+            token = refreshToken
+            key = try provenKey(call)
         case (nil, nil): throw members.refused("refresh_token", "is missing")
         case (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
         let request = RefreshRequest(
             token: token, clientID: nil, deviceID: try members.identifier("device_id"),
-            idempotencyKey: try call.idempotencyKey())
+            idempotencyKey: try call.idempotencyKey(), provenKeyThumbprint: key)
         return try await refresh(request, call)
     }
 }

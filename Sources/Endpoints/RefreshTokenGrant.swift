@@ -8,7 +8,7 @@ extension Endpoints {
         guard let token = request.refreshToken else { throw RequestProblem.invalid("refresh_token", "is missing") }
         var refresh = RefreshRequest(
             token: token, clientID: nil, deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
-            scope: try request.requestedScope())
+            scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
         switch identity {
         case .unnamed: break
         case .named(let id):

@@ -49,6 +49,8 @@ final class Route: Sendable {
     let isRepresentation: Bool
     /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
     let countsRefusals: Bool
+    /// Whether a proxy asks here about the request of somebody else.
+    let isForwardAuthentication: Bool
     /// The name in metrics and log: `POST /oauth/token`.
     let name: String
 
@@ -62,7 +64,8 @@ final class Route: Sendable {
         self.face = face
         self.challenge = challenge
         self.handler = handler
-        isRepresentation = method == .get && !pattern.hasPrefix("/v1/verify")
+        isForwardAuthentication = pattern.hasPrefix("/v1/verify")
+        isRepresentation = method == .get && !isForwardAuthentication
         countsRefusals = place == .public && (face == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
         name = "\(method.rawValue) \(pattern)"
     }

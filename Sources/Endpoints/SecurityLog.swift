@@ -28,6 +28,7 @@ extension Endpoints {
             case .unreadable(let detail): (.debug, detail)
             case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType:
                 (.debug, "unsupported")
+            case .unproven(let problem, _): (.info, "proof \(problem.rawValue)")
             case .preconditionFailed: (.debug, "precondition_failed")
             }
         default: (.error, "\(error)")
@@ -45,6 +46,7 @@ extension Endpoints {
         case .refused(let reason), .loginRefused(let reason): (.info, reason.rawValue)
         case .invalidCredentials: (.info, "invalid_credentials")
         case .invalidToken(let reason): (.info, reason?.rawValue ?? "invalid_token")
+        case .proofMissing: (.info, "proof missing")
         case .invalidClient: (.info, "invalid_client")
         case .unauthorizedClient: (.info, "unauthorized_client")
         case .invalidScope: (.info, "invalid_scope")

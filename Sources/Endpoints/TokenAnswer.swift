@@ -7,7 +7,8 @@ enum TokenAnswer {
     /// The answer to a login or a refresh.
     static func response(_ grant: TokenGrant) -> Response {
         var answer = answer(
-            grant.accessToken, scope: grant.scope, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt)
+            grant.accessToken, scope: grant.scope, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
+            isBound: grant.session.keyThumbprint != nil)
         answer.refreshToken = grant.refreshToken
         answer.refreshAfter = grant.refreshAfter.secondsSinceEpoch
         answer.sessionID = grant.session.id.description
@@ -21,17 +22,18 @@ enum TokenAnswer {
 
     /// The answer to a client that gets a token for itself.
     static func response(
-        _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant
+        _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant, isBound: Bool
     ) -> Response {
-        response(answer(accessToken, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt))
+        response(answer(accessToken, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt, isBound: isBound))
     }
 
     private static func answer(
-        _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant
+        _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant, isBound: Bool
     ) -> TokenResponse {
         var answer = TokenResponse(
             accessToken: accessToken, expiresIn: (expiresAt - issuedAt).wholeSeconds,
             issuedAt: issuedAt.secondsSinceEpoch, expiresAt: expiresAt.secondsSinceEpoch)
+        if isBound { answer.tokenType = "DPoP" }
         // RFC 6749 section 3.3: a scope has at least one token, so that none at all is left out.
         answer.scope = scope.tokens.isEmpty ? nil : scope.description
         return answer

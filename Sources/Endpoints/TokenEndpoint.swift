@@ -9,14 +9,16 @@ extension Endpoints {
         let request = TokenRequest(try call.form())
         guard let name = request.grantType else { throw RequestProblem.invalid("grant_type", "is missing") }
         guard let grantType = OAuth.GrantType(rawValue: name) else { throw RequestProblem.unsupportedGrantType }
-        // 2. The client, as far as it shows itself.
-        let identity = try await clientIdentity(call, id: request.clientID, secret: request.clientSecret)
+        // 2. The key that the tokens are to be bound to, or are bound to already (RFC 9449 section 5).
         var call = call
+        call.provenKey = try provenKey(call)
+        // 3. The client, as far as it shows itself.
+        let identity = try await clientIdentity(call, id: request.clientID, secret: request.clientSecret)
         if case .authenticated(let client) = identity { call.actor = "client:\(client.id)" }
-        // 3. The grant.
+        // 4. The grant.
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
-        case .clientCredentials: return try await clientCredentialsGrant(request, identity)
+        case .clientCredentials: return try await clientCredentialsGrant(request, identity, call)
         case .password: return try await passwordGrant(request, identity, call)
         }
     }

@@ -8,10 +8,10 @@ extension Endpoints {
     ///
     /// Envoy asks with the method of the original request and appends its path: hence the route for any rest.
     func verify(_ call: Call) async throws -> Response {
-        guard case .bearer(let token)? = try call.authorization() else { throw RequestProblem.unauthenticated }
+        let (token, use) = try presentedToken(call)
         var response = Response(status: .ok)
         do throws(ServiceError) {
-            let session = try await tokens.authenticate(token, from: call.origin)
+            let session = try await tokens.authenticate(token, as: use, from: call.origin)
             response.fields.append("X-User-Id", session.user.id.description)
             response.fields.append("X-Session-Id", session.session.id.description)
             response.fields.append("X-Device-Id", session.session.device.id)
@@ -19,8 +19,8 @@ extension Endpoints {
             response.fields.append("X-Scope", session.scope.description)
         } catch {
             guard error == .invalidToken(nil),
-                case .clientToken(let clientID, let scope, _, _) = try await tokens.introspect(
-                    token, from: call.origin)
+                case .clientToken(let clientID, let scope, _, _, let key) = try await tokens.introspect(
+                    token, from: call.origin), use.fits(key)
             else { throw error }
             response.fields.append("X-Client-Id", clientID)
             response.fields.append("X-Scope", scope.description)

@@ -1,16 +1,18 @@
 internal import FoundationEssentials
 internal import HTTP
 
-/// What an `Authorization` field holds: one of the two schemes of this server.
+/// What an `Authorization` field holds: one of the three schemes of this server.
 public enum Authorization: Hashable, Sendable {
     /// RFC 7617.
     case basic(BasicCredentials)
     /// RFC 6750 section 2.1: the token.
     case bearer(String)
+    /// RFC 9449 section 7.1: a token that is bound to a key, whose proof is in another field.
+    case dpop(String)
 
     /// What is wrong with a field.
     public enum Problem: Error, Hashable, Sendable {
-        /// Neither `Basic` nor `Bearer`.
+        /// Neither `Basic` nor `Bearer` nor `DPoP`.
         case unknownScheme
         /// A known scheme with credentials that it does not have.
         case malformed
@@ -25,6 +27,9 @@ public enum Authorization: Hashable, Sendable {
         if Self.equal(scheme, "bearer") {
             guard Self.isToken68(credentials) else { throw .malformed }
             self = .bearer(String(Substring(credentials)))
+        } else if Self.equal(scheme, "dpop") {
+            guard Self.isToken68(credentials) else { throw .malformed }
+            self = .dpop(String(Substring(credentials)))
         } else if Self.equal(scheme, "basic") {
             guard let basic = BasicCredentials(token68: Array(credentials)) else { throw .malformed }
             self = .basic(basic)

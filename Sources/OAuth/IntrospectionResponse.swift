@@ -8,7 +8,7 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
     public var clientID: String?
     /// The login name of the user.
     public var username: String?
-    /// `Bearer` for an access token; absent for a refresh token, so that none passes for an access token.
+    /// `Bearer` or `DPoP` for an access token; absent for a refresh token, so that none passes for an access token.
     public var tokenType: String?
     /// The Unix second from which it is no longer accepted.
     public var exp: Int64?
@@ -27,6 +27,18 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
     /// The Unix second of the interactive login.
     public var authTime: Int64?
 
+    /// The key that it is bound to (RFC 9449 section 6.2).
+    public var cnf: Confirmation?
+
+    /// How the holder of a bound token proves that it is theirs (RFC 7800).
+    public struct Confirmation: Codable, Hashable, Sendable {
+        /// The thumbprint of the key (RFC 9449 section 6.1).
+        public var jkt: String
+
+        /// Bound to the key with that thumbprint.
+        public init(jkt: String) { self.jkt = jkt }
+    }
+
     /// A token that is active, or not, of which nothing else is said yet.
     public init(active: Bool) { self.active = active }
 
@@ -38,5 +50,6 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
         case exp, iat, sub, aud, iss, sid
         case deviceID = "device_id"
         case authTime = "auth_time"
+        case cnf
     }
 }

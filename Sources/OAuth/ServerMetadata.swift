@@ -25,11 +25,14 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var subjectTypesSupported = ["public"]
     /// Demanded by OpenID Connect Discovery: the algorithms of the published keys.
     public var idTokenSigningAlgValuesSupported: [String]
+    /// What may sign proofs of possession (RFC 9449 section 5.1).
+    public var dpopSigningAlgValuesSupported: [String]
 
     /// The metadata of the server at `issuer`, whose endpoints are at those paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
-        grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], signingAlgorithms: [String]
+        grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], signingAlgorithms: [String],
+        proofAlgorithms: [String]
     ) {
         // RFC 8414 section 2: the issuer is compared as it stands, so the slash that it may end in stays there.
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
@@ -43,6 +46,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         revocationEndpointAuthMethodsSupported = authMethods
         introspectionEndpointAuthMethodsSupported = confidentialAuthMethods
         idTokenSigningAlgValuesSupported = signingAlgorithms
+        dpopSigningAlgValuesSupported = proofAlgorithms
     }
 
     enum CodingKeys: String, CodingKey {
@@ -58,5 +62,6 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case introspectionEndpointAuthMethodsSupported = "introspection_endpoint_auth_methods_supported"
         case subjectTypesSupported = "subject_types_supported"
         case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
+        case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"
     }
 }

@@ -42,7 +42,7 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
 
     /// The access token.
     public var accessToken: String
-    /// `Bearer` (RFC 6750).
+    /// `Bearer` (RFC 6750), or `DPoP` (RFC 9449) when it is bound to a key.
     public var tokenType = "Bearer"
     /// Seconds until the access token expires.
     public var expiresIn: Int64

@@ -1,6 +1,7 @@
 public import Cryptography
 public import Endpoints
 public import HTTP
+public import Sessions
 public import Sockets
 public import Telemetry
 
@@ -109,6 +110,21 @@ public struct Configuration: Hashable, Sendable {
         public var absoluteMaximum = Duration.seconds(31_536_000)
     }
 
+    /// What proofs of possession (RFC 9449) have to be like.
+    public struct DPoP: Hashable, Sendable {
+        /// Whether a proof must hold a nonce of the server.
+        public var nonce = ProofPolicy.NonceDemand.off
+        /// How long after it was made a proof is taken.
+        public var proofAge = Duration.seconds(60)
+        /// How far the clock of a device may be ahead.
+        public var proofLead = Duration.seconds(15)
+        /// How many proofs are remembered, so that none is taken twice.
+        public var proofMemory = 100_000
+
+        /// The same, as the domain takes it.
+        var policy: ProofPolicy { ProofPolicy(age: proofAge, lead: proofLead, nonce: nonce, memory: proofMemory) }
+    }
+
     /// How fast the rows of what is over leave the database, and when.
     public struct CleanUp: Hashable, Sendable {
         /// Rows that are looked at, and deleted at most, in a second: a bound on the writes of clean-up.
@@ -146,6 +162,8 @@ public struct Configuration: Hashable, Sendable {
     public var keys = Keys()
     /// What no admin can raise at run time.
     public var sessions = Sessions()
+    /// What proofs of possession have to be like.
+    public var dpop = DPoP()
     /// A limit for everything that a client can make grow or wait.
     public var limits = ServerLimits()
     /// How fast the rows of what is over leave the database, and when.

@@ -44,6 +44,13 @@ extension ConfigurationKey {
         seconds("sessions.absolute_max_lifetime", 60...315_360_000, \.sessions.absoluteMaximum)
     ]
 
+    static let dpop = [
+        word("dpop.nonce", \.dpop.nonce),
+        seconds("dpop.proof_age_seconds", 1...3600, \.dpop.proofAge),
+        seconds("dpop.proof_lead_seconds", 0...600, \.dpop.proofLead),
+        count("dpop.proof_memory", 1000...100_000_000, "proofs", \.dpop.proofMemory),
+    ]
+
     static let limits = [
         count("limits.request_line_bytes", 256...65536, "bytes", \.limits.requestLineBytes),
         count("limits.field_count", 8...1000, "lines", \.limits.fieldCount),

@@ -19,7 +19,8 @@ public struct ConfigurationKey: Sendable {
     func isIn(_ section: String) -> Bool { path.hasPrefix(section + ".") }
 
     /// Every key, in the order of `config/sojourn.json5`.
-    public static let all: [ConfigurationKey] = server + database + keys + sessions + limits + doors + cleanUp + log
+    public static let all: [ConfigurationKey] =
+        server + database + keys + sessions + dpop + limits + doors + cleanUp + log
 
     /// The key at `path`.
     public static func at(_ path: String) -> ConfigurationKey? { all.first { $0.path == path } }

@@ -26,6 +26,14 @@ public struct Client: Hashable, Sendable, Identifiable {
         case single
     }
 
+    /// Whether a login must bring a proof of possession of a key, to which the session is then bound (RFC 9449).
+    public enum ProofDemand: String, CaseIterable, Sendable {
+        /// The app chooses at login.
+        case optional
+        /// No login without. Sessions that began before stay what they are.
+        case required
+    }
+
     /// Chosen by the admin: 1 to 128 visible ASCII characters.
     public let id: String
     /// What people call it.
@@ -52,6 +60,8 @@ public struct Client: Hashable, Sendable, Identifiable {
     public let createdAt: Instant
     /// The value of the store's counter when it was made: sessions of an earlier client with the same id are over.
     public let epoch: Int64
+    /// Whether what it gets must be bound to a key.
+    public var dpop: ProofDemand
 
     /// The public first-party app that exists from the first start.
     public static let mobileID = "mobile"
@@ -61,7 +71,8 @@ public struct Client: Hashable, Sendable, Identifiable {
         id: String, name: String? = nil, authenticationMethod: AuthenticationMethod = .none,
         secretHash: [UInt8]? = nil, grantTypes: [GrantType] = [.refreshToken], scope: Scope = .empty,
         tokenStyle: TokenStyle = .separate, offlineSessionIdle: Duration? = nil, offlineSessionMax: Duration? = nil,
-        accessTokenLifetime: Duration? = nil, refreshAfter: Duration? = nil, createdAt: Instant, epoch: Int64
+        accessTokenLifetime: Duration? = nil, refreshAfter: Duration? = nil, createdAt: Instant, epoch: Int64,
+        dpop: ProofDemand = .optional
     ) {
         self.id = id
         self.name = name
@@ -76,6 +87,7 @@ public struct Client: Hashable, Sendable, Identifiable {
         self.refreshAfter = refreshAfter
         self.createdAt = createdAt
         self.epoch = epoch
+        self.dpop = dpop
     }
 
     /// Whether the client has nothing to prove itself with.

@@ -104,11 +104,14 @@ struct RollingTokenIssuer: Sendable {
     }
 
     /// A token that a client gets for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).
-    func issue(forClient id: String, scope: Scope, at now: Instant, expiry: Instant) throws(ServiceError) -> String {
+    func issue(
+        forClient id: String, scope: Scope, keyThumbprint: String?, at now: Instant, expiry: Instant
+    ) throws(ServiceError) -> String {
         try sign(
             RollingToken(
                 issuer: issuer, subject: id, audience: audience, clientID: id, issuedAt: now.secondsSinceEpoch,
-                expiry: expiry.secondsSinceEpoch, id: Base64URL.encode(random.bytes(16)), scope: scope.claim), at: now)
+                expiry: expiry.secondsSinceEpoch, id: Base64URL.encode(random.bytes(16)), scope: scope.claim,
+                confirmation: keyThumbprint.map(RollingToken.Confirmation.init)), at: now)
     }
 
     private func sign(_ token: RollingToken, at now: Instant) throws(ServiceError) -> String {

@@ -16,6 +16,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case loginRefused(RefusalReason)
     /// A rolling token that is not accepted (RFC 6750 section 3.1), and why, where the reason may be told.
     case invalidToken(RefusalReason?)
+    /// The client asks for nothing without a proof of possession of a key (RFC 9449 section 5).
+    case proofMissing
     /// The client is unknown or failed to authenticate (RFC 6749 section 5.2).
     case invalidClient
     /// The client may not do this (RFC 6749 section 5.2).

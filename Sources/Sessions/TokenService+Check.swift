@@ -15,6 +15,26 @@ public struct AuthenticatedSession: Hashable, Sendable {
     public var session: Session { record.session }
 }
 
+/// How a rolling token was presented: one that is bound to a key is good for nothing without a proof of that key, and one
+/// that is not is nothing to prove a key with (RFC 9449 sections 7.1 and 7.2).
+public enum TokenUse: Hashable, Sendable {
+    /// As it is.
+    case bearer
+    /// With a good proof of the key that has this thumbprint, made for this very token.
+    case proven(keyThumbprint: String)
+    /// Somebody asks what it is good for.
+    case inquiry
+
+    /// Whether a token that is bound to the key with this thumbprint, or to none, may be used so.
+    public func fits(_ keyThumbprint: String?) -> Bool {
+        switch self {
+        case .bearer: keyThumbprint == nil
+        case .proven(let proven): keyThumbprint == proven
+        case .inquiry: true
+        }
+    }
+}
+
 /// What a token is good for at present (RFC 7662 section 2.2).
 public enum Introspection: Hashable, Sendable {
     /// Not good, or not ours, or not for the caller to know.
@@ -22,7 +42,7 @@ public enum Introspection: Hashable, Sendable {
     /// A rolling token of a session.
     case rollingToken(AuthenticatedSession)
     /// A token that a client got for itself.
-    case clientToken(clientID: String, scope: Scope, issuedAt: Instant, expiresAt: Instant)
+    case clientToken(clientID: String, scope: Scope, issuedAt: Instant, expiresAt: Instant, keyThumbprint: String?)
     /// A refresh token that would be accepted.
     case refreshToken(SessionRecord, expiresAt: Instant)
 }
@@ -30,7 +50,9 @@ public enum Introspection: Hashable, Sendable {
 extension TokenService {
     /// The session of a rolling token, always checked against the store: an end that was acknowledged counts at once,
     /// and logins that were disabled with immediate effect too.
-    public func authenticate(_ token: String, from origin: Origin) async throws(ServiceError) -> AuthenticatedSession {
+    public func authenticate(
+        _ token: String, as use: TokenUse = .bearer, from origin: Origin
+    ) async throws(ServiceError) -> AuthenticatedSession {
         let time = context.time
         let now = time.now
         let reading = context.signingKeys.readingNumber
@@ -38,6 +60,7 @@ extension TokenService {
             let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
         else { throw .invalidToken(nil) }
         guard now.secondsSinceEpoch < claims.expiry else { throw .invalidToken(nil) }
+        guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
             throw .invalidToken(.unknownSession)
         }
@@ -78,7 +101,7 @@ extension TokenService {
             return try await stands(token, since: reading) ? answer : .inactive
         }
         do throws(ServiceError) {
-            return .rollingToken(try await authenticate(token, from: origin))
+            return .rollingToken(try await authenticate(token, as: .inquiry, from: origin))
         } catch {
             guard case .invalidToken = error else { throw error }
             return .inactive
@@ -91,7 +114,8 @@ extension TokenService {
         else { return .inactive }
         return .clientToken(
             clientID: claims.clientID, scope: Scope(claims.scope ?? "") ?? .empty,
-            issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
+            issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry),
+            keyThumbprint: claims.confirmation?.jkt)
     }
 
     /// A refresh token is active if the decision would accept it; it is asked of a copy, so that nothing is spent.

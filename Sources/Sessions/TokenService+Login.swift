@@ -125,6 +125,7 @@ extension SessionOpening {
         guard client.grantTypes.contains(.refreshToken) else { return .failure(.unauthorizedClient) }
         let scope = request.scope ?? client.scope
         guard client.scope.contains(scope) else { return .failure(.invalidScope) }
+        if client.dpop == .required, request.keyThumbprint == nil { return .failure(.proofMissing) }
         if let refusal = user.loginRefusal {
             events.append(
                 AuditEvent(

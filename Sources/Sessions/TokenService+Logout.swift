@@ -1,12 +1,20 @@
 extension TokenService {
     /// Ends the session of a token of either kind, however old it is: an expired rolling token will do, and a token of
-    /// an ended session, so that logging out again and again is no error. Returns when the end is durable.
-    public func logOut(_ token: String, from origin: Origin) async throws(ServiceError) {
+    /// an ended session, so that logging out again and again is no error. Returns when the end is durable. The session of a key ends by a
+    /// token only with a proof of that key.
+    public func logOut(
+        _ token: String, as use: TokenUse = .bearer, from origin: Origin
+    ) async throws(ServiceError) {
         guard let id = try await sessionID(in: token) else {
             if try await endForeignToken(token, ofClient: nil, from: origin) { return }
             throw .invalidToken(.malformed)
         }
-        _ = try await end(id, .loggedOut, from: origin)
+        // Beside a refresh token a proof says nothing about it, so that one too many does no harm.
+        let mayBeUnbound = token.hasPrefix(RefreshTokenCoder.prefix)
+        let end = try await end(id, .loggedOut, from: origin) { session in
+            use.fits(session.keyThumbprint) || (mayBeUnbound && session.keyThumbprint == nil)
+        }
+        if end == false { throw .invalidToken(.bindingMismatch) }
     }
 
     /// Ends the session of a token that was issued to `clientID` (RFC 7009). A token that means nothing here is revoked
@@ -26,16 +34,25 @@ extension TokenService {
     public func end(
         _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin
     ) async throws(ServiceError) -> Bool {
+        try await end(id, reason, from: origin) { _ in true } ?? false
+    }
+
+    /// Ends a session for `reason`, if it `mayEnd` so. Nil: there is no such session, not even a tombstone.
+    private func end(
+        _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin,
+        if mayEnd: @escaping @Sendable (Session) -> Bool
+    ) async throws(ServiceError) -> Bool? {
         let now = context.clock.now
         return try await inStore { () async throws(StoreError) in
             try await store.updateSession(id) { [policy] change in
+                guard mayEnd(change.session) else { return false }
                 var session = change.session
                 let earlier = policy.ending(of: change.record, at: now)
                 session.end(earlier?.reason ?? reason, at: earlier?.at ?? now)
                 change.keep(session, endedBy: origin, at: now)
                 return true
             }
-        } ?? false
+        }
     }
 
     /// The session that a genuine token of either kind names.

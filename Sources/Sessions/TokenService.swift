@@ -25,12 +25,14 @@ public struct ServiceContext: Sendable {
 
     /// Whether there are foreign tokens.
     let foreignTokens = ForeignTokenPresence()
+    /// Takes proofs of possession.
+    public let proofs: ProofJudge
 
     /// What all use cases share.
     public init(
         store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,
         passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String,
-        clockWatch: ClockWatch? = nil
+        clockWatch: ClockWatch? = nil, proofs: ProofPolicy = ProofPolicy()
     ) {
         self.store = store
         self.policy = policy
@@ -39,6 +41,7 @@ public struct ServiceContext: Sendable {
         self.passwords = passwords
         self.clock = clockWatch.map { watch in WallClock { watch.reading.now } } ?? clock
         self.clockWatch = clockWatch
+        self.proofs = ProofJudge(proofs, rootKeys: rootKeys)
         self.random = random
         self.issuer = issuer
         self.audience = audience

@@ -39,7 +39,7 @@ public enum ClientColumns {
     public static let all = Columns(
         "id", "name", "authentication_method", "secret_hash", "grant_types", "scope", "token_style",
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
-        "refresh_after_seconds", "created_at", "epoch")
+        "refresh_after_seconds", "created_at", "epoch", "dpop")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Client {
@@ -61,7 +61,8 @@ public enum ClientColumns {
             scope: scope, tokenStyle: tokenStyle, offlineSessionIdle: row.optional { row in row.duration() },
             offlineSessionMax: row.optional { row in row.duration() },
             accessTokenLifetime: row.optional { row in row.duration() },
-            refreshAfter: row.optional { row in row.duration() }, createdAt: row.instant(), epoch: row.integer())
+            refreshAfter: row.optional { row in row.duration() }, createdAt: row.instant(), epoch: row.integer(),
+            dpop: try row.word(as: Client.ProofDemand.self))
     }
 
     /// Writes all columns of a client.
@@ -79,6 +80,7 @@ public enum ClientColumns {
         row.add(client.refreshAfter)
         row.add(client.createdAt)
         row.add(client.epoch)
+        row.add(client.dpop)
     }
 }
 

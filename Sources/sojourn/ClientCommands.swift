@@ -19,12 +19,16 @@ enum ClientCommands {
         Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
         Command.Option("--access-token-lifetime", "DURATION", "of rolling tokens; 0: the idle time"),
         Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
+        Command.Option(
+            "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
+            choices: Client.ProofDemand.allCases.map(\.rawValue)),
     ]
 
     private static func body(_ arguments: Arguments) throws(Failure) -> [String: JSON] {
         var body: [String: JSON] = [:]
         if let name = arguments.value("--name") { body["client_name"] = name.isEmpty ? .null : .string(name) }
         if let method = arguments.value("--auth") { body["token_endpoint_auth_method"] = .string(method) }
+        if let demand = arguments.value("--dpop") { body["dpop"] = .string(demand) }
         if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
         if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
         if let grants = arguments.value("--grants") {

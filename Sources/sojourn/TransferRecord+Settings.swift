@@ -52,7 +52,7 @@ extension Client {
             offlineSessionMax: try line.optionalDuration("offline_session_max"),
             accessTokenLifetime: try line.optionalDuration("access_token_lifetime"),
             refreshAfter: try line.optionalDuration("refresh_after"), createdAt: try line.instant("created_at"),
-            epoch: try line.integer("epoch"))
+            epoch: try line.integer("epoch"), dpop: try line.optionalWord("dpop") ?? .optional)
         guard isPublic == (secretHash == nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
@@ -74,6 +74,7 @@ extension Client {
         members.add("refresh_after", refreshAfter)
         members.add("created_at", createdAt)
         members.add("epoch", epoch)
+        members.add("dpop", dpop.rawValue)
         return members
     }
 }

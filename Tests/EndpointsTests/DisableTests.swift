@@ -107,7 +107,7 @@ import Testing
                 #expect(answer.status == status)
                 if status == 401 {
                     let schemes = answer.response.fields.values("WWW-Authenticate").map { $0.prefix(6) }
-                    #expect(schemes == ["Bearer", "Basic "])
+                    #expect(schemes == ["Bearer", "DPoP r", "Basic "])
                 }
             }
             let tokens = try await stage.logIn()

@@ -37,11 +37,13 @@ struct Stage: Sendable {
     let surroundings: Surroundings
 
     /// Gives `body` a new server with the client `mobile` and the user `anna`.
-    static func with(_ body: (Stage) async throws -> Void) async throws {
+    static func with(
+        proofs: ProofPolicy = ProofPolicy(), _ body: (Stage) async throws -> Void
+    ) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         do {
-            let stage = try await Stage(folder: path)
+            let stage = try await Stage(folder: path, proofs: proofs)
             try await body(stage)
             stage.expectNoSecretsInLog()
             await stage.store.close()
@@ -52,7 +54,7 @@ struct Stage: Sendable {
         try FileManager.default.removeItem(atPath: path)
     }
 
-    private init(folder: String) async throws {
+    private init(folder: String, proofs: ProofPolicy) async throws {
         let surroundings = Surroundings()
         self.surroundings = surroundings
         let clock = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
@@ -66,7 +68,7 @@ struct Stage: Sendable {
         context = ServiceContext(
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
             signingKeys: signingKeys, passwords: PasswordHasher(scrypt: try #require(Scrypt(logN: 4, r: 8, p: 1))),
-            clock: clock, issuer: Self.issuer, audience: Self.audience)
+            clock: clock, issuer: Self.issuer, audience: Self.audience, proofs: proofs)
         let administration = Administration(context)
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
             client.scope = Scope("read write") ?? .empty

@@ -66,6 +66,7 @@ struct ConfigurationTests {
             "server.admin_tls_key": "/k.pem", "server.admin_client_ca": "/ca.pem",
             "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
+            "dpop.nonce": "required",
         ]
         // Values that text alone does not spell.
         let spelt: [String: ConfigurationValue] = [

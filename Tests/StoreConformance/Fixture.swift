@@ -61,7 +61,7 @@ enum Fixture {
             grantTypes: [.clientCredentials, .refreshToken, .password],
             scope: Scope("read write") ?? .empty, tokenStyle: .single, offlineSessionIdle: .seconds(100),
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
-            createdAt: start, epoch: epoch)
+            createdAt: start, epoch: epoch, dpop: .required)
     }
 }
 

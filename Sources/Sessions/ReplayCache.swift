@@ -1,0 +1,75 @@
+internal import Locks
+
+/// Remembers what was presented, for as long as it could be presented again, in a bounded memory.
+///
+/// Entries lie in buckets by the time at which they stop to matter, so that what is over goes as a whole. When the memory is
+/// full, the bucket that would go next goes early, and what would have lain in it is refused from then on: under a flood the
+/// time for which something can be presented grows shorter, and nothing passes twice.
+public final class ReplayCache: Sendable {
+    /// What presenting something came to.
+    public enum Finding: Hashable, Sendable {
+        /// It was not presented before, and is remembered now.
+        case fresh
+        /// It was presented before.
+        case repeated
+        /// Nobody can tell any more: it is treated as too old.
+        case forgotten
+    }
+
+    private struct State {
+        /// By number: what stops to matter in the same span of time.
+        var buckets: [Int64: Set<SIMD2<UInt64>>] = [:]
+        var count = 0
+        /// The first bucket that is remembered.
+        var first = Int64.min
+    }
+
+    /// More buckets than lie ahead of the present.
+    private static let bucketsAhead: Int64 = 1000
+
+    private let capacity: Int
+    private let bucketSeconds: Int64
+    private let state = Locked(State())
+
+    /// Remembers up to `capacity` entries in buckets of `bucketSeconds`.
+    public init(capacity: Int, bucketSeconds: Int64) {
+        self.capacity = capacity
+        self.bucketSeconds = max(1, bucketSeconds)
+    }
+
+    /// How many are remembered.
+    public var count: Int { state.withLock { $0.count } }
+
+    /// Presents what `digest` (16 bytes or more of a hash) is short for, and could be until just before `end`.
+    public func present(_ digest: [UInt8], until end: Instant, at now: Instant) -> Finding {
+        let entry = SIMD2(Self.word(digest[..<8]), Self.word(digest[8..<16]))
+        let bucket = number(end)
+        return state.withLock { state in
+            // No flood moves the first bucket so far: the clock was ahead, and has been set back.
+            if state.first > number(now) + Self.bucketsAhead { state.first = number(now) }
+            discard(&state, before: number(now))
+            if bucket < state.first { return .forgotten }
+            if state.buckets[bucket]?.contains(entry) == true { return .repeated }
+            while state.count >= capacity, let oldest = state.buckets.keys.min() {
+                discard(&state, before: oldest + 1)
+                if bucket < state.first { return .forgotten }
+            }
+            state.buckets[bucket, default: []].insert(entry)
+            state.count += 1
+            return .fresh
+        }
+    }
+
+    private func discard(_ state: inout State, before first: Int64) {
+        guard first > state.first else { return }
+        state.first = first
+        for (number, entries) in state.buckets where number < first {
+            state.count -= entries.count
+            state.buckets[number] = nil
+        }
+    }
+
+    private func number(_ instant: Instant) -> Int64 { instant.secondsSinceEpoch / bucketSeconds }
+
+    private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+}
