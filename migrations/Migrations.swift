@@ -108,5 +108,9 @@ public struct Migration: Sendable {
             version: 3, name: "add_client_dpop", effect: .addsColumns(to: ["clients"]),
             sqlite: String(decoding: PackageResources._03_add_client_dpop_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._03_add_client_dpop_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 4, name: "guard_logins", effect: .addsColumns(to: ["admin_keys", "users"]),
+            sqlite: String(decoding: PackageResources._04_guard_logins_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._04_guard_logins_postgres_sql, as: UTF8.self)),
     ]
 }

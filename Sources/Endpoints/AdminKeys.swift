@@ -29,11 +29,13 @@ extension Endpoints {
         try .json(ListAnswer(try await administration.adminKeys().map { AdminKeyAnswer($0) }))
     }
 
-    /// `POST /admin/v1/admin-keys` `{name}`: a new key, shown this once.
+    /// `POST /admin/v1/admin-keys` `{name, scope?, expires_in?}`: a new key, shown this once. Without a scope it may do everything.
     func createAdminKey(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ["name"])
+        let members = try Members(call, known: ["name", "scope", "expires_in"])
         let (key, secret) = try await administration.createAdminKey(
-            name: try members.requiredString("name"), by: call.origin)
+            name: try members.requiredString("name"),
+            scope: try members.word("scope", as: AdminKey.Scope.self) ?? .owner,
+            lifetime: try members.seconds("expires_in"), by: call.origin)
         var response = try Response.json(AdminKeyAnswer(key, secret: secret), .created)
         response.fields.append("Location", "/admin/v1/admin-keys/\(key.id)")
         return response
@@ -74,19 +76,27 @@ struct SigningKeyAnswer: Encodable {
 struct AdminKeyAnswer: Encodable {
     let id: String
     let name: String
+    let scope: String
     let createdAt: Int64
+    let expiresAt: Int64?
+    let lastUsedAt: Int64?
     let adminKey: String?
 
     init(_ key: AdminKey, secret: String? = nil) {
         id = key.id
         name = key.name
+        scope = key.scope.rawValue
+        expiresAt = key.expiresAt?.secondsSinceEpoch
+        lastUsedAt = key.lastUsedAt?.secondsSinceEpoch
         createdAt = key.createdAt.secondsSinceEpoch
         adminKey = secret
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, name
+        case id, name, scope
         case createdAt = "created_at"
+        case expiresAt = "expires_at"
+        case lastUsedAt = "last_used_at"
         case adminKey = "admin_key"
     }
 }

@@ -12,10 +12,11 @@ extension Endpoints {
 
     /// The admin whose key is in the `Authorization` field, as the audit trail names them. Whoever can open the admin
     /// socket can read the database and the root key as well, so that a key would protect nothing there.
-    func authenticatedAdmin(_ call: Call) async throws -> String {
+    func authenticatedAdmin(_ call: Call, for scope: AdminKey.Scope) async throws -> String {
         if call.caller.listener == .adminSocket { return "admin:local" }
         guard case .bearer(let secret)? = try call.authorization() else { throw RequestProblem.unauthenticated }
         guard let key = try await administration.adminKey(for: secret) else { throw RequestProblem.unknownAdminKey }
+        guard key.scope >= scope else { throw RequestProblem.insufficientScope(scope) }
         return "admin:\(key.id)"
     }
 }

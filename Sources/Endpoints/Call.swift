@@ -94,8 +94,10 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unauthenticated
     /// Credentials that cannot be read.
     case malformedCredentials
-    /// A wrong admin key.
+    /// A wrong admin key, or one that has expired.
     case unknownAdminKey
+    /// An admin key that may do less than this.
+    case insufficientScope(AdminKey.Scope)
     /// `grant_type` names a grant that is not there (RFC 6749 section 5.2).
     case unsupportedGrantType
     /// The proof of possession in the field `DPoP` is not taken; whether it came with an access token.

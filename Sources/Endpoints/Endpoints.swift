@@ -144,9 +144,9 @@ public struct Endpoints: Sendable {
                 let session = try await authenticatedSession(call)
                 try Preconditions.check(call.request)
                 return try await handle(self, call, session)
-            case .admin(let handle):
+            case .admin(let scope, let handle):
                 var call = call
-                call.actor = try await authenticatedAdmin(call)
+                call.actor = try await authenticatedAdmin(call, for: scope)
                 try Preconditions.check(call.request)
                 return try await handle(self, call)
             }

@@ -133,6 +133,10 @@ extension Endpoints {
         case .unproven(let proof, let withAccessToken):
             Problem(
                 withAccessToken ? .unauthorized : .badRequest, code: proof.code.rawValue, detail: proof.sentence)
+        case .insufficientScope(let scope):
+            Problem(
+                .forbidden, code: "insufficient_scope",
+                detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
         case .unsupportedGrantType, .unsupportedTokenType:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
@@ -152,6 +156,7 @@ extension Endpoints {
         case .unauthenticated, .malformedCredentials, .unknownAdminKey:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
+        case .insufficientScope: OAuthError(.forbidden, .insufficientScope, "The admin key may not do this.")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
         case .unsupportedTokenType:
             OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")

@@ -11,8 +11,8 @@ final class Route: Sendable {
         case open(@Sendable (Endpoints, Call) async throws -> Response)
         /// A rolling token whose session lives.
         case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// An admin key, or the admin socket.
-        case admin(@Sendable (Endpoints, Call) async throws -> Response)
+        /// An admin key that may do so much, or the admin socket.
+        case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
     }
 
     /// Where a route exists. Everywhere else its path is unknown.

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Sessions
 
 /// The table of routes: every call there is.
 extension Route {
@@ -41,44 +42,44 @@ extension Route {
     ]
 
     private static let adminUsers = [
-        Route(.post, "/admin/v1/users", on: .admin, .admin { try await $0.createUser($1) }),
-        Route(.get, "/admin/v1/users", on: .admin, .admin { try await $0.listUsers($1) }),
-        Route(.get, "/admin/v1/users/{user}", on: .admin, .admin { try await $0.showUser($1) }),
-        Route(.patch, "/admin/v1/users/{user}", on: .admin, .admin { try await $0.changeUser($1) }),
-        Route(.delete, "/admin/v1/users/{user}", on: .admin, .admin { try await $0.deleteUser($1) }),
-        Route(.post, "/admin/v1/users/{user}/disable", on: .admin, .admin { try await $0.disableUser($1) }),
-        Route(.post, "/admin/v1/users/{user}/enable", on: .admin, .admin { try await $0.enableUser($1) }),
-        Route(.put, "/admin/v1/users/{user}/password", on: .admin, .admin { try await $0.setPassword($1) }),
+        Route(.post, "/admin/v1/users", on: .admin, .admin(.owner) { try await $0.createUser($1) }),
+        Route(.get, "/admin/v1/users", on: .admin, .admin(.read) { try await $0.listUsers($1) }),
+        Route(.get, "/admin/v1/users/{user}", on: .admin, .admin(.read) { try await $0.showUser($1) }),
+        Route(.patch, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.changeUser($1) }),
+        Route(.delete, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.deleteUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/disable", on: .admin, .admin(.support) { try await $0.disableUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/enable", on: .admin, .admin(.support) { try await $0.enableUser($1) }),
+        Route(.put, "/admin/v1/users/{user}/password", on: .admin, .admin(.owner) { try await $0.setPassword($1) }),
         Route(
             .post, "/admin/v1/users/{user}/password-reset", on: .admin,
-            .admin { try await $0.requestPasswordReset($1) }),
+            .admin(.owner) { try await $0.requestPasswordReset($1) }),
     ]
 
     private static let adminSessions = [
-        Route(.get, "/admin/v1/users/{user}/sessions", on: .admin, .admin { try await $0.listSessions($1) }),
-        Route(.post, "/admin/v1/users/{user}/sessions", on: .admin, .admin { try await $0.mintSession($1) }),
-        Route(.post, "/admin/v1/users/{user}/revoke", on: .admin, .admin { try await $0.revokeSessions($1) }),
-        Route(.get, "/admin/v1/sessions/{session_id}", on: .admin, .admin { try await $0.showSession($1) }),
-        Route(.delete, "/admin/v1/sessions/{session_id}", on: .admin, .admin { try await $0.endSession($1) }),
-        Route(.post, "/admin/v1/revoke-all", on: .admin, .admin { try await $0.revokeAll($1) }),
+        Route(.get, "/admin/v1/users/{user}/sessions", on: .admin, .admin(.read) { try await $0.listSessions($1) }),
+        Route(.post, "/admin/v1/users/{user}/sessions", on: .admin, .admin(.owner) { try await $0.mintSession($1) }),
+        Route(.post, "/admin/v1/users/{user}/revoke", on: .admin, .admin(.support) { try await $0.revokeSessions($1) }),
+        Route(.get, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.read) { try await $0.showSession($1) }),
+        Route(.delete, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.support) { try await $0.endSession($1) }),
+        Route(.post, "/admin/v1/revoke-all", on: .admin, .admin(.owner) { try await $0.revokeAll($1) }),
     ]
 
     private static let adminServer = [
-        Route(.get, "/admin/v1/settings/sessions", on: .admin, .admin { try await $0.showSettings($1) }),
-        Route(.put, "/admin/v1/settings/sessions", on: .admin, .admin { try await $0.changeSettings($1) }),
-        Route(.post, "/admin/v1/clients", on: .admin, .admin { try await $0.createClient($1) }),
-        Route(.get, "/admin/v1/clients", on: .admin, .admin { try await $0.listClients($1) }),
-        Route(.get, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.showClient($1) }),
-        Route(.patch, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.changeClient($1) }),
-        Route(.delete, "/admin/v1/clients/{client_id}", on: .admin, .admin { try await $0.deleteClient($1) }),
-        Route(.post, "/admin/v1/backup", on: .admin, .admin { try await $0.startBackup($1) }),
-        Route(.get, "/admin/v1/backup", on: .admin, .admin { try await $0.showBackup($1) }),
-        Route(.get, "/admin/v1/events", on: .admin, .admin { try await $0.listEvents($1) }),
-        Route(.get, "/admin/v1/keys", on: .admin, .admin { try await $0.listSigningKeys($1) }),
-        Route(.post, "/admin/v1/keys/rotate", on: .admin, .admin { try await $0.rotateSigningKey($1) }),
-        Route(.delete, "/admin/v1/keys/{kid}", on: .admin, .admin { try await $0.withdrawSigningKey($1) }),
-        Route(.get, "/admin/v1/admin-keys", on: .admin, .admin { try await $0.listAdminKeys($1) }),
-        Route(.post, "/admin/v1/admin-keys", on: .admin, .admin { try await $0.createAdminKey($1) }),
-        Route(.delete, "/admin/v1/admin-keys/{id}", on: .admin, .admin { try await $0.deleteAdminKey($1) }),
+        Route(.get, "/admin/v1/settings/sessions", on: .admin, .admin(.read) { try await $0.showSettings($1) }),
+        Route(.put, "/admin/v1/settings/sessions", on: .admin, .admin(.owner) { try await $0.changeSettings($1) }),
+        Route(.post, "/admin/v1/clients", on: .admin, .admin(.owner) { try await $0.createClient($1) }),
+        Route(.get, "/admin/v1/clients", on: .admin, .admin(.read) { try await $0.listClients($1) }),
+        Route(.get, "/admin/v1/clients/{client_id}", on: .admin, .admin(.read) { try await $0.showClient($1) }),
+        Route(.patch, "/admin/v1/clients/{client_id}", on: .admin, .admin(.owner) { try await $0.changeClient($1) }),
+        Route(.delete, "/admin/v1/clients/{client_id}", on: .admin, .admin(.owner) { try await $0.deleteClient($1) }),
+        Route(.post, "/admin/v1/backup", on: .admin, .admin(.owner) { try await $0.startBackup($1) }),
+        Route(.get, "/admin/v1/backup", on: .admin, .admin(.read) { try await $0.showBackup($1) }),
+        Route(.get, "/admin/v1/events", on: .admin, .admin(.read) { try await $0.listEvents($1) }),
+        Route(.get, "/admin/v1/keys", on: .admin, .admin(.read) { try await $0.listSigningKeys($1) }),
+        Route(.post, "/admin/v1/keys/rotate", on: .admin, .admin(.owner) { try await $0.rotateSigningKey($1) }),
+        Route(.delete, "/admin/v1/keys/{kid}", on: .admin, .admin(.owner) { try await $0.withdrawSigningKey($1) }),
+        Route(.get, "/admin/v1/admin-keys", on: .admin, .admin(.read) { try await $0.listAdminKeys($1) }),
+        Route(.post, "/admin/v1/admin-keys", on: .admin, .admin(.owner) { try await $0.createAdminKey($1) }),
+        Route(.delete, "/admin/v1/admin-keys/{id}", on: .admin, .admin(.owner) { try await $0.deleteAdminKey($1) }),
     ]
 }

@@ -22,6 +22,7 @@ extension Endpoints {
         case let problem as RequestProblem:
             switch problem {
             case .unknownAdminKey: (.notice, "unknown_admin_key")
+            case .insufficientScope: (.notice, "insufficient_scope")
             case .unauthenticated: (.info, "unauthenticated")
             case .malformedCredentials: (.info, "malformed_credentials")
             case .invalid(let member, _): (.debug, "invalid \(member)")

@@ -29,7 +29,9 @@ extension PostgresStore {
         _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
     ) async throws(StoreError) -> Outcome {
         try await self.change(TransactionLock.keys.alone) { (transaction) throws(DatabaseError) in
-            let old = try transaction.run(KeySQL.selectAdminKeys).map { row in AdminKeyColumns.read(&row) }
+            let old = try transaction.run(KeySQL.selectAdminKeys).map { (row) throws(Contradiction) in
+                try AdminKeyColumns.read(&row)
+            }
             var keys = old
             var events: [AuditEvent] = []
             let outcome = change(&keys, &events)
@@ -45,7 +47,7 @@ extension PostgresStore {
     /// See `Store`. In the order in which the keys were made.
     public func adminKeys() async throws(StoreError) -> [AdminKey] {
         try await read([KeySQL.selectAdminKeys]) { (rows) throws(DatabaseError) in
-            try rows[0].map { row in AdminKeyColumns.read(&row) }
+            try rows[0].map { (row) throws(Contradiction) in try AdminKeyColumns.read(&row) }
         }
     }
 }
@@ -71,7 +73,7 @@ enum KeySQL {
         Statement(
             """
             INSERT INTO admin_keys (\(AdminKeyColumns.all.list))
-            VALUES ($1::text, $2::text, $3::bytea, $4::bigint)
+            VALUES ($1::text, $2::text, $3::bytea, $4::bigint, $5::text, $6::bigint, $7::bigint)
             ON CONFLICT (id) DO UPDATE SET \(AdminKeyColumns.all.replacements)
             """
         ) { row in AdminKeyColumns.write(key, to: &row) }

@@ -32,7 +32,9 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Outcome {
         try await write { (transaction) throws(DatabaseError) -> Outcome in
             let connection = transaction.connection
-            let old = try connection.all(KeyRow.selectAdminKeys) { row in AdminKeyColumns.read(&row) }
+            let old = try connection.all(KeyRow.selectAdminKeys) { (row) throws(Contradiction) in
+                try AdminKeyColumns.read(&row)
+            }
             var keys = old
             var events: [AuditEvent] = []
             let outcome = change(&keys, &events)
@@ -50,7 +52,9 @@ extension SQLiteStore {
     /// See `Store`. In the order in which the keys were made.
     public func adminKeys() async throws(StoreError) -> [AdminKey] {
         try await read { (snapshot) throws(DatabaseError) -> [AdminKey] in
-            try snapshot.connection.all(KeyRow.selectAdminKeys) { row in AdminKeyColumns.read(&row) }
+            try snapshot.connection.all(KeyRow.selectAdminKeys) { (row) throws(Contradiction) in
+                try AdminKeyColumns.read(&row)
+            }
         }
     }
 }

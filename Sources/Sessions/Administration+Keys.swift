@@ -1,12 +1,27 @@
 internal import Cryptography
 
 extension Administration {
-    /// The admin key that `secret` is; nil if it is none.
+    /// How exactly the last use of a key is known: a write for each use would cost more than it tells.
+    static let lastUsePrecision = Duration.seconds(3600)
+
+    /// The admin key that `secret` is; nil if it is none, or no longer.
     public func adminKey(for secret: String) async throws(ServiceError) -> AdminKey? {
         let hash = sha256(Array(secret.utf8))
         let keys = try await tokens.inStore { () async throws(StoreError) in try await store.adminKeys() }
         // Constant time for each key: how much of a guessed key's hash is right must not show.
-        return keys.first { constantTimeEqual($0.hash, hash) }
+        let key = keys.first { constantTimeEqual($0.hash, hash) }
+        let now = context.clock.now
+        guard let key, key.expiresAt.map({ now < $0 }) ?? true else { return nil }
+        if key.lastUsedAt.map({ now >= $0 + Self.lastUsePrecision }) ?? true { await note(key.id, usedAt: now) }
+        return key
+    }
+
+    /// Writes down that a key is used. That this fails must not keep an admin from looking at a server that cannot write.
+    private func note(_ id: String, usedAt now: Instant) async {
+        try? await store.updateAdminKeys { keys, _ in
+            guard let index = keys.firstIndex(where: { $0.id == id }) else { return }
+            keys[index].lastUsedAt = max(now, keys[index].lastUsedAt ?? now)
+        }
     }
 
     /// The admin keys, without the keys themselves.
@@ -15,16 +30,22 @@ extension Administration {
     }
 
     /// Makes an admin key. Returns it with its secret, which is never shown again.
-    public func createAdminKey(name: String, by origin: Origin) async throws(ServiceError) -> (AdminKey, String) {
+    public func createAdminKey(
+        name: String, scope: AdminKey.Scope = .owner, lifetime: Duration? = nil, by origin: Origin
+    ) async throws(ServiceError) -> (AdminKey, String) {
+        if let lifetime, lifetime < .seconds(60) {
+            throw .invalid(member: "expires_in", detail: "must be 60 seconds or more")
+        }
         let secret = "sja_" + Base64URL.encode(context.random.bytes(32))
-        let key = try await addAdminKey(name: name, secret: secret, by: origin)
+        let key = try await addAdminKey(name: name, secret: secret, scope: scope, lifetime: lifetime, by: origin)
         return (key, secret)
     }
 
     /// Keeps an admin key whose secret is given. One that is kept already stays as it is. `replacingNamesakes`: other
     /// keys of that name open nothing from then on.
     public func addAdminKey(
-        name: String, secret: String, replacingNamesakes: Bool = false, by origin: Origin
+        name: String, secret: String, scope: AdminKey.Scope = .owner, lifetime: Duration? = nil,
+        replacingNamesakes: Bool = false, by origin: Origin
     ) async throws(ServiceError) -> AdminKey {
         guard Device.isValid(text: name) else {
             throw .invalid(
@@ -35,7 +56,8 @@ extension Administration {
         }
         let now = context.clock.now
         let key = AdminKey(
-            id: Hex.encode(context.random.bytes(4)), name: name, hash: sha256(Array(secret.utf8)), createdAt: now)
+            id: Hex.encode(context.random.bytes(4)), name: name, hash: sha256(Array(secret.utf8)), createdAt: now,
+            scope: scope, expiresAt: lifetime.map { now + $0 })
         return try await tokens.inStore { () async throws(StoreError) in
             try await store.updateAdminKeys { keys, events in
                 if replacingNamesakes {

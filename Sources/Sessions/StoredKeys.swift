@@ -29,6 +29,27 @@ public struct StoredSigningKey: Hashable, Sendable {
 
 /// A key that opens the admin calls. Only its hash is kept: the key is random, so a fast hash is enough.
 public struct AdminKey: Hashable, Sendable, Identifiable {
+    /// What a key may do. Each may do what the ones before may.
+    public enum Scope: String, CaseIterable, Comparable, Sendable {
+        /// Look at everything that is no secret.
+        case read
+        /// Help people: end sessions, switch logins off and on, unlock.
+        case support
+        /// Everything.
+        case owner
+
+        /// Whether it may do less.
+        public static func < (one: Scope, other: Scope) -> Bool { one.rank < other.rank }
+
+        private var rank: Int {
+            switch self {
+            case .read: 0
+            case .support: 1
+            case .owner: 2
+            }
+        }
+    }
+
     /// A short random name, safe to log.
     public var id: String
     /// What it is for.
@@ -37,12 +58,24 @@ public struct AdminKey: Hashable, Sendable, Identifiable {
     public var hash: [UInt8]
     /// When it was made.
     public var createdAt: Instant
+    /// What it may do.
+    public var scope: Scope
+    /// The first instant at which it opens nothing; nil: never.
+    public var expiresAt: Instant?
+    /// When it was last used, to the hour; nil: not yet.
+    public var lastUsedAt: Instant?
 
     /// An admin key as it stands in the store.
-    public init(id: String, name: String, hash: [UInt8], createdAt: Instant) {
+    public init(
+        id: String, name: String, hash: [UInt8], createdAt: Instant, scope: Scope = .owner, expiresAt: Instant? = nil,
+        lastUsedAt: Instant? = nil
+    ) {
         self.id = id
         self.name = name
         self.hash = hash
         self.createdAt = createdAt
+        self.scope = scope
+        self.expiresAt = expiresAt
+        self.lastUsedAt = lastUsedAt
     }
 }

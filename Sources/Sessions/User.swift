@@ -64,6 +64,23 @@ public struct User: Hashable, Sendable, Identifiable {
         }
     }
 
+    /// Wrong passwords since the last right one, from devices on which the user has no living session.
+    public struct WrongPasswords: Hashable, Sendable {
+        /// How many.
+        public var count: Int
+        /// When the last one came.
+        public var lastAt: Instant
+        /// Until when no password from such a device is taken, be it right; nil: it is.
+        public var lockedUntil: Instant?
+
+        /// So many wrong passwords.
+        public init(count: Int, lastAt: Instant, lockedUntil: Instant? = nil) {
+            self.count = count
+            self.lastAt = lastAt
+            self.lockedUntil = lockedUntil
+        }
+    }
+
     /// 16 random bytes; stable and opaque: the `sub` of every token.
     public let id: Identifier<User>
     /// Unique without regard to case and Unicode composition (`Text.key`).
@@ -80,6 +97,8 @@ public struct User: Hashable, Sendable, Identifiable {
     public var disabledByUser: LoginDisabling?
     /// The outstanding reset, if any.
     public var passwordReset: PasswordReset?
+    /// Wrong passwords since the last right one; nil: none.
+    public var wrongPasswords: WrongPasswords?
     /// When the account was made.
     public let createdAt: Instant
 

@@ -27,11 +27,16 @@ public enum SigningKeyColumns {
 /// An admin key as a row.
 public enum AdminKeyColumns {
     /// In the order in which `read` reads them.
-    public static let all = Columns("id", "name", "hash", "created_at")
+    public static let all = Columns("id", "name", "hash", "created_at", "scope", "expires_at", "last_used_at")
 
     /// Reads the columns of an admin key.
-    public static func read(_ row: inout some StoredRow) -> AdminKey {
-        AdminKey(id: row.text(), name: row.text(), hash: row.bytes(), createdAt: row.instant())
+    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> AdminKey {
+        var key = AdminKey(id: row.text(), name: row.text(), hash: row.bytes(), createdAt: row.instant())
+        // Keys from before there were scopes have none, and may do everything.
+        if row.isNull { row.skip(1) } else { key.scope = try row.word(as: AdminKey.Scope.self) }
+        key.expiresAt = row.optional { row in row.instant() }
+        key.lastUsedAt = row.optional { row in row.instant() }
+        return key
     }
 
     /// Writes all columns of an admin key.
@@ -40,5 +45,8 @@ public enum AdminKeyColumns {
         row.add(key.name)
         row.add(key.hash)
         row.add(key.createdAt)
+        row.add(key.scope)
+        row.add(key.expiresAt)
+        row.add(key.lastUsedAt)
     }
 }

@@ -7,7 +7,7 @@ public enum UserColumns {
         "id", "username", "email", "phone_number", "display_name", "country", "password_hash",
         "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
         "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
-        "created_at")
+        "created_at", "wrong_passwords", "wrong_password_at", "locked_until")
 
     /// Reads the columns of a user; the id must be the one that is `known`.
     public static func read(
@@ -28,10 +28,17 @@ public enum UserColumns {
         if let secretHash, let expiresAt {
             passwordReset = User.PasswordReset(secretHash: secretHash, expiresAt: expiresAt)
         }
-        return User(
+        var user = User(
             id: id, username: username, profile: profile, passwordHash: passwordHash,
             offlineSessionMax: offlineSessionMax, disabledByAdmin: disabledByAdmin, disabledByUser: disabledByUser,
             passwordReset: passwordReset, createdAt: row.instant())
+        if row.isNull { row.skip(3) } else { user.wrongPasswords = readWrongPasswords(&row) }
+        return user
+    }
+
+    private static func readWrongPasswords(_ row: inout some StoredRow) -> User.WrongPasswords {
+        User.WrongPasswords(
+            count: Int(row.integer()), lastAt: row.instant(), lockedUntil: row.optional { row in row.instant() })
     }
 
     private static func readDisabling(
@@ -64,6 +71,9 @@ public enum UserColumns {
         row.add(user.passwordReset?.secretHash)
         row.add(user.passwordReset?.expiresAt)
         row.add(user.createdAt)
+        row.add(user.wrongPasswords.map { Int64($0.count) })
+        row.add(user.wrongPasswords?.lastAt)
+        row.add(user.wrongPasswords?.lockedUntil)
     }
 
     /// A LIKE pattern, escaped with a backslash, for texts that contain `text` as it stands.

@@ -1,4 +1,5 @@
 import HTTP
+import Sessions
 
 /// `sojourn admin-key …` and `sojourn key …`
 enum KeyCommands {
@@ -6,9 +7,19 @@ enum KeyCommands {
 
     static let createAdminKey = Command.admin(
         ["admin-key", "create"], "Makes a key for the admin API, shown once.", operands: ["NAME"],
-        examples: ["sojourn admin-key create 'support tool'"],
+        options: [
+            Command.Option(
+                "--scope", "SCOPE",
+                "read, support (also ends sessions, switches logins, unlocks) or owner (everything)",
+                choices: AdminKey.Scope.allCases.map(\.rawValue)),
+            Command.Option("--expires-in", "DURATION", "how long it opens anything; without: for ever"),
+        ],
+        examples: ["sojourn admin-key create 'support tool' --scope support --expires-in 90d"],
         send: { connection, arguments async throws(Failure) in
-            try await connection.send(.post, ["admin-keys"], .object(["name": .string(arguments.operands[0])]))
+            var body: [String: JSON] = ["name": .string(arguments.operands[0])]
+            if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
+            if let seconds = try arguments.seconds("--expires-in") { body["expires_in"] = .int(seconds) }
+            return try await connection.send(.post, ["admin-keys"], .object(body))
         },
         show: { key, _ in
             "\(key["admin_key"]?.cell ?? "")\n\nkeep it: it is shown this once. Its id is \(key["id"]?.cell ?? "-")"
@@ -19,8 +30,9 @@ enum KeyCommands {
         examples: ["sojourn admin-key list"],
         send: { connection, _ async throws(Failure) in try await connection.send(.get, ["admin-keys"]) },
         show: { page, _ in
-            page.table(["ID", "NAME", "MADE"], empty: "no admin keys") { key in
-                [key["id"]?.cell ?? "-", key["name"]?.cell ?? "-", Wording.time(key["created_at"]?.int)]
+            page.table(["ID", "NAME", "SCOPE", "MADE", "EXPIRES", "LAST USED"], empty: "no admin keys") { key in
+                [key["id"]?.cell ?? "-", key["name"]?.cell ?? "-", key["scope"]?.cell ?? "-"]
+                    + ["created_at", "expires_at", "last_used_at"].map { Wording.time(key[$0]?.int) }
             }
         })
 

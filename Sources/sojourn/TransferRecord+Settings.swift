@@ -104,7 +104,9 @@ extension AdminKey {
     init(_ line: inout TransferLine) throws(LineProblem) {
         self.init(
             id: try line.text("key_id"), name: try line.text("name"), hash: try line.bytes("hash"),
-            createdAt: try line.instant("created_at"))
+            createdAt: try line.instant("created_at"),
+            scope: try line.optionalWord("scope", as: AdminKey.Scope.self) ?? .owner,
+            expiresAt: try line.optionalInstant("expires_at"), lastUsedAt: try line.optionalInstant("last_used_at"))
     }
 
     /// The line of an admin key: its hash.
@@ -114,6 +116,9 @@ extension AdminKey {
         members.add("name", name)
         members.add("hash", bytes: hash)
         members.add("created_at", createdAt)
+        members.add("scope", scope.rawValue)
+        members.add("expires_at", expiresAt)
+        members.add("last_used_at", lastUsedAt)
         return members
     }
 }

@@ -99,7 +99,7 @@ struct BackupCommandTests {
     @Test("a database of the version before is planned for and diagnosed without being changed")
     func plan() async throws {
         try await expect("migrate", exits: 0)
-        execute("DROP TABLE foreign_tokens; DELETE FROM schema_migrations WHERE version > 1")
+        execute(Downgrade.statements)
         let before = FileManager.default.contents(atPath: folder.file("sojourn.sqlite"))
         try await expect("migrate --plan", exits: 0, output: "2 add_foreign_tokens\n  makes foreign_tokens; no row")
         try await expect("migrate --plan", exits: 0, output: "locks the database, which no server has open meanwhile")

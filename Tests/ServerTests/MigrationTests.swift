@@ -10,12 +10,11 @@ struct MigrationTests {
     let folder = StartingFolder()
     let clock = StartingClock()
 
-    @Test("a database of version 1 with sessions becomes one of version 2, and nobody is logged out")
+    @Test("a database of version 1 with sessions becomes one of today, and nobody is logged out")
     func fromVersionOne() async throws {
         let rootKeys = try #require(RootKeys([.random()]))
         let options = SQLiteStore.Options(clock: clock.wall)
-        var store = try SQLiteStore(
-            path: folder.file("db"), options: options, migrations: Array(Migration.all.prefix(1)))
+        var store = try SQLiteStore(path: folder.file("db"), options: options)
         var stage = try await TransferStage(store, clock, rootKeys)
         var tokens: [String] = []
         for name in ["ada", "bob"] {
@@ -25,8 +24,11 @@ struct MigrationTests {
         clock.advance(.seconds(1000))
         tokens[1] = try await #require(stage.refresh(tokens[1]).get().refreshToken)
         let sessions = try await store.exportSessions(after: nil, limit: 9)
-        #expect(try await store.diagnostics().applied.map(\.version) == [1])
         await store.close()
+        do {
+            let connection = try Connection(path: folder.file("db"), access: .readWrite, cacheKibibytes: 100)
+            for statement in Downgrade.statements.split(separator: ";") { try connection.run(String(statement)) }
+        }
 
         store = try SQLiteStore(path: folder.file("db"), options: options)
         stage = try await TransferStage(store, clock, rootKeys)

@@ -93,7 +93,8 @@ let keyRules: [StoreRule] = [
         let keys = (0..<2).map { number in
             AdminKey(
                 id: "k\(number)", name: "key \(number)", hash: [UInt8](repeating: UInt8(number), count: 32),
-                createdAt: Fixture.start + .seconds(number))
+                createdAt: Fixture.start + .seconds(number), scope: number == 0 ? .owner : .support,
+                expiresAt: number == 0 ? nil : Fixture.start + .seconds(900))
         }
         try await store.updateAdminKeys { stored, events in
             stored = keys
@@ -103,8 +104,14 @@ let keyRules: [StoreRule] = [
         try await store.updateAdminKeys { stored, _ in
             stored.removeFirst()
             stored[0].name = "renamed"
+            stored[0].scope = .read
+            stored[0].expiresAt = nil
+            stored[0].lastUsedAt = Fixture.start + .seconds(77)
         }
         #expect(try await store.adminKeys().map(\.name) == ["renamed"])
+        let renamed = try #require(try await store.adminKeys().first)
+        #expect(renamed.scope == .read && renamed.expiresAt == nil)
+        #expect(renamed.lastUsedAt == Fixture.start + .seconds(77))
         #expect(try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil).count == 1)
     },
 ]

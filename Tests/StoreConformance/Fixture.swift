@@ -18,7 +18,7 @@ enum Fixture {
 
     /// A user with every member set.
     static func fullUser(_ username: String = "Zoë") -> User {
-        User(
+        var user = User(
             id: userID(), username: username,
             profile: User.Profile(
                 email: "zoe@example.org", phoneNumber: "+41 44 000 00 00", displayName: "Zoë 🦊", country: "CH"),
@@ -28,6 +28,9 @@ enum Fixture {
             passwordReset: User.PasswordReset(
                 secretHash: [UInt8](repeating: 0xAB, count: 32), expiresAt: start + .seconds(900)),
             createdAt: start)
+        user.wrongPasswords = User.WrongPasswords(
+            count: 7, lastAt: start + .seconds(3), lockedUntil: start + .seconds(63))
+        return user
     }
 
     static func session(

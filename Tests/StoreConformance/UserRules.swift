@@ -39,9 +39,11 @@ let userChangeRules: [StoreRule] = [
             change.user.disabledByAdmin = template.disabledByAdmin
             change.user.disabledByUser = template.disabledByUser
             change.user.passwordReset = template.passwordReset
+            change.user.wrongPasswords = template.wrongPasswords
             return change.user
         }
         guard case .done(let changed, endedSessions: 0) = update else { throw Unexpected("\(update)") }
+        #expect(changed.wrongPasswords == template.wrongPasswords)
         #expect(try await store.user(.id(user.id)) == changed)
         #expect(try await store.user(.username("anna lena")) == changed)
         #expect(try await store.user(.username("anna")) == nil)

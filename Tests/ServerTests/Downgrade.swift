@@ -1,0 +1,15 @@
+/// What makes a database of the first version out of one of today.
+enum Downgrade {
+    /// For SQLite: what later migrations have added goes.
+    static let statements = """
+        DROP TABLE foreign_tokens;
+        ALTER TABLE clients DROP COLUMN dpop;
+        ALTER TABLE admin_keys DROP COLUMN scope;
+        ALTER TABLE admin_keys DROP COLUMN expires_at;
+        ALTER TABLE admin_keys DROP COLUMN last_used_at;
+        ALTER TABLE users DROP COLUMN wrong_passwords;
+        ALTER TABLE users DROP COLUMN wrong_password_at;
+        ALTER TABLE users DROP COLUMN locked_until;
+        DELETE FROM schema_migrations WHERE version > 1
+        """
+}
