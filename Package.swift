@@ -43,6 +43,7 @@ let package = Package(
                 .embedInCode("002_add_foreign_tokens.sqlite.sql"), .embedInCode("002_add_foreign_tokens.postgres.sql"),
                 .embedInCode("003_add_client_dpop.sqlite.sql"), .embedInCode("003_add_client_dpop.postgres.sql"),
                 .embedInCode("004_guard_logins.sqlite.sql"), .embedInCode("004_guard_logins.postgres.sql"),
+                .embedInCode("005_add_device_key.sqlite.sql"), .embedInCode("005_add_device_key.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -112,5 +112,9 @@ public struct Migration: Sendable {
             version: 4, name: "guard_logins", effect: .addsColumns(to: ["admin_keys", "users"]),
             sqlite: String(decoding: PackageResources._04_guard_logins_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._04_guard_logins_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 5, name: "add_device_key", effect: .addsColumns(to: ["sessions"]),
+            sqlite: String(decoding: PackageResources._05_add_device_key_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._05_add_device_key_postgres_sql, as: UTF8.self)),
     ]
 }

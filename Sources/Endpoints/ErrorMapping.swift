@@ -224,6 +224,8 @@ extension RefusalReason {
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
         case .deviceMismatch: "The session belongs to another device. It is kept."
         case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
+        case .invalidAssertion:
+            "The assertion is not one of the session's key, made just now and used once. It is kept."
         }
     }
 }

@@ -19,6 +19,7 @@ extension Endpoints {
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
         case .clientCredentials: return try await clientCredentialsGrant(request, identity, call)
+        case .jwtBearer: return try await jwtBearerGrant(request, identity, call)
         case .password: return try await passwordGrant(request, identity, call)
         }
     }

@@ -8,6 +8,8 @@ public struct TokenRequest: Sendable {
     public let clientSecret: String?
     /// `refresh_token`.
     public let refreshToken: String?
+    /// `assertion` (RFC 7521 section 4.1).
+    public let assertion: String?
     /// `scope`.
     public let scope: String?
     /// `username`.
@@ -25,6 +27,7 @@ public struct TokenRequest: Sendable {
         clientID = parameters["client_id"]
         clientSecret = parameters["client_secret"]
         refreshToken = parameters["refresh_token"]
+        assertion = parameters["assertion"]
         scope = parameters["scope"]
         username = parameters["username"]
         password = parameters["password"]

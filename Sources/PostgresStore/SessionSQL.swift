@@ -83,7 +83,7 @@ enum SessionSQL {
             session.device.platform, session.device.appVersion, session.authenticationMode.rawValue,
             session.scope.description, session.authenticationMethods.joined(separator: " "), session.keyThumbprint,
             session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
-            session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue)
+            session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey)
     }
 
     private static let inserting = Template(
@@ -91,7 +91,7 @@ enum SessionSQL {
         INSERT INTO sessions (\(SessionColumns.all.list))
         VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
             $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
-            $19::text)
+            $19::text, $20::text)
         """)
     private static let replacing = Template(
         """

@@ -15,6 +15,8 @@ public struct Client: Hashable, Sendable, Identifiable {
         case refreshToken = "refresh_token"
         case clientCredentials = "client_credentials"
         case password
+        /// An assertion signed by the key of a device (RFC 7523).
+        case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     }
 
     /// Where the refresh token travels.

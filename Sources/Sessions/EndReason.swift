@@ -29,6 +29,9 @@ public enum RefusalReason: Hashable, Sendable {
     /// The token belongs to another client, or the proof of the session's key is missing or wrong. The session is kept.
     case bindingMismatch
 
+    /// The assertion is not one of the session's key, to this server, made just now, and used once. The session is kept.
+    case invalidAssertion
+
     /// The stable word on the wire.
     public var rawValue: String {
         switch self {
@@ -39,6 +42,7 @@ public enum RefusalReason: Hashable, Sendable {
         case .loginDisabledByAdmin: "login_disabled_by_admin"
         case .deviceMismatch: "device_mismatch"
         case .bindingMismatch: "binding_mismatch"
+        case .invalidAssertion: "invalid_assertion"
         }
     }
 
@@ -47,14 +51,15 @@ public enum RefusalReason: Hashable, Sendable {
         switch self {
         case .malformed, .unknownSession: true
         case .ended(let reason): reason != .userDeleted
-        case .loginDisabledByUser, .loginDisabledByAdmin, .deviceMismatch, .bindingMismatch: false
+        case .loginDisabledByUser, .loginDisabledByAdmin, .deviceMismatch, .bindingMismatch, .invalidAssertion:
+            false
         }
     }
 
     /// Every reason there is, for tables and metrics.
     public static var allCases: [RefusalReason] {
         [.malformed, .unknownSession] + EndReason.allCases.map(RefusalReason.ended) + [
-            .loginDisabledByUser, .loginDisabledByAdmin, .deviceMismatch, .bindingMismatch,
+            .loginDisabledByUser, .loginDisabledByAdmin, .deviceMismatch, .bindingMismatch, .invalidAssertion,
         ]
     }
 }

@@ -13,6 +13,9 @@ public struct RefreshPresentation: Hashable, Sendable {
     /// The thumbprint of the key of which the request holds a good proof, if it does.
     public var provenKeyThumbprint: String?
 
+    /// Whether it is not a token but a good assertion of the session's device key; the serial then means nothing.
+    public var isOfDeviceKey = false
+
     /// A presentation of the token number `serial`.
     public init(
         serial: UInt64, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
@@ -41,6 +44,8 @@ public enum RefreshDecision: Hashable, Sendable {
     case caughtUp
     /// A token newer than any in the store, which was restored from a backup.
     case restored
+    /// No token but the session's device key: the child again.
+    case resumed
     /// Nobody can tell whether the session has ended: the clock has jumped (`ClockWatch`). No new token, and no refusal.
     case undecided
     /// No new token.
@@ -55,6 +60,7 @@ public enum RefreshDecision: Hashable, Sendable {
         case .reissued: "reissued"
         case .caughtUp: "caught_up"
         case .restored: "restored"
+        case .resumed: "resumed"
         case .undecided: "undecided"
         case .refused(let reason): reason.rawValue
         }
@@ -115,6 +121,11 @@ public struct RefreshPolicy: Hashable, Sendable {
         let isBound = session.keyThumbprint != nil  // and the proof is good, or the binding check had refused
         let isSameRequest = presentation.requestKey != nil && presentation.requestKey == session.childRequestKey
 
+        if presentation.isOfDeviceKey {
+            // The idle time begins anew, in steps, so that who resumes again and again costs few writes.
+            if sinceAnswer > .zero, sinceAnswer >= interval / 4 { session.childAnsweredAt = now }
+            return .resumed
+        }
         if presentation.serial == session.child {
             if isRecent { return .repeated }
             session.issueChild(of: presentation, serial: session.child + 1, now: now)

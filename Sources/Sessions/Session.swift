@@ -33,6 +33,8 @@ public struct Session: Hashable, Sendable, Identifiable {
     public let authenticationMethods: [String]
     /// The RFC 7638 thumbprint of the key that the session is bound to, if any (RFC 9449 section 6).
     public let keyThumbprint: String?
+    /// The public key by which the device can resume the session without a token, as `DeviceKey.text` has it, if any.
+    public let deviceKey: String?
     /// The interactive login. It never moves.
     public let startedAt: Instant
     /// The value of the store's counter at the start: sessions older than a "revoke all" are over (`Settings`).
@@ -54,7 +56,8 @@ public struct Session: Hashable, Sendable, Identifiable {
     public init(
         id: Identifier<Session>, userID: Identifier<User>, clientID: String, device: Device,
         authenticationMode: AuthenticationMode = .no, scope: Scope = .empty, authenticationMethods: [String] = [],
-        keyThumbprint: String? = nil, startedAt: Instant, epoch: Int64, parent: UInt64 = 0, child: UInt64 = 1,
+        keyThumbprint: String? = nil, deviceKey: String? = nil, startedAt: Instant, epoch: Int64, parent: UInt64 = 0,
+        child: UInt64 = 1,
         childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, ending: Ending? = nil
     ) {
         self.id = id
@@ -65,6 +68,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.scope = scope
         self.authenticationMethods = authenticationMethods
         self.keyThumbprint = keyThumbprint
+        self.deviceKey = deviceKey
         self.startedAt = startedAt
         self.epoch = epoch
         self.parent = parent

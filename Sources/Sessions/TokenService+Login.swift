@@ -10,6 +10,8 @@ public struct LoginRequest: Sendable {
     public var scope: Scope?
     /// The key that the session is bound to, proved in this request.
     public var keyThumbprint: String?
+    /// The key by which the device can resume the session without a token, if it has one.
+    public var deviceKey: DeviceKey?
 
     /// A login on `device`.
     public init(
@@ -122,7 +124,14 @@ extension SessionOpening {
         now: Instant
     ) -> Result<SessionRecord, ServiceError> {
         guard let client else { return .failure(.invalidClient) }
-        guard client.grantTypes.contains(.refreshToken) else { return .failure(.unauthorizedClient) }
+        let canUseKey = client.grantTypes.contains(.jwtBearer)
+        if request.deviceKey != nil, !canUseKey {
+            return .failure(
+                .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
+        }
+        guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil else {
+            return .failure(.unauthorizedClient)
+        }
         let scope = request.scope ?? client.scope
         guard client.scope.contains(scope) else { return .failure(.invalidScope) }
         if client.dpop == .required, request.keyThumbprint == nil { return .failure(.proofMissing) }
@@ -136,7 +145,8 @@ extension SessionOpening {
         let session = Session(
             id: id, userID: user.id, clientID: client.id, device: request.device,
             authenticationMode: request.authenticationMode, scope: scope,
-            authenticationMethods: authenticationMethods, keyThumbprint: request.keyThumbprint, startedAt: now,
+            authenticationMethods: authenticationMethods, keyThumbprint: request.keyThumbprint,
+            deviceKey: request.deviceKey?.text, startedAt: now,
             epoch: settings.epoch)
         if let previous {
             events.append(

@@ -64,7 +64,7 @@ extension TokenService {
     }
 
     /// What the outcome of a refresh gives to the client.
-    private func tokens(
+    func tokens(
         for outcome: RefreshOutcome, scope: Scope?, at now: Instant
     ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
         switch outcome {
@@ -128,7 +128,9 @@ extension RefreshPolicy {
         }
         // What else stands in the way leaves the session as it was: the token is not spent.
         guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
-        guard client.grantTypes.contains(.refreshToken) else { return .failed(.unauthorizedClient) }
+        guard client.grantTypes.contains(presentation.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
+            return .failed(.unauthorizedClient)
+        }
         if let scope, !session.scope.contains(scope) { return .failed(.invalidScope) }
         if decision == .restored {
             change.events.append(

@@ -25,6 +25,9 @@ public struct ServiceContext: Sendable {
 
     /// Whether there are foreign tokens.
     let foreignTokens = ForeignTokenPresence()
+    /// Assertions of device keys that were used, for as long as they are good.
+    let assertions = ReplayCache(
+        capacity: 100_000, bucketSeconds: TokenService.assertionLifetimeMax.wholeSeconds / 16)
     /// Takes proofs of possession.
     public let proofs: ProofJudge
 
@@ -79,12 +82,14 @@ public struct TokenService: Sendable {
         let lifetimes = policy.lifetimes(settings: settings, client: client, user: user)
         let expiry = lifetimes.accessTokenEnd(of: session, issuedAt: now)
         let refreshToken = context.refreshTokens.encode(RefreshToken(sessionID: session.id, serial: session.child))
+        let hasRefreshToken = client.grantTypes.contains(.refreshToken)
         let isSingle = client.tokenStyle == .single
         let accessToken = try rollingTokens.issue(
             for: session, scope: scope, refreshAfter: lifetimes.refreshAfter,
-            refreshToken: isSingle ? refreshToken : nil, at: now, expiry: expiry)
+            refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, at: now, expiry: expiry)
         return TokenGrant(
-            accessToken: accessToken, refreshToken: isSingle ? nil : refreshToken, scope: scope, issuedAt: now,
+            accessToken: accessToken, refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken, scope: scope,
+            issuedAt: now,
             expiresAt: expiry, refreshAfter: now + lifetimes.refreshAfter, session: session, user: user,
             idleExpiresAt: lifetimes.idleEnd(of: session), sessionExpiresAt: lifetimes.finalEnd(of: session))
     }

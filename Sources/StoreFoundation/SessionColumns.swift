@@ -6,7 +6,7 @@ public enum SessionColumns {
     public static let all = Columns(
         "id", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version",
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
-        "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason")
+        "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key")
 
     /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
@@ -29,13 +29,15 @@ public enum SessionColumns {
         let childRequestKey = row.optional { row in row.unsigned() }
         let endedAt = row.optional { row in row.instant() }
         let reason = try row.optional { (row) throws(Contradiction) in try row.word(as: EndReason.self) }
+        let deviceKey = row.optionalText()
         guard (endedAt == nil) == (reason == nil) else { throw Contradiction("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
         return Session(
             id: id, userID: userID, clientID: clientID, device: device, authenticationMode: authenticationMode,
             scope: scope, authenticationMethods: authenticationMethods, keyThumbprint: keyThumbprint,
-            startedAt: startedAt, epoch: epoch, parent: parent, child: child, childAnsweredAt: childAnsweredAt,
+            deviceKey: deviceKey, startedAt: startedAt, epoch: epoch, parent: parent, child: child,
+            childAnsweredAt: childAnsweredAt,
             childRequestKey: childRequestKey, ending: ending)
     }
 
@@ -60,5 +62,6 @@ public enum SessionColumns {
         row.add(session.childRequestKey)
         row.add(session.ending?.at)
         row.add(session.ending?.reason)
+        row.add(session.deviceKey)
     }
 }

@@ -42,7 +42,8 @@ extension Session {
             authenticationMode: try line.required("authentication_mode", line.optionalWord("authentication_mode")),
             scope: try line.scope("scope") ?? .empty,
             authenticationMethods: try line.value("authentication_methods", "a list of strings") ?? [],
-            keyThumbprint: try line.optionalText("key_thumbprint"), startedAt: try line.instant("started_at"),
+            keyThumbprint: try line.optionalText("key_thumbprint"),
+            deviceKey: try line.optionalText("device_key"), startedAt: try line.instant("started_at"),
             epoch: try line.integer("epoch"), parent: try line.serial("parent"), child: try line.serial("child"),
             childAnsweredAt: try line.instant("child_answered_at"),
             childRequestKey: try line.value("child_request_key", "a whole number that is not negative"),
@@ -60,6 +61,7 @@ extension Session {
         members.add("scope", scope.description)
         if !authenticationMethods.isEmpty { members.add("authentication_methods", authenticationMethods) }
         members.add("key_thumbprint", keyThumbprint)
+        members.add("device_key", deviceKey)
         members.add("epoch", epoch)
         members.add("started_at", startedAt)
         members.add("parent", parent)

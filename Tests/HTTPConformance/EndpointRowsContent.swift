@@ -4,6 +4,8 @@ extension EndpointRow {
     private static let json = "Content-Type: application/json\r\nContent-Length: 2"
     private static let form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 12"
 
+    private static let tokenChallenges = #"Bearer realm="sojourn", DPoP realm="sojourn", algs="ES256 EdDSA""#
+
     static let content =
         rows(
             "9110 8.4", .should,
@@ -99,7 +101,7 @@ extension EndpointRow {
             [
                 (
                     "a challenge that applies", ask("GET /v1/me"),
-                    [.answer(401, "WWW-Authenticate: Bearer realm=\"sojourn\"")]
+                    [.answer(401, "WWW-Authenticate: \(tokenChallenges)")]
                 ),
                 (
                     "a challenge that applies to clients", ask("POST /oauth/introspect", form, "grant_type=x"),
@@ -111,7 +113,7 @@ extension EndpointRow {
             [
                 (
                     "a realm is quoted", ask("GET /v1/me/devices"),
-                    [.answer(401, "WWW-Authenticate: Bearer realm=\"sojourn\"")]
+                    [.answer(401, "WWW-Authenticate: \(tokenChallenges)")]
                 )
             ])
         + rows(
@@ -132,7 +134,7 @@ extension EndpointRow {
                 (
                     "one request proves nothing for the next",
                     ask("GET /v1/me", "Authorization: Bearer x") + ask("GET /v1/me"),
-                    [.answer(401, "WWW-Authenticate:"), .answer(401, "WWW-Authenticate: Bearer realm=\"sojourn\"")]
+                    [.answer(401, "WWW-Authenticate:"), .answer(401, "WWW-Authenticate: \(tokenChallenges)")]
                 )
             ])
         + rows(

@@ -67,7 +67,9 @@ public struct Judge: Sendable {
         if field.hasPrefix("!") { return answer.values(field.dropFirst().lowercased()).isEmpty }
         let parts = field.split(separator: ":", maxSplits: 1)
         let values = answer.values(parts[0].lowercased())
-        return parts.count == 1 ? !values.isEmpty : values == [String(parts[1].dropFirst())]
+        return parts.count == 1
+            ? !values.isEmpty
+            : values.joined(separator: ", ") == String(parts[1].dropFirst()) && !values.isEmpty
     }
 
     private func complaint(about row: Row, _ pace: Pace) throws -> String? {

@@ -70,6 +70,9 @@ import Testing
                 "invalid_scope", "server_error", "temporarily_unavailable", "invalid_token", "insufficient_scope",
                 "unsupported_token_type", "invalid_target", "invalid_dpop_proof", "use_dpop_nonce",
             ])
-        #expect(GrantType.allCases.map(\.rawValue) == ["refresh_token", "client_credentials", "password"])
+        #expect(
+            GrantType.allCases.map(\.rawValue) == [
+                "refresh_token", "client_credentials", "password", "urn:ietf:params:oauth:grant-type:jwt-bearer",
+            ])
     }
 }

@@ -4,6 +4,7 @@ enum Downgrade {
     static let statements = """
         DROP TABLE foreign_tokens;
         ALTER TABLE clients DROP COLUMN dpop;
+        ALTER TABLE sessions DROP COLUMN device_key;
         ALTER TABLE admin_keys DROP COLUMN scope;
         ALTER TABLE admin_keys DROP COLUMN expires_at;
         ALTER TABLE admin_keys DROP COLUMN last_used_at;

@@ -1,0 +1,34 @@
+public import Cryptography
+
+/// The public key by which a device resumes its session without any stored token. Its private half never leaves the device.
+public struct DeviceKey: Hashable, Sendable {
+    /// The key, which is sound.
+    public let key: VerificationKey
+
+    /// That key.
+    public init(_ key: VerificationKey) { self.key = key }
+
+    /// The key that `text` holds: the algorithm, a dot, and the coordinates in base64url.
+    public init?(text: String) {
+        let parts = text.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let bytes = Base64URL.decode(parts[1]) else { return nil }
+        let key: VerificationKey?
+        switch (SignatureAlgorithm(rawValue: String(parts[0])), bytes.count) {
+        case (.es256, 64): key = VerificationKey(.p256(x: Array(bytes[..<32]), y: Array(bytes[32...])))
+        case (.eddsa, 32): key = VerificationKey(.ed25519(x: bytes))
+        default: key = nil
+        }
+        guard let key else { return nil }
+        self.key = key
+    }
+
+    /// The key as the store has it.
+    public var text: String {
+        let coordinates =
+            switch key.coordinates {
+            case .p256(let x, let y): x + y
+            case .ed25519(let x): x
+            }
+        return "\(key.algorithm.rawValue).\(Base64URL.encode(coordinates))"
+    }
+}

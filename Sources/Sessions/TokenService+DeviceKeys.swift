@@ -1,0 +1,91 @@
+internal import Cryptography
+internal import JOSE
+
+/// A request to resume a session by an assertion of its device's key (RFC 7523), as it came in.
+public struct ResumptionRequest: Hashable, Sendable {
+    /// The assertion.
+    public var assertion: String
+    /// The client that asks; nil when the request names none.
+    public var clientID: String?
+    /// Whether that client has proved itself.
+    public var isClientAuthenticated: Bool
+    /// The device that the request names, if it names one.
+    public var deviceID: String?
+    /// A narrower scope; nil: the session's.
+    public var scope: Scope?
+    /// The thumbprint of the key of which the request holds a good proof (RFC 9449), if it does.
+    public var provenKeyThumbprint: String?
+
+    /// A request.
+    public init(
+        assertion: String, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
+        scope: Scope? = nil, provenKeyThumbprint: String? = nil
+    ) {
+        self.assertion = assertion
+        self.clientID = clientID
+        self.isClientAuthenticated = isClientAuthenticated
+        self.deviceID = deviceID
+        self.scope = scope
+        self.provenKeyThumbprint = provenKeyThumbprint
+    }
+}
+
+/// The authorization-grant token: a device that registered a key at its login resumes the session with an assertion signed
+/// by it. All checks and limits are those of a refresh; only what is presented is another thing.
+extension TokenService {
+    /// No assertion may be good for longer: it is remembered so long, and can be made anew at any time.
+    public static let assertionLifetimeMax = Duration.seconds(300)
+    /// How far the clock of a device may be ahead.
+    private static let lead = Duration.seconds(15)
+
+    /// Resumes the session that the assertion names. Throws when it is not resumed; `.refused` says why.
+    public func resume(
+        _ request: ResumptionRequest, from origin: Origin
+    ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
+        let time = context.time
+        let id = try await session(of: request.assertion, at: time.now)
+        var presentation = RefreshPresentation(
+            serial: 0, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
+            deviceID: request.deviceID, provenKeyThumbprint: request.provenKeyThumbprint)
+        presentation.isOfDeviceKey = true
+        let answer = try await inStore { () async throws(StoreError) in
+            try await store.updateSession(id) { [policy, presentation] change in
+                policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
+            } preparing: { outcome in
+                await tokens(for: outcome, scope: request.scope, at: time.now)
+            }
+        }
+        guard let answer else { throw .refused(.unknownSession) }
+        return try answer.get()
+    }
+
+    /// The session whose key has signed the assertion, to us, just now, and not twice. The key of a session never changes, so
+    /// that this needs no transaction.
+    private func session(of text: String, at now: Instant) async throws(ServiceError) -> Identifier<Session> {
+        guard let assertion = try? KeyAssertion(text), let id = Identifier<Session>(assertion.issuer),
+            assertion.audience.contains(context.issuer), assertion.isTimely(at: now, lead: Self.lead)
+        else { throw .refused(.invalidAssertion) }
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
+            throw .refused(.unknownSession)
+        }
+        guard let key = record.session.deviceKey.flatMap(DeviceKey.init(text:)),
+            assertion.subject == record.session.userID.description,
+            (try? assertion.verify(with: key.key)) != nil
+        else { throw .refused(.invalidAssertion) }
+        let digest = sha256(Array("\(id).\(assertion.id)".utf8))
+        let end = Instant(secondsSinceEpoch: assertion.expiry) + .seconds(1)
+        guard context.assertions.present(digest, until: end, at: now) == .fresh else {
+            throw .refused(.invalidAssertion)
+        }
+        return id
+    }
+}
+
+extension KeyAssertion {
+    /// Whether it is good at `now`, and not for too long.
+    fileprivate func isTimely(at now: Instant, lead: Duration) -> Bool {
+        let expiry = Instant(secondsSinceEpoch: expiry)
+        let start = Instant(secondsSinceEpoch: notBefore ?? .min)
+        return now < expiry && expiry <= now + TokenService.assertionLifetimeMax && start <= now + lead
+    }
+}
