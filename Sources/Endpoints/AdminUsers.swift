@@ -81,6 +81,12 @@ extension Endpoints {
         return try .json(UserAnswer(user))
     }
 
+    /// `POST /admin/v1/users/{user}/unlock`: passwords are taken again, however many were wrong.
+    func unlockUser(_ call: Call) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        return try .json(UserAnswer(try await administration.unlock(try call.user(), by: call.origin)))
+    }
+
     /// `PUT /admin/v1/users/{user}/password` `{new_password}`: all sessions end.
     func setPassword(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["new_password"])

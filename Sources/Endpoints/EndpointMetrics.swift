@@ -54,7 +54,10 @@ struct EndpointMetrics: Sendable {
         self.refreshes = Dictionary(outcomes.map { ($0, refreshes[$0]) }, uniquingKeysWith: { first, _ in first })
         failedRefreshes = refreshes["failed"]
 
-        let endings = ["started", "invalid_credentials", "login_disabled_by_user", "login_disabled_by_admin"]
+        let endings = [
+            "started", "invalid_credentials", "login_disabled_by_user", "login_disabled_by_admin",
+            "too_many_requests",
+        ]
         let logins = registry.counters(
             "sojourn_logins_total", help: "Logins, by what they came to.",
             labels: [MetricLabel("outcome", values: endings + ["failed"])])
@@ -85,6 +88,7 @@ struct EndpointMetrics: Sendable {
     func countLogin(failing error: ServiceError) {
         switch error {
         case .invalidCredentials: (logins["invalid_credentials"] ?? failedLogins).increment()
+        case .tooManyRequests: (logins["too_many_requests"] ?? failedLogins).increment()
         case .loginRefused(let reason): (logins[reason.rawValue] ?? failedLogins).increment()
         default: failedLogins.increment()
         }

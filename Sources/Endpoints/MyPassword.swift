@@ -10,7 +10,7 @@ extension Endpoints {
         )
         try await doors.password(from: call.caller) { () async throws(ServiceError) in
             try await accounts.changePassword(
-                of: session.user, in: session.session.id, from: old, to: new, by: call.origin)
+                of: session.user, in: session.session, from: old, to: new, by: call.origin)
         }
         return .noContent
     }

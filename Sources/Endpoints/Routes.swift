@@ -49,6 +49,7 @@ extension Route {
         Route(.delete, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.deleteUser($1) }),
         Route(.post, "/admin/v1/users/{user}/disable", on: .admin, .admin(.support) { try await $0.disableUser($1) }),
         Route(.post, "/admin/v1/users/{user}/enable", on: .admin, .admin(.support) { try await $0.enableUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/unlock", on: .admin, .admin(.support) { try await $0.unlockUser($1) }),
         Route(.put, "/admin/v1/users/{user}/password", on: .admin, .admin(.owner) { try await $0.setPassword($1) }),
         Route(
             .post, "/admin/v1/users/{user}/password-reset", on: .admin,

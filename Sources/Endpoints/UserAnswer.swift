@@ -25,6 +25,8 @@ struct UserAnswer: Encodable {
     let hasPassword: Bool
     let loginDisabledByAdmin: Disabling?
     let loginDisabledByUser: Disabling?
+    /// Until when no password is taken from a device without a living session; it may have passed.
+    let lockedUntil: Int64?
     let createdAt: Int64
     /// How many sessions ended with the call that this answers.
     let revoked: Int?
@@ -40,6 +42,7 @@ struct UserAnswer: Encodable {
         hasPassword = user.passwordHash != nil
         loginDisabledByAdmin = user.disabledByAdmin.map(Disabling.init)
         loginDisabledByUser = user.disabledByUser.map(Disabling.init)
+        lockedUntil = user.wrongPasswords?.lockedUntil?.secondsSinceEpoch
         createdAt = user.createdAt.secondsSinceEpoch
         self.revoked = revoked
     }
@@ -54,6 +57,7 @@ struct UserAnswer: Encodable {
         case hasPassword = "has_password"
         case loginDisabledByAdmin = "login_disabled_by_admin"
         case loginDisabledByUser = "login_disabled_by_user"
+        case lockedUntil = "locked_until"
         case createdAt = "created_at"
         case revoked
     }

@@ -71,7 +71,8 @@ public struct Application: Sendable {
             passwords: PasswordHasher(
                 width: configuration.limits.passwordHashWidth, pendingMax: configuration.limits.passwordHashPending),
             clock: surroundings.clock, random: surroundings.random, issuer: issuer,
-            audience: configuration.server.audience ?? issuer, clockWatch: clockWatch, proofs: configuration.dpop.policy
+            audience: configuration.server.audience ?? issuer, clockWatch: clockWatch,
+            proofs: configuration.dpop.policy, guessPolicy: configuration.limits.guesses
         )
         rootKeySource = source
         let firstStart = FirstStart(context: context)

@@ -1,4 +1,5 @@
 internal import Endpoints
+internal import Sessions
 internal import Sockets
 
 // The table of keys, section by section. Ranges keep out what cannot be meant: a time-out of nothing, a limit that no
@@ -84,6 +85,9 @@ extension ConfigurationKey {
     ]
 
     static let doors = [
+        count("limits.wrong_passwords_before_delay", 0...100, "passwords", \.limits.guesses.triesBeforeDelay),
+        count("limits.wrong_passwords_before_lock", 3...100, "passwords", \.limits.guesses.triesBeforeLock),
+        seconds("limits.lock_seconds", 1...86_400, \.limits.guesses.lockDuration),
         perMinute(.wrongPasswordsPerAddress, \.limits.doors.wrongPasswordsPerAddress),
         perMinute(.loginsPerDevice, \.limits.doors.loginsPerDevice),
         perMinute(.failedResetsPerAddress, \.limits.doors.failedResetsPerAddress),

@@ -34,7 +34,8 @@ public struct AccountService: Sendable {
     public func verifiedUser(
         username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> User {
-        try await tokens.verifiedUser(username: username, password: password, from: origin)
+        try await tokens.verifiedUser(
+            PasswordTry(username: username, password: password, deviceID: nil), from: origin)
     }
 
     /// Throws the user's own switch: no new logins and no refreshes on any device, while `disabled` (seed 003).
@@ -106,12 +107,18 @@ public struct AccountService: Sendable {
 
     /// Changes the password of a user who knows the old one. All other sessions end.
     public func changePassword(
-        of user: User, in sessionID: Identifier<Session>, from old: String, to new: String, by origin: Origin
+        of user: User, in session: Session, from old: String, to new: String, by origin: Origin
     ) async throws(ServiceError) {
+        let sessionID = session.id
+        let here = GuessCounter.Key(usernameKey: Text.key(user.username), deviceID: session.device.id)
+        let now = context.clock.now
+        if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
         guard try await context.passwords.verify(old, against: user.passwordHash) else {
+            context.guesses.count(here, at: now)
             try await tokens.recordFailedLogin(of: user.id, in: sessionID, "wrong_password", from: origin)
             throw .invalidCredentials
         }
+        context.guesses.forget(here)
         let verified = user.passwordHash
         try await setPassword(of: .id(user.id), to: new, sparing: sessionID, by: origin) { change in
             change.user.passwordHash == verified ? nil : .invalidCredentials
@@ -145,6 +152,7 @@ public struct AccountService: Sendable {
             if let error = check(change) { return .failure(error) }
             change.user.passwordHash = hash
             change.user.passwordReset = nil
+            change.user.unlock(at: now)
             change.ending = UserChange.EndingSessions(.passwordChanged, at: now, except: sessionID)
             change.events.append(AuditEvent(.passwordChanged, at: now, by: origin, userID: change.user.id))
             return .success(())

@@ -117,6 +117,17 @@ public struct Administration: Sendable {
         }.outcome
     }
 
+    /// Lets a user log in again who was locked out by wrong passwords.
+    public func unlock(_ reference: UserReference, by origin: Origin) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        return try await accounts.update(reference) { change in
+            change.user.unlock(at: now)
+            change.events.append(
+                AuditEvent(.loginsEnabled, at: now, by: origin, userID: change.user.id, reason: "unlocked"))
+            return .success(change.user)
+        }.outcome
+    }
+
     /// Ends every session of a user. Returns how many.
     public func revokeSessions(of reference: UserReference, by origin: Origin) async throws(ServiceError) -> Int {
         let now = context.clock.now

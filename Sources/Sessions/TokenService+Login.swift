@@ -32,7 +32,8 @@ extension TokenService {
     public func login(
         _ request: LoginRequest, username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
-        let user = try await verifiedUser(username: username, password: password, from: origin)
+        let user = try await verifiedUser(
+            PasswordTry(username: username, password: password, deviceID: request.device.id), from: origin)
         return try await start(
             request, userID: user.id, verified: user.passwordHash, authenticationMethods: ["pwd"], from: origin)
     }
@@ -47,26 +48,6 @@ extension TokenService {
         return try await start(request, userID: user.id, verified: nil, authenticationMethods: [], from: origin)
     }
 
-    /// The user with that name and password.
-    func verifiedUser(
-        username: String, password: String, from origin: Origin
-    ) async throws(ServiceError) -> User {
-        let user =
-            Text.isValid(username, lengthMax: User.usernameLengthMax)
-            ? try await inStore { () async throws(StoreError) in try await store.user(.username(username)) } : nil
-        let isRight = try await context.passwords.verify(password, against: user?.passwordHash)
-        guard var user, isRight else {
-            // An unknown name is recorded too, without what was typed, so that the wait for the disk does not tell it
-            // from a wrong password.
-            try await recordFailedLogin(of: user?.id, user == nil ? "unknown_user" : "wrong_password", from: origin)
-            throw .invalidCredentials
-        }
-        if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
-            user.passwordHash = try await rehash(password, of: user)
-        }
-        return user
-    }
-
     /// Tells the audit trail that somebody did not know a password.
     func recordFailedLogin(
         of userID: Identifier<User>?, in sessionID: Identifier<Session>? = nil, _ reason: String, from origin: Origin
@@ -78,7 +59,7 @@ extension TokenService {
 
     /// Hashes the password again after the parameters have risen, if nobody has changed it meanwhile. Returns the hash
     /// that stands for the verified password.
-    private func rehash(_ password: String, of user: User) async throws(ServiceError) -> String? {
+    func rehash(_ password: String, of user: User) async throws(ServiceError) -> String? {
         let hash = try await context.passwords.hash(password)
         let update = try await inStore { () async throws(StoreError) in
             try await store.updateUser(.id(user.id)) { change in

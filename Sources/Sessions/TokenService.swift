@@ -23,6 +23,11 @@ public struct ServiceContext: Sendable {
     /// The `aud` of every rolling token: whom it is for.
     public let audience: String
 
+    /// How guessing passwords is slowed down.
+    public let guessPolicy: GuessPolicy
+    /// Wrong passwords, as far as this node has seen them.
+    let guesses: GuessCounter
+
     /// Whether there are foreign tokens.
     let foreignTokens = ForeignTokenPresence()
     /// Assertions of device keys that were used, for as long as they are good.
@@ -35,8 +40,10 @@ public struct ServiceContext: Sendable {
     public init(
         store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,
         passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String,
-        clockWatch: ClockWatch? = nil, proofs: ProofPolicy = ProofPolicy()
+        clockWatch: ClockWatch? = nil, proofs: ProofPolicy = ProofPolicy(), guessPolicy: GuessPolicy = GuessPolicy()
     ) {
+        self.guessPolicy = guessPolicy
+        guesses = GuessCounter(guessPolicy)
         self.store = store
         self.policy = policy
         self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)

@@ -66,7 +66,7 @@ public struct User: Hashable, Sendable, Identifiable {
 
     /// Wrong passwords since the last right one, from devices on which the user has no living session.
     public struct WrongPasswords: Hashable, Sendable {
-        /// How many.
+        /// How many; 0: what nodes count on their own up to `lastAt` is void.
         public var count: Int
         /// When the last one came.
         public var lastAt: Instant
@@ -118,6 +118,9 @@ public struct User: Hashable, Sendable, Identifiable {
         self.passwordReset = passwordReset
         self.createdAt = createdAt
     }
+
+    /// Lifts the lock, and on each node the delays up to now.
+    mutating func unlock(at now: Instant) { wrongPasswords = WrongPasswords(count: 0, lastAt: now) }
 
     /// Why logins and refreshes are refused at present, if they are; the admin's word comes first.
     public var loginRefusal: RefusalReason? {

@@ -9,7 +9,8 @@ import Testing
     /// What people at a help desk may do beside looking.
     private static let support: Set = [
         "POST /admin/v1/users/{user}/disable", "POST /admin/v1/users/{user}/enable",
-        "POST /admin/v1/users/{user}/revoke", "DELETE /admin/v1/sessions/{session_id}",
+        "POST /admin/v1/users/{user}/revoke", "POST /admin/v1/users/{user}/unlock",
+        "DELETE /admin/v1/sessions/{session_id}",
     ]
 
     /// Every call of the admin interface with the least scope that opens it.

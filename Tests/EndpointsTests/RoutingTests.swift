@@ -33,7 +33,7 @@ import Testing
     @Test func everyAdminCallNeedsAKey() async throws {
         try await Stage.with { stage in
             let adminRoutes = Route.all.filter { $0.pattern.hasPrefix("/admin/") }
-            #expect(adminRoutes.count == 31)
+            #expect(adminRoutes.count == 32)
             for route in adminRoutes {
                 guard case .admin = route.handler else {
                     Issue.record("\(route.name) is open")

@@ -185,7 +185,7 @@ enum RaceEnding: CaseIterable, Sendable {
         case .replaced: _ = try await stage.logIn(subject.user)
         case .passwordChanged:
             try await stage.accounts.changePassword(
-                of: subject.user, in: subject.otherLogin.session.id, from: RaceStage.password, to: "another password",
+                of: subject.user, in: subject.otherLogin.session, from: RaceStage.password, to: "another password",
                 by: .system)
         case .userDeleted: _ = try await stage.administration.deleteUser(user, by: .system)
         }

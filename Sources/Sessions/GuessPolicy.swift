@@ -1,0 +1,33 @@
+/// How guessing passwords is slowed down.
+public struct GuessPolicy: Hashable, Sendable {
+    /// Wrong passwords after which the next one has to wait; 0: none ever does.
+    public var triesBeforeDelay = 10
+    /// Wrong passwords after which no password is taken for a while.
+    public var triesBeforeLock = 20
+    /// How long that is.
+    public var lockDuration = Duration.seconds(900)
+
+    /// The longest wait before the lock.
+    static let delayMax = Duration.seconds(60)
+    /// A row of wrong passwords that has paused for so long begins anew.
+    static let memory = Duration.seconds(86_400)
+
+    /// The defaults.
+    public init() {}
+
+    /// How long to wait after so many wrong passwords in a row: a second, two, four, up to a minute; then the lock.
+    func delay(after count: Int) -> Duration {
+        if triesBeforeDelay == 0 || count < triesBeforeDelay { return .zero }
+        if count >= triesBeforeLock { return lockDuration }
+        let exponent = min(count - triesBeforeDelay, 6)
+        return min(.seconds(1 << exponent), Self.delayMax)
+    }
+
+    /// What one more wrong password at `now` makes of those that a user has.
+    func adding(to wrong: User.WrongPasswords?, at now: Instant) -> User.WrongPasswords {
+        let isNew = wrong.map { now > $0.lastAt + Self.memory } ?? true
+        let count = (isNew ? 0 : wrong?.count ?? 0) + 1
+        let isLocked = triesBeforeDelay > 0 && count >= triesBeforeLock
+        return User.WrongPasswords(count: count, lastAt: now, lockedUntil: isLocked ? now + lockDuration : nil)
+    }
+}

@@ -1,0 +1,96 @@
+/// A password that somebody types, and where.
+struct PasswordTry: Sendable {
+    let username: String
+    let password: String
+    /// The device that the request names, if it names one.
+    let deviceID: String?
+}
+
+// Wrong passwords are counted in two rows that know nothing of each other: those from a device on which the user has a
+// living session, and those from anywhere else. So a stranger's guesses keep the owner neither from the sessions, which
+// no password is asked for, nor from logging in again where they are known.
+//
+// The delays are each node's own, in memory, and the same for every name, be it somebody's or not: what answers 429 says
+// nothing about who is there. The count that leads to the lock is kept with the user, so that it outlives restarts and
+// all nodes share it. A node that knows of a lock from there alone answers as to a wrong password, equally slowly: it has
+// nothing of that kind for names that nobody has, and must not tell them apart.
+extension TokenService {
+    /// The user with that name and password.
+    func verifiedUser(_ attempt: PasswordTry, from origin: Origin) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        let name = GuessCounter.Key(usernameKey: Text.key(attempt.username))
+        let here = GuessCounter.Key(usernameKey: name.usernameKey, deviceID: attempt.deviceID ?? "")
+        let user =
+            Text.isValid(attempt.username, lengthMax: User.usernameLengthMax)
+            ? try await inStore { () async throws(StoreError) in try await store.user(.username(attempt.username)) }
+            : nil
+        if let lifted = user?.wrongPasswords, lifted.count == 0 {
+            // An admin has unlocked the user, at whichever node.
+            for key in [name, here] { context.guesses.forget(key, upTo: lifted.lastAt) }
+        }
+        if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
+        let wait = context.guesses.wait(name, at: now)
+        let isLocked = user?.wrongPasswords?.lockedUntil.map { now < $0 } ?? false
+        var isKnown = false
+        if wait != nil || isLocked {
+            isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
+            if let wait, !isKnown { throw .tooManyRequests(retryAfter: wait) }
+        }
+        let isRight = try await context.passwords.verify(attempt.password, against: user?.passwordHash)
+        guard var user, isRight, !isLocked || isKnown else {
+            try await countWrongPassword(attempt, of: user, name, here, isLocked: isLocked, from: origin, at: now)
+            throw .invalidCredentials
+        }
+        context.guesses.forget(here)
+        if !isKnown {
+            context.guesses.forget(name)
+            if user.wrongPasswords != nil { try await forgetWrongPasswords(of: user.id) }
+        }
+        if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
+            user.passwordHash = try await rehash(attempt.password, of: user)
+        }
+        return user
+    }
+
+    /// Counts, and tells the audit trail. An unknown name is recorded too, without what was typed, and as much is read and
+    /// written for it, so that the wait for the disk does not tell it from a wrong password.
+    private func countWrongPassword(
+        _ attempt: PasswordTry, of user: User?, _ name: GuessCounter.Key, _ here: GuessCounter.Key, isLocked: Bool,
+        from origin: Origin, at now: Instant
+    ) async throws(ServiceError) {
+        if try await hasSession(user, on: attempt.deviceID, at: now) {
+            context.guesses.count(here, at: now)
+            return try await recordFailedLogin(of: user?.id, "wrong_password", from: origin)
+        }
+        context.guesses.count(name, at: now)
+        guard let user, !isLocked else {
+            return try await recordFailedLogin(of: user?.id, user == nil ? "unknown_user" : "locked", from: origin)
+        }
+        let policy = context.guessPolicy
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.updateUser(.id(user.id)) { change in
+                let wrong = policy.adding(to: change.user.wrongPasswords, at: now)
+                change.user.wrongPasswords = wrong
+                change.events.append(
+                    AuditEvent(
+                        .loginFailed, at: now, by: origin, userID: user.id,
+                        reason: wrong.lockedUntil == nil ? "wrong_password" : "wrong_password_locked"))
+            }
+        }
+    }
+
+    /// Whether the user has a living session on that device. For nobody it looks as well, and finds nothing.
+    private func hasSession(_ user: User?, on deviceID: String?, at now: Instant) async throws(ServiceError) -> Bool {
+        let id = user?.id ?? Identifier(random: context.random)
+        let page = try await inStore { () async throws(StoreError) in
+            try await store.sessions(of: id, after: nil, limit: 200)
+        }
+        return page.items.contains { $0.session.device.id == deviceID && policy.ending(of: $0, at: now) == nil }
+    }
+
+    private func forgetWrongPasswords(of userID: Identifier<User>) async throws(ServiceError) {
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.updateUser(.id(userID)) { change in change.user.wrongPasswords = nil }
+        }
+    }
+}
