@@ -72,7 +72,8 @@ public struct Application: Sendable {
                 width: configuration.limits.passwordHashWidth, pendingMax: configuration.limits.passwordHashPending),
             clock: surroundings.clock, random: surroundings.random, issuer: issuer,
             audience: configuration.server.audience ?? issuer, clockWatch: clockWatch,
-            proofs: configuration.dpop.policy, guessPolicy: configuration.limits.guesses
+            proofs: configuration.dpop.policy, guessPolicy: configuration.limits.guesses,
+            passwordRules: configuration.limits.passwords
         )
         rootKeySource = source
         let firstStart = FirstStart(context: context)

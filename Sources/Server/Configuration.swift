@@ -228,6 +228,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var passwordHashWidth = 2
     /// Passwords that wait to be hashed. Beyond: 503.
     public var passwordHashPending = 64
+    /// What a new password must be.
+    public var passwords = PasswordRules()
     /// When wrong passwords of one user have to wait. Beyond: 429.
     public var guesses = GuessPolicy()
     /// How often may be tried what could be guessing. Beyond: 429.

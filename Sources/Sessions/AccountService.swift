@@ -145,11 +145,17 @@ public struct AccountService: Sendable {
         of reference: UserReference, to new: String, sparing sessionID: Identifier<Session>?, by origin: Origin,
         _ check: @escaping @Sendable (UserChange) -> ServiceError? = { _ in nil }
     ) async throws(ServiceError) {
-        if let problem = PasswordHasher.problem(with: new) { throw .invalid(member: "new_password", detail: problem) }
+        let rules = context.passwordRules
+        if let problem = rules.problem(with: new, username: nil) {
+            throw .invalid(member: "new_password", detail: problem)
+        }
         let hash = try await context.passwords.hash(new)
         let now = context.clock.now
         _ = try await update(reference) { change -> Result<Void, ServiceError> in
             if let error = check(change) { return .failure(error) }
+            if let problem = rules.problem(with: new, username: change.user.username) {
+                return .failure(.invalid(member: "new_password", detail: problem))
+            }
             change.user.passwordHash = hash
             change.user.passwordReset = nil
             change.user.unlock(at: now)

@@ -23,7 +23,7 @@ public struct Administration: Sendable {
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
         if let problem = Self.problem(withUsername: username) ?? profile.problem { throw problem }
-        if let password, let problem = PasswordHasher.problem(with: password) {
+        if let password, let problem = context.passwordRules.problem(with: password, username: username) {
             throw .invalid(member: "password", detail: problem)
         }
         let hash: String?

@@ -23,6 +23,8 @@ public struct ServiceContext: Sendable {
     /// The `aud` of every rolling token: whom it is for.
     public let audience: String
 
+    /// What a new password must be.
+    public let passwordRules: PasswordRules
     /// How guessing passwords is slowed down.
     public let guessPolicy: GuessPolicy
     /// Wrong passwords, as far as this node has seen them.
@@ -40,9 +42,11 @@ public struct ServiceContext: Sendable {
     public init(
         store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,
         passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String,
-        clockWatch: ClockWatch? = nil, proofs: ProofPolicy = ProofPolicy(), guessPolicy: GuessPolicy = GuessPolicy()
+        clockWatch: ClockWatch? = nil, proofs: ProofPolicy = ProofPolicy(), guessPolicy: GuessPolicy = GuessPolicy(),
+        passwordRules: PasswordRules = PasswordRules()
     ) {
         self.guessPolicy = guessPolicy
+        self.passwordRules = passwordRules
         guesses = GuessCounter(guessPolicy)
         self.store = store
         self.policy = policy
