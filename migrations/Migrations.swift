@@ -116,5 +116,9 @@ public struct Migration: Sendable {
             version: 5, name: "add_device_key", effect: .addsColumns(to: ["sessions"]),
             sqlite: String(decoding: PackageResources._05_add_device_key_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._05_add_device_key_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 6, name: "add_client_keys", effect: .addsColumns(to: ["clients"]),
+            sqlite: String(decoding: PackageResources._06_add_client_keys_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._06_add_client_keys_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -6,8 +6,10 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/x509.h>
 
 // What Swift cannot say: OSSL_PARAM lists point at C strings that must outlive the call.
@@ -48,6 +50,36 @@ static inline EVP_PKEY *COpenSSL_P256_public_key(const unsigned char *point) {
     };
     if (context != NULL && EVP_PKEY_fromdata_init(context) == 1)
         (void)EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+/// A public RSA key from its big-endian numbers; NULL when libcrypto finds it weak (a small factor, an even number).
+static inline EVP_PKEY *COpenSSL_RSA_public_key(
+    const unsigned char *n, size_t n_count, const unsigned char *e, size_t e_count) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL), *check = NULL;
+    BIGNUM *modulus = BN_bin2bn(n, (int)n_count, NULL), *exponent = BN_bin2bn(e, (int)e_count, NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    OSSL_PARAM *parameters = NULL;
+    if (builder != NULL && modulus != NULL && exponent != NULL &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) == 1 &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent) == 1)
+        parameters = OSSL_PARAM_BLD_to_param(builder);
+    if (context != NULL && parameters != NULL && EVP_PKEY_fromdata_init(context) == 1)
+        (void)EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters);
+    if (key != NULL) {
+        check = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
+        if (check == NULL || EVP_PKEY_public_check(check) != 1) {
+            EVP_PKEY_free(key);
+            key = NULL;
+        }
+    }
+    EVP_PKEY_CTX_free(check);
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(modulus);
+    BN_free(exponent);
     EVP_PKEY_CTX_free(context);
     return key;
 }

@@ -1,5 +1,25 @@
 internal import COpenSSL
 
+/// The algorithms whose signatures can be verified, by their JOSE names: those of this server, and RSA for the keys of others.
+public enum VerificationAlgorithm: String, Sendable, CaseIterable {
+    /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4).
+    case es256 = "ES256"
+    /// Ed25519 (RFC 8037 §3.1).
+    case eddsa = "EdDSA"
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3). Nothing here signs with it.
+    case rs256 = "RS256"
+}
+
+extension SignatureAlgorithm {
+    /// What verifies its signatures.
+    public var verification: VerificationAlgorithm {
+        switch self {
+        case .es256: .es256
+        case .eddsa: .eddsa
+        }
+    }
+}
+
 /// A public key that verifies with one algorithm, from any thread.
 public struct VerificationKey: Sendable {
     /// The public numbers, as a JWK carries them.
@@ -8,16 +28,19 @@ public struct VerificationKey: Sendable {
         case p256(x: [UInt8], y: [UInt8])
         /// An Ed25519 public key, 32 bytes (RFC 8037 §2).
         case ed25519(x: [UInt8])
+        /// An RSA modulus and exponent, big-endian without leading zeros (RFC 7518 §6.3.1).
+        case rsa(n: [UInt8], e: [UInt8])
     }
 
     /// The only algorithm this key verifies.
-    public let algorithm: SignatureAlgorithm
+    public let algorithm: VerificationAlgorithm
     /// The public numbers.
     public let coordinates: Coordinates
 
     private let key: LibraryObject
 
-    /// Takes the numbers of a JWK. Nil when a length is wrong or the P-256 point is not on its curve.
+    /// Takes the numbers of a JWK. Nil when a length is wrong, the P-256 point is not on its curve, or an RSA key is not of
+    /// 2048 to 8192 bits with an odd exponent of 65537 or more (NIST SP 800-131A, FIPS 186-5 §5.1).
     public init?(_ coordinates: Coordinates) {
         let parsed: OpaquePointer?
         switch coordinates {
@@ -29,6 +52,10 @@ public struct VerificationKey: Sendable {
             guard x.count == 32 else { return nil }
             unsafe parsed = EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, x, x.count)
             algorithm = .eddsa
+        case .rsa(let n, let e):
+            guard RSA.isAcceptable(n: n, e: e) else { return nil }
+            unsafe parsed = COpenSSL_RSA_public_key(n, n.count, e, e.count)
+            algorithm = .rs256
         }
         guard let parsed = unsafe parsed else {
             ERR_clear_error()
@@ -39,7 +66,7 @@ public struct VerificationKey: Sendable {
     }
 
     init(_ algorithm: SignatureAlgorithm, _ key: LibraryObject) {
-        self.algorithm = algorithm
+        self.algorithm = algorithm.verification
         self.key = key
         coordinates =
             switch algorithm {
@@ -48,15 +75,29 @@ public struct VerificationKey: Sendable {
             }
     }
 
-    /// Whether `signature`, 64 bytes in JOSE's form, is this key's over `message`.
+    /// Whether `signature` is this key's over `message`: 64 bytes in JOSE's form, or as many as an RSA modulus has.
     public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-        guard signature.count == 64 else { return false }
+        guard signature.count == signatureLength else { return false }
         let isValid =
             switch algorithm {
             case .es256: verifyES256(signature, sha256(message))
             case .eddsa: verifyEdDSA(signature, message)
+            case .rs256: verifyRS256(signature, sha256(message))
             }
         return isValid || refused(false)
+    }
+
+    private var signatureLength: Int {
+        if case .rsa(let n, _) = coordinates { n.count } else { 64 }
+    }
+
+    private func verifyRS256(_ signature: [UInt8], _ digest: [UInt8]) -> Bool {
+        let context = unsafe orStop(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil))
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        unsafe mustSucceed(EVP_PKEY_verify_init(context))
+        unsafe mustSucceed(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING))
+        unsafe mustSucceed(EVP_PKEY_CTX_set_signature_md(context, Algorithms.sha256.pointer))
+        return unsafe EVP_PKEY_verify(context, signature, signature.count, digest, digest.count) == 1
     }
 
     private func verifyES256(_ signature: [UInt8], _ digest: [UInt8]) -> Bool {

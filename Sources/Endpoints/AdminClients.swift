@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import HTTP
+internal import JOSE
 internal import Sessions
 
 extension Endpoints {
@@ -66,12 +67,13 @@ extension Endpoints {
 /// The members of a client in a body that makes or changes one (RFC 7591's names beside the settings').
 struct ClientMembers: Sendable {
     static let names = [
-        "client_name", "token_endpoint_auth_method", "grant_types", "scope", "token_style", "offline_session_idle",
-        "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
+        "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "token_style",
+        "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
     ]
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?
+    private let keys: ClientKeys??
     private let grantTypes: [Client.GrantType]?
     private let scope: Scope?
     private let tokenStyle: Client.TokenStyle?
@@ -86,6 +88,7 @@ struct ClientMembers: Sendable {
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
+        keys = try members.change("jwks", members.keys)
         grantTypes = try members.words("grant_types", as: Client.GrantType.self)
         scope = try members.scope("scope")
         tokenStyle = try members.word("token_style", as: Client.TokenStyle.self)
@@ -100,6 +103,7 @@ struct ClientMembers: Sendable {
     func apply(to client: inout Client) {
         if let name { client.name = name }
         if let authenticationMethod { client.authenticationMethod = authenticationMethod }
+        if let keys { client.keys = keys }
         if let grantTypes { client.grantTypes = grantTypes }
         if let scope { client.scope = scope }
         if let tokenStyle { client.tokenStyle = tokenStyle }
@@ -118,6 +122,7 @@ struct ClientAnswer: Encodable {
     let clientIDIssuedAt: Int64
     let clientName: String?
     let tokenEndpointAuthMethod: String
+    let jwks: JWKSet?
     let grantTypes: [String]
     let scope: String
     let tokenStyle: String
@@ -133,6 +138,7 @@ struct ClientAnswer: Encodable {
         clientIDIssuedAt = client.createdAt.secondsSinceEpoch
         clientName = client.name
         tokenEndpointAuthMethod = client.authenticationMethod.rawValue
+        jwks = client.keys?.set
         grantTypes = client.grantTypes.map(\.rawValue)
         scope = client.scope.description
         tokenStyle = client.tokenStyle.rawValue
@@ -149,6 +155,7 @@ struct ClientAnswer: Encodable {
         case clientIDIssuedAt = "client_id_issued_at"
         case clientName = "client_name"
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+        case jwks
         case grantTypes = "grant_types"
         case scope
         case tokenStyle = "token_style"

@@ -27,13 +27,16 @@ enum ClientIdentity: Sendable {
     case unnamed
     /// The request names a client and proves nothing: enough for public clients.
     case named(String)
-    /// The client has proved itself by its secret.
+    /// The client has proved itself by its secret or its key.
     case authenticated(Client)
 }
 
 extension Endpoints {
-    /// The client of an OAuth request (RFC 6749 sections 2.3 and 3.2.1): by HTTP Basic, or in the form.
-    func clientIdentity(_ call: Call, id: String?, secret: String?) async throws -> ClientIdentity {
+    /// The client of an OAuth request (RFC 6749 sections 2.3 and 3.2.1): by HTTP Basic, by an assertion, or in the form.
+    func clientIdentity(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
+        let id = client.id
+        let secret = client.secret
+        if client.assertion != nil || client.assertionType != nil { return try await assertedClient(call, client) }
         switch try call.authorization() {
         case .basic(let encoded)?:
             guard secret == nil else {
@@ -56,6 +59,24 @@ extension Endpoints {
         guard let secret else { return .named(id) }
         return .authenticated(
             try await tokens.authenticateClient(id: id, secret: secret, method: .clientSecretPost))
+    }
+
+    /// The client that proves itself by an assertion, and by nothing else (RFC 7521 section 4.2).
+    private func assertedClient(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
+        guard try call.onlyField("Authorization") == nil else {
+            throw RequestProblem.invalid("client_assertion", "must not stand beside an Authorization field")
+        }
+        guard client.secret == nil else {
+            throw RequestProblem.invalid("client_assertion", "must not stand beside a client_secret")
+        }
+        guard let type = client.assertionType else {
+            throw RequestProblem.invalid("client_assertion_type", "is missing")
+        }
+        guard let assertion = client.assertion else {
+            throw RequestProblem.invalid("client_assertion", "is missing")
+        }
+        guard type == ClientParameters.jwtBearer else { throw ServiceError.invalidClient }
+        return .authenticated(try await tokens.authenticateClient(assertion: assertion, id: client.id))
     }
 
     /// The client, which has to be known: a confidential one has proved itself, a public one is one.

@@ -22,7 +22,7 @@ extension Endpoints {
 
     /// `GET /.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`.
     func serverMetadata() throws -> Response {
-        let confidential = [Client.AuthenticationMethod.clientSecretBasic, .clientSecretPost]
+        let confidential = [Client.AuthenticationMethod.clientSecretBasic, .clientSecretPost, .privateKeyJWT]
         return try cacheable(
             ServerMetadata(
                 issuer: context.issuer, tokenPath: Self.tokenPath, revocationPath: Self.revocationPath,
@@ -30,6 +30,7 @@ extension Endpoints {
                 grantTypes: OAuth.GrantType.allCases.map(\.rawValue),
                 authMethods: ([.none] + confidential).map(\.rawValue),
                 confidentialAuthMethods: confidential.map(\.rawValue),
+                assertionAlgorithms: VerificationAlgorithm.allCases.map(\.rawValue),
                 signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted(),
                 proofAlgorithms: DPoPProof.algorithms.map(\.rawValue)))
     }

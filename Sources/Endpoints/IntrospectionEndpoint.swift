@@ -8,7 +8,7 @@ extension Endpoints {
         let form = try call.form()
         guard
             case .authenticated(let client) = try await clientIdentity(
-                call, id: form["client_id"], secret: form["client_secret"])
+                call, ClientParameters(form))
         else { throw ServiceError.invalidClient }
         guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
         var call = call

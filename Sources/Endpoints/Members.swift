@@ -121,6 +121,15 @@ struct Members {
         return scope
     }
 
+    /// A JWK set of a client's public keys; nil when it is absent or null.
+    func keys(_ name: String) throws -> ClientKeys? {
+        guard let value = values[name] else { return nil }
+        if case .null = value { return nil }
+        do throws(ClientKeys.Problem) { return try ClientKeys(json: value) } catch {
+            throw refused(name, error.detail)
+        }
+    }
+
     /// A truth value.
     func bool(_ name: String) throws -> Bool? {
         switch values[name] {

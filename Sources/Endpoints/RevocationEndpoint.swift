@@ -6,7 +6,7 @@ extension Endpoints {
     /// `POST /oauth/revoke` (RFC 7009). The hint is not needed: a token says what it is. Either token of a session ends it.
     func revoke(_ call: Call) async throws -> Response {
         let form = try call.form()
-        let identity = try await clientIdentity(call, id: form["client_id"], secret: form["client_secret"])
+        let identity = try await clientIdentity(call, ClientParameters(form))
         let client = try await client(identity)
         guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
         var call = call

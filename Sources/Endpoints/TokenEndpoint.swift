@@ -13,7 +13,7 @@ extension Endpoints {
         var call = call
         call.provenKey = try provenKey(call)
         // 3. The client, as far as it shows itself.
-        let identity = try await clientIdentity(call, id: request.clientID, secret: request.clientSecret)
+        let identity = try await clientIdentity(call, request.client)
         if case .authenticated(let client) = identity { call.actor = "client:\(client.id)" }
         // 4. The grant.
         switch grantType {

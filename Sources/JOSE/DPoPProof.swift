@@ -23,7 +23,7 @@ public struct DPoPProof: Sendable {
     public let nonce: String?
 
     /// What may sign a proof. Keys of other kinds, which other tokens may be signed with, are not taken.
-    public static let algorithms: [SignatureAlgorithm] = [.es256, .eddsa]
+    public static let algorithms: [VerificationAlgorithm] = [.es256, .eddsa]
 
     private struct Claims: Decodable {
         let jti: String

@@ -1,7 +1,7 @@
 public import Cryptography
 
-/// A public key as JSON (RFC 7517): EC on P-256 (RFC 7518 §6.2) or OKP with Ed25519 (RFC 8037 §2). Private keys are
-/// neither written nor read: one with `d` is refused, so that it is not passed on by mistake.
+/// A public key as JSON (RFC 7517): EC on P-256 (RFC 7518 §6.2), OKP with Ed25519 (RFC 8037 §2), or RSA (RFC 7518 §6.3).
+/// Private keys are neither written nor read: one with `d` is refused, so that it is not passed on by mistake.
 public struct JWK: Sendable, Hashable {
     /// The key itself, checked to be on its curve.
     public let verificationKey: VerificationKey
@@ -46,11 +46,13 @@ public struct JWK: Sendable, Hashable {
             case .p256(let x, let y):
                 #"{"crv":"P-256","kty":"EC","x":"\#(Base64URL.encode(x))","y":"\#(Base64URL.encode(y))"}"#
             case .ed25519(let x): #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.encode(x))"}"#
+            case .rsa(let n, let e): #"{"e":"\#(Base64URL.encode(e))","kty":"RSA","n":"\#(Base64URL.encode(n))"}"#
             }
         return Base64URL.encode(sha256(Array(canonical.utf8)))
     }
 
-    /// The key in the header of a proof; nil when it is not a sound public key.
+    /// The key in the header of a proof; nil when it is not a sound public key. RSA has no place there: proofs are made by
+    /// devices, whose keys are short.
     init?(_ value: JSONValue) {
         guard case .object(let members) = value, members["d"] == nil,
             let key = Self.key(
@@ -72,26 +74,35 @@ public struct JWK: Sendable, Hashable {
 
 extension JWK: Codable {
     private enum Member: String, CodingKey {
-        case kty, crv, x, y, kid, alg, use, d
+        case kty, crv, x, y, n, e, kid, alg, use, d, k
         case keyOps = "key_ops"
     }
 
     /// Reads the members above and ignores others; throws for a key of another type, off its curve, or private.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
-        guard !members.contains(.d),
-            let key = Self.key(
-                kty: try members.decode(String.self, forKey: .kty), crv: try members.decode(String.self, forKey: .crv),
-                x: try members.decode(String.self, forKey: .x), y: try members.decodeIfPresent(String.self, forKey: .y))
-        else {
+        guard !members.contains(.d), !members.contains(.k), let key = try Self.key(members) else {
             throw DecodingError.dataCorruptedError(
-                forKey: .kty, in: members, debugDescription: "not a public key on P-256 or Ed25519")
+                forKey: .kty, in: members, debugDescription: "not a public key on P-256 or Ed25519, or of RSA")
         }
         verificationKey = key
         kid = try members.decodeIfPresent(String.self, forKey: .kid)
         alg = try members.decodeIfPresent(String.self, forKey: .alg)
         use = try members.decodeIfPresent(String.self, forKey: .use)
         keyOps = try members.decodeIfPresent([String].self, forKey: .keyOps)
+    }
+
+    private static func key(_ members: KeyedDecodingContainer<Member>) throws -> VerificationKey? {
+        let kty = try members.decode(String.self, forKey: .kty)
+        guard kty == "RSA" else {
+            return key(
+                kty: kty, crv: try members.decode(String.self, forKey: .crv),
+                x: try members.decode(String.self, forKey: .x), y: try members.decodeIfPresent(String.self, forKey: .y))
+        }
+        guard let n = Base64URL.decode(try members.decode(String.self, forKey: .n)),
+            let e = Base64URL.decode(try members.decode(String.self, forKey: .e))
+        else { return nil }
+        return VerificationKey(.rsa(n: n, e: e))
     }
 
     /// Writes the public members only.
@@ -107,6 +118,10 @@ extension JWK: Codable {
             try members.encode("OKP", forKey: .kty)
             try members.encode("Ed25519", forKey: .crv)
             try members.encode(Base64URL.encode(x), forKey: .x)
+        case .rsa(let n, let e):
+            try members.encode("RSA", forKey: .kty)
+            try members.encode(Base64URL.encode(n), forKey: .n)
+            try members.encode(Base64URL.encode(e), forKey: .e)
         }
         try members.encodeIfPresent(kid, forKey: .kid)
         try members.encodeIfPresent(alg, forKey: .alg)

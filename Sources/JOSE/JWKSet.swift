@@ -9,11 +9,13 @@ public struct JWKSet: Sendable, Hashable {
     public init(_ keys: [JWK]) { self.keys = keys }
 
     /// The key that verifies what names `kid`. A token without `kid` is verified only by the one key of its set; a key
-    /// for encryption, or restricted to another algorithm than its own, by none.
+    /// for encryption, or restricted to another algorithm than its own, by none. Two keys of one name are none: which was
+    /// meant, two readers could see differently.
     public func verificationKey(kid: String?) -> VerificationKey? {
         let usable = keys.filter(\.isForSignatures)
         guard let kid else { return usable.count == 1 ? usable.first?.verificationKey : nil }
-        return usable.first { $0.kid == kid }?.verificationKey
+        let named = usable.filter { $0.kid == kid }
+        return named.count == 1 ? named.first?.verificationKey : nil
     }
 }
 

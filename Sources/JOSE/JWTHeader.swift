@@ -3,7 +3,7 @@ public import Cryptography
 /// The protected header of a token (RFC 7515 §4.1): the members that this server reads.
 public struct JWTHeader: Sendable, Hashable {
     /// The algorithm that the token claims. It is compared with the key's and decides nothing.
-    public let alg: SignatureAlgorithm
+    public let alg: VerificationAlgorithm
     /// The name of the key.
     public let kid: String?
     /// The kind of token, such as `at+jwt`.
@@ -24,7 +24,7 @@ public struct JWTHeader: Sendable, Hashable {
             jwk = key
         }
         guard let alg = try Self.string("alg", members) else { throw .invalidHeader }
-        guard let algorithm = SignatureAlgorithm(rawValue: alg) else { throw .unsupportedAlgorithm }
+        guard let algorithm = VerificationAlgorithm(rawValue: alg) else { throw .unsupportedAlgorithm }
         self.alg = algorithm
         kid = try Self.string("kid", members)
         typ = try Self.string("typ", members)
@@ -55,10 +55,13 @@ extension JWT {
 
         /// A rolling token (RFC 9068 §4).
         public static let accessToken = ExpectedType.type("at+jwt")
+        /// A client's proof of who it is (draft-ietf-oauth-rfc7523bis section 4).
+        public static let clientAuthentication = ExpectedType.type("client-authentication+jwt")
         /// A DPoP proof (RFC 9449 §4.2).
         public static let dpopProof = ExpectedType.type("dpop+jwt")
 
-        func accepts(_ typ: String?) -> Bool {
+        /// Whether a header may say that.
+        public func accepts(_ typ: String?) -> Bool {
             let typ = typ?.lowercased()
             switch self {
             case .jwtOrAbsent: return typ == nil || typ == "jwt"

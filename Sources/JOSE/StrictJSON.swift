@@ -69,7 +69,7 @@ public enum StrictJSON {
 }
 
 /// A JSON value of any kind.
-public enum JSONValue: Decodable, Sendable {
+public enum JSONValue: Codable, Sendable {
     /// A string.
     case string(String)
     /// An object.
@@ -118,6 +118,20 @@ public enum JSONValue: Decodable, Sendable {
         if let integer = try? value.decode(Int64.self) { return .integer(integer) }
         // A string that cannot be read is none of these, and stops here.
         return .number(try value.decode(Double.self))
+    }
+
+    /// Writes it as it was read, but for the order of members.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .string(let text): try container.encode(text)
+        case .object(let members): try container.encode(members)
+        case .array(let elements): try container.encode(elements)
+        case .bool(let truth): try container.encode(truth)
+        case .integer(let number): try container.encode(number)
+        case .number(let number): try container.encode(number)
+        case .null: try container.encodeNil()
+        }
     }
 
     /// What stands between this value's parts when nothing was lost.

@@ -21,6 +21,12 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var revocationEndpointAuthMethodsSupported: [String]
     /// How clients authenticate at the introspection endpoint.
     public var introspectionEndpointAuthMethodsSupported: [String]
+    /// The algorithms of assertions, for each of the three endpoints.
+    public var tokenEndpointAuthSigningAlgValuesSupported: [String]
+    /// See above.
+    public var revocationEndpointAuthSigningAlgValuesSupported: [String]
+    /// See above.
+    public var introspectionEndpointAuthSigningAlgValuesSupported: [String]
     /// Demanded by OpenID Connect Discovery.
     public var subjectTypesSupported = ["public"]
     /// Demanded by OpenID Connect Discovery: the algorithms of the published keys.
@@ -31,8 +37,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// The metadata of the server at `issuer`, whose endpoints are at those paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
-        grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], signingAlgorithms: [String],
-        proofAlgorithms: [String]
+        grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
+        signingAlgorithms: [String], proofAlgorithms: [String]
     ) {
         // RFC 8414 section 2: the issuer is compared as it stands, so the slash that it may end in stays there.
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
@@ -45,6 +51,9 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         tokenEndpointAuthMethodsSupported = authMethods
         revocationEndpointAuthMethodsSupported = authMethods
         introspectionEndpointAuthMethodsSupported = confidentialAuthMethods
+        tokenEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
+        revocationEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
+        introspectionEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
         idTokenSigningAlgValuesSupported = signingAlgorithms
         dpopSigningAlgValuesSupported = proofAlgorithms
     }
@@ -60,6 +69,10 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
         case revocationEndpointAuthMethodsSupported = "revocation_endpoint_auth_methods_supported"
         case introspectionEndpointAuthMethodsSupported = "introspection_endpoint_auth_methods_supported"
+        case tokenEndpointAuthSigningAlgValuesSupported = "token_endpoint_auth_signing_alg_values_supported"
+        case revocationEndpointAuthSigningAlgValuesSupported = "revocation_endpoint_auth_signing_alg_values_supported"
+        case introspectionEndpointAuthSigningAlgValuesSupported =
+            "introspection_endpoint_auth_signing_alg_values_supported"
         case subjectTypesSupported = "subject_types_supported"
         case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
         case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"

@@ -2,10 +2,8 @@
 public struct TokenRequest: Sendable {
     /// `grant_type`, as it was sent.
     public let grantType: String?
-    /// `client_id`.
-    public let clientID: String?
-    /// `client_secret`.
-    public let clientSecret: String?
+    /// What it says of its client.
+    public let client: ClientParameters
     /// `refresh_token`.
     public let refreshToken: String?
     /// `assertion` (RFC 7521 section 4.1).
@@ -24,8 +22,7 @@ public struct TokenRequest: Sendable {
     /// The request that the parameters make.
     public init(_ parameters: FormParameters) {
         grantType = parameters["grant_type"]
-        clientID = parameters["client_id"]
-        clientSecret = parameters["client_secret"]
+        client = ClientParameters(parameters)
         refreshToken = parameters["refresh_token"]
         assertion = parameters["assertion"]
         scope = parameters["scope"]

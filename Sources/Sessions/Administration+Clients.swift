@@ -29,12 +29,12 @@ extension Administration {
             }
             var client = Client(id: id, createdAt: now, epoch: change.settings.epoch + 1)
             if let error = edit(&client) { return .failure(error) }
-            if !client.isPublic { client.secretHash = sha256(Array(secret.utf8)) }
+            if client.authenticationMethod.hasSecret { client.secretHash = sha256(Array(secret.utf8)) }
             change.client = client
             change.events.append(AuditEvent(.clientCreated, at: now, by: origin, clientID: id))
             return .success(client)
         }
-        return (client, client.isPublic ? nil : secret)
+        return (client, client.authenticationMethod.hasSecret ? secret : nil)
     }
 
     /// Lets `edit` change a client. A client that becomes confidential gets a new secret, and one that is, on request.
@@ -48,12 +48,13 @@ extension Administration {
             guard let existing = change.client else { return .failure(.notFound("client")) }
             var client = existing
             if let error = edit(&client) { return .failure(error) }
-            if newSecret, client.isPublic {
+            let hasSecret = client.authenticationMethod.hasSecret
+            if newSecret, !hasSecret {
                 return .failure(.invalid(member: "rotate_secret", detail: "is for clients that have a secret"))
             }
-            let needsSecret = !client.isPublic && (newSecret || client.secretHash == nil)
+            let needsSecret = hasSecret && (newSecret || client.secretHash == nil)
             if needsSecret { client.secretHash = sha256(Array(secret.utf8)) }
-            if client.isPublic { client.secretHash = nil }
+            if !hasSecret { client.secretHash = nil }
             if client != existing {
                 change.client = client
                 change.events.append(AuditEvent(.clientChanged, at: now, by: origin, clientID: id))
@@ -103,7 +104,13 @@ extension Client {
             return "client_name must have 1 to \(Device.textLengthMax) bytes and no control characters"
         }
         if isPublic, grantTypes.contains(.clientCredentials) {
-            return "grant_types of a client without a secret cannot have client_credentials (RFC 6749 section 4.4)"
+            return "grant_types of a client that proves nothing cannot have client_credentials (RFC 6749 section 4.4)"
+        }
+        if authenticationMethod == .privateKeyJWT, keys == nil {
+            return "jwks must hold the keys of a client with private_key_jwt"
+        }
+        if authenticationMethod != .privateKeyJWT, keys != nil {
+            return "jwks is for clients with private_key_jwt"
         }
         return Lifetimes.problem(settings: settings.sessions, clients: [self], absoluteMaximum: absoluteMaximum)
     }

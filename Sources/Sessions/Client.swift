@@ -8,6 +8,11 @@ public struct Client: Hashable, Sendable, Identifiable {
         case clientSecretBasic = "client_secret_basic"
         /// The secret in the form.
         case clientSecretPost = "client_secret_post"
+        /// An assertion that one of the client's keys has signed (RFC 7523 section 2.2).
+        case privateKeyJWT = "private_key_jwt"
+
+        /// Whether the client shares a secret with the server.
+        public var hasSecret: Bool { self == .clientSecretBasic || self == .clientSecretPost }
     }
 
     /// The grants that a client can be allowed.
@@ -44,6 +49,8 @@ public struct Client: Hashable, Sendable, Identifiable {
     public var authenticationMethod: AuthenticationMethod
     /// SHA-256 of the secret, for a confidential client. The secret is random, so a fast hash is enough.
     public var secretHash: [UInt8]?
+    /// The public keys of a client that signs assertions.
+    public var keys: ClientKeys?
     /// What it may ask the token endpoint for.
     public var grantTypes: [GrantType]
     /// The widest scope that it can be granted.
@@ -71,7 +78,8 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// A client as it stands in the store.
     public init(
         id: String, name: String? = nil, authenticationMethod: AuthenticationMethod = .none,
-        secretHash: [UInt8]? = nil, grantTypes: [GrantType] = [.refreshToken], scope: Scope = .empty,
+        secretHash: [UInt8]? = nil, keys: ClientKeys? = nil, grantTypes: [GrantType] = [.refreshToken],
+        scope: Scope = .empty,
         tokenStyle: TokenStyle = .separate, offlineSessionIdle: Duration? = nil, offlineSessionMax: Duration? = nil,
         accessTokenLifetime: Duration? = nil, refreshAfter: Duration? = nil, createdAt: Instant, epoch: Int64,
         dpop: ProofDemand = .optional
@@ -80,6 +88,7 @@ public struct Client: Hashable, Sendable, Identifiable {
         self.name = name
         self.authenticationMethod = authenticationMethod
         self.secretHash = secretHash
+        self.keys = keys
         self.grantTypes = grantTypes
         self.scope = scope
         self.tokenStyle = tokenStyle

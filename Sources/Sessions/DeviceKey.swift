@@ -28,6 +28,8 @@ public struct DeviceKey: Hashable, Sendable {
             switch key.coordinates {
             case .p256(let x, let y): x + y
             case .ed25519(let x): x
+            // No device has one: what registers keys takes those two kinds alone.
+            case .rsa(let n, _): n
             }
         return "\(key.algorithm.rawValue).\(Base64URL.encode(coordinates))"
     }

@@ -10,6 +10,7 @@ extension TokenService {
         else { throw .invalidClient }
         guard client.authenticationMethod == method else { throw .invalidClient }
         if client.isPublic { return client }
+        // Whoever signs assertions has no secret to compare.
         // Constant time: how much of a guessed secret's hash is right must not show.
         guard let secret, let hash = client.secretHash, constantTimeEqual(sha256(Array(secret.utf8)), hash) else {
             throw .invalidClient

@@ -29,6 +29,8 @@ public struct ServiceContext: Sendable {
     public let guessPolicy: GuessPolicy
     /// Wrong passwords, as far as this node has seen them.
     let guesses: GuessCounter
+    /// The assertions that clients have used up.
+    let clientAssertions = AssertionReplays(longest: TokenService.longestAssertion)
 
     /// Whether there are foreign tokens.
     let foreignTokens = ForeignTokenPresence()

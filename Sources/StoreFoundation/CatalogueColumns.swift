@@ -39,7 +39,7 @@ public enum ClientColumns {
     public static let all = Columns(
         "id", "name", "authentication_method", "secret_hash", "grant_types", "scope", "token_style",
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
-        "refresh_after_seconds", "created_at", "epoch", "dpop")
+        "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Client {
@@ -56,13 +56,22 @@ public enum ClientColumns {
         }
         let scope = try row.scope()
         let tokenStyle = try row.word(as: Client.TokenStyle.self)
-        return Client(
+        var client = Client(
             id: id, name: name, authenticationMethod: method, secretHash: secretHash, grantTypes: grantTypes,
             scope: scope, tokenStyle: tokenStyle, offlineSessionIdle: row.optional { row in row.duration() },
             offlineSessionMax: row.optional { row in row.duration() },
             accessTokenLifetime: row.optional { row in row.duration() },
             refreshAfter: row.optional { row in row.duration() }, createdAt: row.instant(), epoch: row.integer(),
             dpop: try row.word(as: Client.ProofDemand.self))
+        client.keys = try keys(row.optionalText(), of: id)
+        return client
+    }
+
+    private static func keys(_ text: String?, of id: String) throws(Contradiction) -> ClientKeys? {
+        guard let text else { return nil }
+        do throws(ClientKeys.Problem) { return try ClientKeys(text: Array(text.utf8)) } catch {
+            throw Contradiction("client \(id) has keys that cannot be read")
+        }
     }
 
     /// Writes all columns of a client.
@@ -81,6 +90,7 @@ public enum ClientColumns {
         row.add(client.createdAt)
         row.add(client.epoch)
         row.add(client.dpop)
+        row.add(client.keys?.text)
     }
 }
 

@@ -53,8 +53,16 @@ extension Client {
             accessTokenLifetime: try line.optionalDuration("access_token_lifetime"),
             refreshAfter: try line.optionalDuration("refresh_after"), createdAt: try line.instant("created_at"),
             epoch: try line.integer("epoch"), dpop: try line.optionalWord("dpop") ?? .optional)
-        guard isPublic == (secretHash == nil) else {
+        guard authenticationMethod.hasSecret == (secretHash != nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
+        }
+        if let text = try line.optionalText("jwks") {
+            do throws(ClientKeys.Problem) { keys = try ClientKeys(text: Array(text.utf8)) } catch {
+                throw LineProblem("'jwks' \(error.detail)")
+            }
+        }
+        guard (authenticationMethod == .privateKeyJWT) == (keys != nil) else {
+            throw LineProblem("'jwks' and 'token_endpoint_auth_method' contradict each other")
         }
     }
 
@@ -67,6 +75,7 @@ extension Client {
         members.add("secret_hash", bytes: secretHash)
         members.add("grant_types", grantTypes.map(\.rawValue))
         members.add("scope", scope.description)
+        members.add("jwks", keys?.text)
         members.add("token_style", tokenStyle.rawValue)
         members.add("offline_session_idle", offlineSessionIdle)
         members.add("offline_session_max", offlineSessionMax)

@@ -28,7 +28,7 @@ import Testing
                     == Client.AuthenticationMethod.allCases.map(\.rawValue))
             #expect(
                 metadata.strings("introspection_endpoint_auth_methods_supported")
-                    == ["client_secret_basic", "client_secret_post"])
+                    == ["client_secret_basic", "client_secret_post", "private_key_jwt"])
             #expect(metadata.strings("id_token_signing_alg_values_supported") == ["ES256"])
         }
     }

@@ -9,7 +9,7 @@ import Testing
 
     @Test(arguments: [
         #"{"alg":"none","typ":"at+jwt"}"#, #"{"alg":"None","typ":"at+jwt"}"#, #"{"alg":"","typ":"at+jwt"}"#,
-        #"{"alg":"HS256","typ":"at+jwt"}"#, #"{"alg":"RS256","typ":"at+jwt"}"#, #"{"alg":"es256","typ":"at+jwt"}"#,
+        #"{"alg":"HS256","typ":"at+jwt"}"#, #"{"alg":"RS384","typ":"at+jwt"}"#, #"{"alg":"es256","typ":"at+jwt"}"#,
         #"{"alg":"ES384","typ":"at+jwt"}"#, #"{"alg":"ES256 ","typ":"at+jwt"}"#,
     ])
     func otherAlgorithmsDoNotExist(header: String) throws {

@@ -10,11 +10,13 @@ import Testing
 
     @Test func readsEveryParameter() throws {
         let request = try request(
-            "grant_type=refresh_token&client_id=a%20b&client_secret=s&refresh_token=t&scope=r+w&username=u&password=p"
+            "grant_type=refresh_token&client_id=a%20b&client_secret=s&client_assertion_type=u:r&client_assertion=j&refresh_token=t&scope=r+w&username=u&password=p"
                 + "&device_id=d&device_name=My+phone&other=1")
         #expect(request.grantType == "refresh_token")
-        #expect(request.clientID == "a b")
-        #expect(request.clientSecret == "s")
+        #expect(request.client.id == "a b")
+        #expect(request.client.secret == "s")
+        #expect(request.client.assertionType == "u:r")
+        #expect(request.client.assertion == "j")
         #expect(request.refreshToken == "t")
         #expect(request.scope == "r w")
         #expect(request.username == "u")
@@ -26,7 +28,7 @@ import Testing
     @Test func takesEmptyForOmitted() throws {
         let request = try request("grant_type=&client_id=&scope&refresh_token=t")
         #expect(request.grantType == nil)
-        #expect(request.clientID == nil)
+        #expect(request.client.id == nil)
         #expect(request.scope == nil)
         #expect(request.refreshToken == "t")
     }

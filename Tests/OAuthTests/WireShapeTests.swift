@@ -52,8 +52,8 @@ import Testing
     func endpointsLieUnderTheIssuer(_ issuer: String) throws {
         let metadata = ServerMetadata(
             issuer: issuer, tokenPath: "/t", revocationPath: "/r", introspectionPath: "/i", jwksPath: "/j",
-            grantTypes: ["g"], authMethods: ["none", "m"], confidentialAuthMethods: ["m"], signingAlgorithms: ["ES256"],
-            proofAlgorithms: ["ES256"])
+            grantTypes: ["g"], authMethods: ["none", "m"], confidentialAuthMethods: ["m"], assertionAlgorithms: ["A"],
+            signingAlgorithms: ["ES256"], proofAlgorithms: ["ES256"])
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         #expect(metadata.issuer == issuer)
         #expect(metadata.tokenEndpoint == base + "/t")

@@ -5,6 +5,7 @@ enum Downgrade {
         DROP TABLE foreign_tokens;
         ALTER TABLE clients DROP COLUMN dpop;
         ALTER TABLE sessions DROP COLUMN device_key;
+        ALTER TABLE clients DROP COLUMN jwks;
         ALTER TABLE admin_keys DROP COLUMN scope;
         ALTER TABLE admin_keys DROP COLUMN expires_at;
         ALTER TABLE admin_keys DROP COLUMN last_used_at;

@@ -43,7 +43,7 @@ struct PostgresCommandTests {
         try await expect("migrate --plan --database \(url)", exits: 0, output: "nothing would run")
         try await expect("doctor --database \(url)", exits: 0, output: "applied, none is missing")
         try PostgresServer.shared.run(
-            "DROP TABLE foreign_tokens; DELETE FROM schema_migrations WHERE version > 1", schema: schema)
+            Downgrade.statements, schema: schema)
         let before = try Self.contents(schema)
         try await expect(
             "migrate --plan --database \(url)", exits: 0, output: "2 add_foreign_tokens\n  makes foreign_tokens; no row"

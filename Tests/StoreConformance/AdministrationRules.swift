@@ -1,3 +1,4 @@
+import JOSE
 import Sessions
 import Testing
 
@@ -11,6 +12,17 @@ let clientRules: [StoreRule] = [
         #expect(try await store.client("b") == full)
         #expect(try await store.clients() == [plain, full])
         #expect(try await store.client("c") == nil)
+    },
+    StoreRule("a client's keys come back as they were, and go") { store in
+        let signer = try Fixture.signingClient()
+        try await store.updateClient(signer.id) { $0.client = signer }
+        #expect(try await store.client(signer.id) == signer)
+        #expect(try await store.client(signer.id)?.keys?.set.keys.count == 2)
+        try await store.updateClient(signer.id) { change in
+            change.client?.authenticationMethod = .none
+            change.client?.keys = nil
+        }
+        #expect(try await store.client(signer.id)?.keys == nil)
     },
     StoreRule("a client is changed, deleted, and made again") { store in
         try await store.updateClient("web") { $0.client = Fixture.client() }

@@ -1,4 +1,6 @@
 import Cryptography
+import FoundationEssentials
+import JOSE
 import Sessions
 
 /// Values for rules: valid, distinct where they should be, and the same shape in every backend.
@@ -57,15 +59,26 @@ enum Fixture {
         Client(id: id, createdAt: start, epoch: epoch)
     }
 
-    /// A client with every member set.
+    /// A client with every member set but its keys, which do not stand beside a secret.
     static func fullClient(_ id: String = "backend", epoch: Int64 = 2) -> Client {
         Client(
             id: id, name: "Das Backend", authenticationMethod: .clientSecretBasic,
             secretHash: [UInt8](repeating: 0xCD, count: 32),
             grantTypes: [.clientCredentials, .refreshToken, .password],
-            scope: Scope("read write") ?? .empty, tokenStyle: .single, offlineSessionIdle: .seconds(100),
+            scope: Scope("read write") ?? .empty, tokenStyle: .single,
+            offlineSessionIdle: .seconds(100),
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
             createdAt: start, epoch: epoch, dpop: .required)
+    }
+}
+
+extension Fixture {
+    /// A client that proves itself by either of two keys.
+    static func signingClient(_ id: String = "signer", epoch: Int64 = 2) throws -> Client {
+        let keys = [SigningKey.generate(.es256), SigningKey.generate(.eddsa)].map { JWK(publishing: $0.publicKey) }
+        return Client(
+            id: id, authenticationMethod: .privateKeyJWT,
+            keys: try ClientKeys(text: Array(JSONEncoder().encode(JWKSet(keys)))), createdAt: start, epoch: epoch)
     }
 }
 

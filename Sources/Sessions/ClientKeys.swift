@@ -1,0 +1,53 @@
+internal import FoundationEssentials
+public import JOSE
+
+/// The public keys with which a client proves itself (RFC 7591's `jwks`): a JWK set of which every key can be used.
+public struct ClientKeys: Hashable, Sendable {
+    /// More than a client needs to change its keys without haste.
+    public static let countMax = 8
+
+    /// What is wrong with a set, as the end of a sentence that begins with its name.
+    public struct Problem: Error, Hashable, Sendable {
+        /// The end of the sentence.
+        public let detail: String
+    }
+
+    /// The set as JSON, with the members that are read alone.
+    public let text: String
+    /// The keys.
+    public let set: JWKSet
+
+    /// The set that `json` is.
+    public init(json: JSONValue) throws(Problem) {
+        guard let text = try? JSONEncoder().encode(json) else { throw Problem(detail: "must be a JWK set") }
+        try self.init(text: Array(text))
+    }
+
+    /// The set that `text` is. Unlike a set that somebody else publishes, one that is registered here holds no key in vain.
+    public init(text: [UInt8]) throws(Problem) {
+        struct Registered: Decodable { let keys: [JWK] }
+        guard let keys = try? JSONDecoder().decode(Registered.self, from: Data(text)).keys else {
+            throw Problem(
+                detail: "must be a JWK set of public keys: EC on P-256, OKP with Ed25519, or RSA of 2048 to 8192 bits")
+        }
+        guard (1...Self.countMax).contains(keys.count) else {
+            throw Problem(detail: "must have 1 to \(Self.countMax) keys")
+        }
+        guard keys.allSatisfy(\.isForSignatures) else { throw Problem(detail: "must have keys for signatures alone") }
+        let names = keys.compactMap(\.kid)
+        guard keys.count == 1 || (names.count == keys.count && Set(names).count == names.count) else {
+            throw Problem(detail: "must name each of its keys by another kid")
+        }
+        set = JWKSet(keys)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let text = try? encoder.encode(set) else { throw Problem(detail: "must be a JWK set") }
+        self.text = String(decoding: text, as: UTF8.self)
+    }
+
+    /// The same set.
+    public static func == (left: ClientKeys, right: ClientKeys) -> Bool { left.text == right.text }
+
+    /// Hashes the text, which is the set.
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
