@@ -8,7 +8,7 @@ extension RandomHistory {
         else { return }
         let request = LoginRequest(clientID: client, device: Device(id: device))
         let isWrong = Int.random(in: 0..<12, using: &random) == 0
-        let password = isWrong ? "wrong password" : "password-\(model.users[user].password)"
+        let password = isWrong ? "wrong password" : "three odd words \(model.users[user].password)"
         let answer = await attempt { () async throws(ServiceError) in
             try await tokens.login(request, username: "USER-\(user)", password: password, from: Self.origin)
         }
@@ -107,14 +107,14 @@ extension RandomHistory {
             let wait = pick([0, 3599, 3600] as [Int64]) ?? 0
             clock.advance(by: .seconds(wait))
             let answer = await attempt { () async throws(ServiceError) in
-                try await accounts.resetPassword(token: token, to: "password-\(new)", from: Self.origin)
+                try await accounts.resetPassword(token: token, to: "three odd words \(new)", from: Self.origin)
             }
             try expect(answer.failure == nil, clock.now < expiresAt, "reset accepted")
             guard case .success = answer else { return }
             model.users[user].password = new
             _ = model.endSessions(.passwordChanged, user: user)
         } else {
-            try await admin.setPassword(of: .id(userIDs[user]), to: "password-\(new)", by: Self.origin)
+            try await admin.setPassword(of: .id(userIDs[user]), to: "three odd words \(new)", by: Self.origin)
             model.users[user].password = new
             _ = model.endSessions(.passwordChanged, user: user)
         }

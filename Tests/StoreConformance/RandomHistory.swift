@@ -73,7 +73,7 @@ public struct RandomHistory {
 
     mutating func createUser(_ index: Int) async throws {
         let user = try await admin.createUser(
-            username: "user-\(index)", password: "password-0", profile: .init(), offlineSessionMax: nil,
+            username: "user-\(index)", password: "three odd words 0", profile: .init(), offlineSessionMax: nil,
             by: Self.origin)
         userIDs.append(user.id)
         model.users.append(SessionModel.ModelUser(password: 0))
