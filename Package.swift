@@ -28,6 +28,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "Locks", swiftSettings: strictMemory),
         .target(name: "JSON", swiftSettings: strict),
@@ -51,6 +52,7 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Cryptography"], swiftSettings: strict),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(name: "TLS", dependencies: ["COpenSSL", "Cryptography", "Locks"], swiftSettings: strictMemory),
+        .target(name: "HTTPClient", dependencies: ["CCurl", "HTTP", "Locks"], swiftSettings: strictMemory),
         // Row 3: the domain, and the engine that does not know it
         .target(name: "Sessions", dependencies: ["Cryptography", "JOSE", "JSON", "Locks"], swiftSettings: strict),
         .target(
@@ -105,6 +107,7 @@ let package = Package(
         .testTarget(
             name: "JOSETests", dependencies: ["JOSE", "Cryptography"], exclude: ["Wycheproof"], swiftSettings: strict),
         .target(name: "TLSStage", dependencies: ["TLS"], path: "Tests/TLSStage", swiftSettings: strict),
+        .target(name: "HostileServer", dependencies: ["Locks"], path: "Tests/HostileServer", swiftSettings: strict),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
@@ -113,6 +116,11 @@ let package = Package(
                 "Locks",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "HTTPClientTests",
+            dependencies: [
+                "HTTPClient", "HTTP", "HostileServer", "HTTPServer", "EventLoops", "Sockets", "TLS", "TLSStage",
+            ], swiftSettings: strict),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
         .target(
             name: "StoreConformance", dependencies: ["Sessions", "Cryptography", "JOSE", "Locks"],

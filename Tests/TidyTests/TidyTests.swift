@@ -69,7 +69,9 @@ struct TidyTests {
     }
 
     @Test func modulesWithoutFoundation_stayWithoutIt() throws {
-        let folders = ["HTTP", "Cryptography", "EventLoops", "Sockets", "TLS", "HTTPServer"].map { "Sources/" + $0 }
+        let folders = ["HTTP", "Cryptography", "EventLoops", "Sockets", "TLS", "HTTPClient", "HTTPServer"].map {
+            "Sources/" + $0
+        }
         for file in try Self.files(folders, ".swift") {
             #expect(!file.lines.contains { $0.contains("import Foundation") }, "\(file.path)")
         }
@@ -79,7 +81,7 @@ struct TidyTests {
         // The measurements look at the libraries alone as well.
         for file in try Self.files(["Sources"], ".swift") where !file.path.hasPrefix("Sources/sojourn-bench/") {
             for (module, folders) in [
-                ("COpenSSL", ["Cryptography/", "TLS/"]), ("CSQLite", ["SQLiteStore/"]),
+                ("COpenSSL", ["Cryptography/", "TLS/"]), ("CSQLite", ["SQLiteStore/"]), ("CCurl", ["HTTPClient/"]),
             ] where !folders.contains(where: { file.path.hasPrefix("Sources/" + $0) }) {
                 #expect(!file.lines.contains { $0.hasSuffix("import \(module)") }, "\(file.path)")
             }
