@@ -1,71 +1,57 @@
-/// When the writer copies the log into the database, and how: beside the changes, in passes, as long as there is much to
-/// copy; between two batches, once there is little. A file of millions of sessions has each change on a page of its own, and
-/// two thousand such pages take a disk tens of milliseconds, for which nobody should have to wait.
-///
-/// The log begins anew only when all of it is copied, which under load only a copy between two batches can bring about. Each
-/// pass leaves what was written during it, a fraction of what it copied.
+/// When the writer copies the log into the database, for which everybody waits: as seldom as possible, because every copy
+/// has to wait for the disk three times and writes a page once that was changed often, and as often as needed for no
+/// copy to be a wait that anybody notices. In a small file two thousand changes share some hundred pages, which lie side by
+/// side; in one of ten million sessions each has a page of its own, and two thousand of them take a disk fifty milliseconds.
+/// So the plan looks at how long the last copy took.
 struct CheckpointPlan {
-    /// What is to be done after a batch.
-    enum Step {
-        case nothing
-        /// Copying beside the changes, by another connection.
-        case pass
-        /// Copying before the next batch.
-        case pause
-    }
+    /// The longest that a copy should take: not noticed beside the signatures and the network.
+    static let brief: Duration = .milliseconds(5)
+    /// On a slow disk a copy takes no longer than so many commits.
+    static let commitsToWait = 8
 
-    /// A log of so many pages is due.
-    let due: Int
-    /// So many pages are copied quickly enough for all to wait.
-    let few: Int
-    /// A log that has grown to so many times what is due is copied while all wait: the disk is slower than the changes.
-    static let patience = 16
-
-    /// Pages written since the last pass began, or since all was copied.
+    /// The log is copied after so many pages: at least the least, at most the most.
+    private(set) var due: Int
+    private let dueMin: Int
+    private let dueMax: Int
+    /// Pages written since all was copied.
     private var waiting = 0
-    /// Whether anything was written since the last pass was seen to end. If not, everything may be copied, and the log may
-    /// begin anew at any moment: versions of SQLite before 3.51.3 can damage a log that is copied at that very moment.
-    private var hasGrown = false
-    private var isEnding = false
-    private var isOverlong = false
+    /// A slow guess at the time of a commit: what the last ones took, each half as much as the one after it.
+    private var commit: Duration = .zero
+    /// Whether a reader has kept a copy from being whole since the log last was. SQLite does not wait for the disk after such
+    /// a one, so what it copied may yet be lost without anybody having been told.
+    private(set) var isCopiedInPart = false
 
-    init(due: Int, few: Int) {
-        self.due = due
-        self.few = few
+    /// A plan for a log that is empty, and is never to grow beyond `dueMax` pages while nobody reads.
+    init(dueMax: Int) {
+        self.dueMax = dueMax
+        dueMin = max(1, dueMax / 16)
+        due = max(dueMin, dueMax / 8)
     }
 
-    /// A commit wrote so many pages.
-    mutating func wrote(pages: Int) {
+    /// A commit took that long, and wrote so many pages.
+    mutating func committed(pages: Int, in duration: Duration) {
         waiting += pages
-        if pages > 0 { hasGrown = true }
+        commit = (commit + duration) / 2
     }
 
-    /// What is to be done now, while no pass runs.
-    mutating func next() -> Step {
-        guard hasGrown, waiting >= due || isEnding else { return .nothing }
-        if waiting <= few || isOverlong { return .pause }
-        waiting = 0
-        return .pass
-    }
+    /// Whether the log is to be copied now.
+    var isDue: Bool { waiting >= due }
 
-    /// A pass has ended: it copied all `pagesInLog` that it found, or what the readers allowed.
-    mutating func passEnded(isComplete: Bool, pagesInLog: Int) {
-        hasGrown = false
-        isEnding = isComplete
-        isOverlong = isComplete && pagesInLog > due * Self.patience
-        if !isComplete { waiting = due * 3 / 4 }
-    }
-
-    /// A copy between two batches has ended. What a reader kept back is tried again a quarter of the way later.
-    mutating func pauseEnded(isComplete: Bool) {
+    /// The log was copied. What a reader kept back is tried again a quarter of the way later.
+    mutating func copied(isComplete: Bool, in duration: Duration) {
         waiting = isComplete ? 0 : due * 3 / 4
-        hasGrown = !isComplete
-        (isEnding, isOverlong) = (false, false)
+        isCopiedInPart = !isComplete
+        let longest = max(Self.brief, commit * Self.commitsToWait)
+        if duration > longest { due = max(dueMin, due / 2) }
+        if duration < longest / 2 { due = min(dueMax, due * 2) }
     }
 
-    /// It failed, and is tried again a quarter of the way later.
-    mutating func failed() { pauseEnded(isComplete: false) }
+    /// It could not be copied, and is tried again a quarter of the way later.
+    mutating func failed() { waiting = due * 3 / 4 }
 
-    /// All is copied.
-    mutating func allCopied() { pauseEnded(isComplete: true) }
+    /// All is copied, and the log is cut to nothing.
+    mutating func allCopied() {
+        waiting = 0
+        isCopiedInPart = false
+    }
 }

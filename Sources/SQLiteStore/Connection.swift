@@ -140,6 +140,9 @@ internal import StoreFoundation
         return Int(current)
     }
 
+    /// The last connection that is closed copies the log and deletes it; not so this one.
+    func keepLogWhenClosed() { unsafe CSQLite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+
     /// How a checkpoint went.
     struct Checkpoint {
         var framesInLog: Int

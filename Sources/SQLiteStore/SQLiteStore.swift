@@ -21,7 +21,7 @@ public final class SQLiteStore: Store {
         public var pendingMax = 10_000
         /// So many changes share one commit at most.
         public var batchMax = 1024
-        /// The write-ahead log is copied into the database after so many pages (4 KiB each).
+        /// The write-ahead log is copied into the database after so many pages (4 KiB each), or earlier (`CheckpointPlan`).
         public var checkpointFrames = 2000
         /// The most memory that the writer's page cache takes.
         public var cacheKibibytes = 32 * 1024
@@ -31,9 +31,6 @@ public final class SQLiteStore: Store {
         public var clock: WallClock
         /// Is told of batches and failures.
         public var observer = Observer()
-        /// So many pages are copied while changes wait; more are copied beside them. All, because a disk that writes the pages
-        /// of a pass lets the commits wait still longer: measured with ten million sessions.
-        var briefCheckpointFrames = Int.max
         /// When SQLite waits for the disk. Less than `full` is there to show what it would lose.
         var synchronous = Synchronous.full
 

@@ -51,7 +51,6 @@ final class Writer: Sendable {
     private let published: PublishedCatalogue
     private let damage: Damage
     private let options: SQLiteStore.Options
-    private let pass: CheckpointPass
     private let open: @Sendable () throws(DatabaseError) -> Connection
 
     /// A writer that starts with a connection of `open`, whose log is empty.
@@ -59,11 +58,7 @@ final class Writer: Sendable {
         published: PublishedCatalogue, damage: Damage, options: SQLiteStore.Options, connection: sending Connection,
         reopen: @escaping @Sendable () throws(DatabaseError) -> Connection
     ) {
-        state = Locked(
-            State(
-                connection: connection,
-                plan: CheckpointPlan(due: options.checkpointFrames, few: options.briefCheckpointFrames)))
-        pass = CheckpointPass(now: options.now, open: reopen)
+        state = Locked(State(connection: connection, plan: CheckpointPlan(dueMax: options.checkpointFrames)))
         self.published = published
         self.damage = damage
         self.options = options
@@ -82,7 +77,11 @@ final class Writer: Sendable {
     func finish() {
         state.withLock { state in
             guard let connection = state.connection.take() else { return }
-            pass.finish()
+            if damage.refusal != nil {
+                // Whatever is in the log stays there.
+                connection.keepLogWhenClosed()
+                return
+            }
             do throws(DatabaseError) {
                 try Self.copyWholeLog(connection)
             } catch {
@@ -121,8 +120,8 @@ final class Writer: Sendable {
             do throws(DatabaseError) {
                 let connection = try Self.connection(of: state)
                 switch try attempt(remaining, in: connection, start: start) {
-                case .committed(let answers, let wrote):
-                    if wrote { state.plan.wrote(pages: connection.takePagesWritten()) }
+                case .committed(let answers, let duration):
+                    if let duration { state.plan.committed(pages: connection.takePagesWritten(), in: duration) }
                     return refused + answers
                 case .mustLeaveOut(let index, let error):
                     // It wrote something before it failed. The others are run again without it: changes are pure.
@@ -142,7 +141,8 @@ final class Writer: Sendable {
     }
 
     private enum Attempt {
-        case committed([Answer], wrote: Bool)
+        /// With the time that the commit took; nil if there was nothing to write.
+        case committed([Answer], in: Duration?)
         case mustLeaveOut(Int, DatabaseError)
     }
 
@@ -187,7 +187,7 @@ final class Writer: Sendable {
             Observer.Batch(
                 changes: changes.count, wrote: wrote, duration: end - start, commitDuration: end - commitStart,
                 isCommitted: true))
-        return .committed(answers, wrote: wrote)
+        return .committed(answers, in: wrote ? end - commitStart : nil)
     }
 
     /// After `error` nothing of `batch` is acknowledged.
@@ -221,11 +221,16 @@ final class Writer: Sendable {
 
     /// Makes the database trustworthy again after a failed write, or throws.
     private func repair(_ state: inout State) throws(DatabaseError) {
-        pass.finish()
         let connection = try open()
         state.connection = connection
-        try Self.copyWholeLog(connection)
-        _ = pass.takeOutcome()
+        do throws(DatabaseError) {
+            try Self.copyWholeLog(connection)
+        } catch {
+            if state.plan.isCopiedInPart, error.consequence == .distrustsConnection {
+                damage.noteLostPages(error, options.observer)
+            }
+            throw error
+        }
         state.plan.allCopied()
         state.mustRepair = false
     }
@@ -238,45 +243,24 @@ final class Writer: Sendable {
         }
     }
 
-    /// After a batch whose callers have had their answers: brings the log into the database as the plan has it.
+    /// Between batches, when the log has grown: copies what the readers allow. Callers have had their answers.
     private func checkpointIfDue(_ state: inout State) {
-        guard !state.mustRepair, damage.refusal == nil, !pass.isRunning else { return }
-        if let outcome = pass.takeOutcome() {
-            options.observer.checkpointEnded(outcome.duration)
-            switch outcome.result {
-            case .success(let checkpoint):
-                state.plan.passEnded(
-                    isComplete: checkpoint.framesCopied == checkpoint.framesInLog, pagesInLog: checkpoint.framesInLog)
-            case .failure(let error): checkpointFailed(error, &state)
-            }
-            return
-        }
-        switch state.plan.next() {
-        case .nothing: break
-        case .pass: pass.begin()
-        case .pause: checkpoint(&state)
-        }
-    }
-
-    /// Copies what the readers allow, while the changes wait.
-    private func checkpoint(_ state: inout State) {
+        guard state.plan.isDue, !state.mustRepair, damage.refusal == nil else { return }
         let start = options.now()
         do throws(DatabaseError) {
             let checkpoint = try Self.connection(of: state).checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-            state.plan.pauseEnded(isComplete: checkpoint.framesInLog == checkpoint.framesCopied)
+            let duration = options.now() - start
+            state.plan.copied(isComplete: checkpoint.framesInLog == checkpoint.framesCopied, in: duration)
+            options.observer.checkpointEnded(duration)
         } catch {
-            checkpointFailed(error, &state)
-        }
-        options.observer.checkpointEnded(options.now() - start)
-    }
-
-    private func checkpointFailed(_ error: DatabaseError, _ state: inout State) {
-        options.observer.failed(error.description)
-        state.plan.failed()
-        switch error.consequence {
-        case .stopsStore: damage.note(error, options.observer)
-        case .failsBatch: break
-        case .distrustsConnection, .failsChange: state.mustRepair = true
+            options.observer.failed(error.description)
+            options.observer.checkpointEnded(options.now() - start)
+            switch error.consequence {
+            case .stopsStore: damage.note(error, options.observer)
+            case .failsBatch: state.plan.failed()
+            case .distrustsConnection where state.plan.isCopiedInPart: damage.noteLostPages(error, options.observer)
+            case .distrustsConnection, .failsChange: state.mustRepair = true
+            }
         }
     }
 

@@ -59,8 +59,6 @@ import Testing
             var workers = (0..<6).map(PowerCutWorker.init)
             while outcome.cuts < cuts, outcome.losses.isEmpty, !outcome.isDamaged {
                 let steps = Int.random(in: 1...stepsMax, using: &random)
-                // By turns beside the changes and between them.
-                let briefCheckpointFrames = Bool.random(using: &random) ? 2 : 128
                 let disk = VolatileDisk(database: folder.database, powerFailsAfter: steps)
                 FaultyDisk.insert(disk)
                 defer { FaultyDisk.remove(disk) }
@@ -68,7 +66,6 @@ import Testing
                     let store = try folder.open { options in
                         options.synchronous = synchronous
                         options.checkpointFrames = 20
-                        options.briefCheckpointFrames = briefCheckpointFrames
                     }
                     workers = try await Self.run(workers, on: store, &outcome, using: &random)
                     await store.close()
