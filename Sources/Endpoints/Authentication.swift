@@ -29,6 +29,18 @@ enum ClientIdentity: Sendable {
     case named(String)
     /// The client has proved itself by its secret or its key.
     case authenticated(Client)
+
+    /// The client that presents what a session is renewed with, by this grant, and whether it has proved itself. Whether the
+    /// session is that client's, and one that only names itself may have it, is the domain's to decide.
+    func presenter(by grant: Client.GrantType) throws(ServiceError) -> (id: String?, isAuthenticated: Bool) {
+        switch self {
+        case .unnamed: return (nil, false)
+        case .named(let id): return (id, false)
+        case .authenticated(let client):
+            guard client.grantTypes.contains(grant) else { throw .unauthorizedClient }
+            return (client.id, true)
+        }
+    }
 }
 
 extension Endpoints {

@@ -7,18 +7,11 @@ extension Endpoints {
     /// its login resumes the session.
     func jwtBearerGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         guard let assertion = request.assertion else { throw RequestProblem.invalid("assertion", "is missing") }
-        var resumption = ResumptionRequest(
-            assertion: assertion, clientID: nil, deviceID: try request.namedDevice(),
+        let presenter = try identity.presenter(by: .jwtBearer)
+        let resumption = ResumptionRequest(
+            assertion: assertion, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
+            deviceID: try request.namedDevice(),
             scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
-        switch identity {
-        case .unnamed: break
-        case .named(let id):
-            resumption.clientID = id
-            resumption.isClientAuthenticated = false
-        case .authenticated(let client):
-            guard client.grantTypes.contains(.jwtBearer) else { throw ServiceError.unauthorizedClient }
-            resumption.clientID = client.id
-        }
         do throws(ServiceError) {
             let (grant, decision) = try await tokens.resume(resumption, from: call.origin)
             metrics.count(decision)

@@ -6,18 +6,11 @@ extension Endpoints {
     /// `grant_type=refresh_token` (RFC 6749 section 6).
     func refreshTokenGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         guard let token = request.refreshToken else { throw RequestProblem.invalid("refresh_token", "is missing") }
-        var refresh = RefreshRequest(
-            token: token, clientID: nil, deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
+        let presenter = try identity.presenter(by: .refreshToken)
+        let refresh = RefreshRequest(
+            token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
+            deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
             scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
-        switch identity {
-        case .unnamed: break
-        case .named(let id):
-            refresh.clientID = id
-            refresh.isClientAuthenticated = false
-        case .authenticated(let client):
-            guard client.grantTypes.contains(.refreshToken) else { throw ServiceError.unauthorizedClient }
-            refresh.clientID = client.id
-        }
         do throws(ServiceError) {
             return try await self.refresh(refresh, call)
         } catch {

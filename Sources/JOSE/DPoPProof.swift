@@ -29,9 +29,9 @@ public struct DPoPProof: Sendable {
         let jti: String
         let htm: String
         let htu: String
-        let iat: Double
-        let nbf: Double?
-        let exp: Double?
+        let iat: NumericDate
+        let nbf: NumericDate?
+        let exp: NumericDate?
         let ath: String?
         let nonce: String?
     }
@@ -42,29 +42,18 @@ public struct DPoPProof: Sendable {
         guard Self.algorithms.contains(unverified.header.alg) else { throw .unsupportedAlgorithm }
         let verified = try unverified.verifyWithEmbeddedKey(type: .dpopProof)
         let claims = try verified.claims(as: Claims.self)
-        guard let key = verified.header.jwk, !claims.jti.isEmpty, let issuedAt = Self.seconds(claims.iat) else {
-            throw .invalidClaims
-        }
+        guard let key = verified.header.jwk, !claims.jti.isEmpty else { throw .invalidClaims }
         keyThumbprint = key.thumbprint
         id = claims.jti
         method = claims.htm
         target = DPoPTarget(claims.htu)
-        self.issuedAt = issuedAt
-        notBefore = try Self.optionalSeconds(claims.nbf)
-        expiry = try Self.optionalSeconds(claims.exp)
+        issuedAt = claims.iat.seconds
+        notBefore = claims.nbf?.seconds
+        expiry = claims.exp?.seconds
         accessTokenHash = claims.ath
         nonce = claims.nonce
     }
 
     /// The `ath` of an access token.
     public static func hash(ofAccessToken token: String) -> String { Base64URL.encode(sha256(Array(token.utf8))) }
-
-    /// RFC 7519 section 2: a NumericDate may have a fraction.
-    private static func seconds(_ date: Double) -> Int64? { Int64(exactly: date.rounded(.down)) }
-
-    private static func optionalSeconds(_ date: Double?) throws(JWTError) -> Int64? {
-        guard let date else { return nil }
-        guard let seconds = seconds(date) else { throw .invalidClaims }
-        return seconds
-    }
 }

@@ -22,9 +22,9 @@ public struct KeyAssertion: Sendable {
         let iss: String
         let sub: String
         let aud: Audience
-        let exp: Double
-        let nbf: Double?
-        let iat: Double?
+        let exp: NumericDate
+        let nbf: NumericDate?
+        let iat: NumericDate?
         let jti: String
     }
 
@@ -47,19 +47,27 @@ public struct KeyAssertion: Sendable {
         token = try JWT.parse(text)
         _ = try StrictJSON.object(token.payload, else: .invalidClaims)
         let claims = try VerifiedJWT(header: token.header, payload: token.payload).claims(as: Claims.self)
-        guard !claims.jti.isEmpty, let expiry = Int64(exactly: claims.exp.rounded(.down)) else { throw .invalidClaims }
-        let earliest = [claims.nbf, claims.iat].compactMap { $0 }.max()
-        if let earliest, Int64(exactly: earliest.rounded(.down)) == nil { throw .invalidClaims }
+        guard !claims.jti.isEmpty else { throw .invalidClaims }
         issuer = claims.iss
         subject = claims.sub
         audience = claims.aud.all
-        self.expiry = expiry
-        notBefore = earliest.map { Int64($0.rounded(.down)) }
+        expiry = claims.exp.seconds
+        notBefore = [claims.nbf, claims.iat].compactMap { $0?.seconds }.max()
         id = claims.jti
     }
 
+    /// The header, as the assertion claims it.
+    public var header: JWTHeader { token.header }
+
     /// Checks type, algorithm and signature.
     public func verify(with key: VerificationKey) throws(JWTError) {
-        _ = try token.verify(using: { _ in key }, type: .jwtOrAbsent)
+        try verify(using: { _ in key }, type: .jwtOrAbsent)
+    }
+
+    /// Checks type, algorithm and signature with the key that has the name of the assertion's.
+    public func verify(
+        using key: (_ kid: String?) -> VerificationKey?, type: JWT.ExpectedType
+    ) throws(JWTError) {
+        _ = try token.verify(using: key, type: type)
     }
 }

@@ -29,11 +29,6 @@ public struct UnverifiedJWT: Sendable {
     let signature: [UInt8]
     let signingInput: [UInt8]
 
-    /// The `sub` that the token claims: whose keys to look for. It may be believed no more than the rest.
-    public var unverifiedSubject: String? {
-        (try? StrictJSON.object(payload, else: .invalidClaims))?["sub"]?.string
-    }
-
     /// Checks type, key, algorithm and signature, then that the payload is a JSON object that can be read in one way.
     ///
     /// `key` finds a key by the token's `kid`; the algorithm is that of the key it returns.

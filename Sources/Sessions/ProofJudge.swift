@@ -1,4 +1,3 @@
-internal import Cryptography
 public import JOSE
 
 /// What proofs of possession have to be like (RFC 9449), as the operator decides.
@@ -77,9 +76,7 @@ public struct ProofJudge: Sendable {
     init(_ policy: ProofPolicy, rootKeys: RootKeys) {
         self.policy = policy
         nonces = ProofNonces(rootKeys: rootKeys)
-        // A sixteenth of the time for which a proof is taken: so much of it a flood can cost at one time.
-        replays = ReplayCache(
-            capacity: policy.memory, bucketSeconds: (policy.age + policy.lead).wholeSeconds / 16)
+        replays = ReplayCache(capacity: policy.memory, longest: policy.age + policy.lead)
     }
 
     /// The nonce that proofs are to hold from `now` on; nil when they need none.
@@ -100,9 +97,8 @@ public struct ProofJudge: Sendable {
         try checkTime(of: proof, at: now)
         if policy.nonce == .required, proof.nonce.map({ nonces.accepts($0, at: now) }) != true { throw .nonceMissing }
         // Last of all, so that only what would be taken takes memory.
-        let digest = sha256(Array("\(proof.keyThumbprint).\(proof.id)".utf8))
         let end = Instant(secondsSinceEpoch: proof.issuedAt) + policy.age + .seconds(1)
-        switch replays.present(digest, until: end, at: now) {
+        switch replays.present(proof.id, of: proof.keyThumbprint, until: end, at: now) {
         case .fresh: return proof.keyThumbprint
         case .repeated: throw .repeated
         case .forgotten: throw .tooOld

@@ -1,6 +1,10 @@
+internal import Cryptography
 internal import Locks
 
-/// Remembers what was presented, for as long as it could be presented again, in a bounded memory.
+/// Remembers what was presented, for as long as it could be presented again, in a bounded memory: proofs of possession
+/// (RFC 9449 section 11.1), and assertions and ID tokens by their `jti` (RFC 7523 section 3, point 7).
+///
+/// Let only what was checked otherwise get here, so that a stranger fills nothing.
 ///
 /// Entries lie in buckets by the time at which they stop to matter, so that what is over goes as a whole. When the memory is
 /// full, the bucket that would go next goes early, and what would have lain in it is refused from then on: under a flood the
@@ -31,17 +35,19 @@ public final class ReplayCache: Sendable {
     private let bucketSeconds: Int64
     private let state = Locked(State())
 
-    /// Remembers up to `capacity` entries in buckets of `bucketSeconds`.
-    public init(capacity: Int, bucketSeconds: Int64) {
+    /// Remembers up to `capacity` entries (48 bytes each, or a little more) of what can be presented for no longer than
+    /// `longest`. A sixteenth of that time is what a flood can cost at once.
+    public init(capacity: Int = 100_000, longest: Duration) {
         self.capacity = capacity
-        self.bucketSeconds = max(1, bucketSeconds)
+        bucketSeconds = max(1, longest.wholeSeconds / 16)
     }
 
     /// How many are remembered.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Presents what `digest` (16 bytes or more of a hash) is short for, and could be until just before `end`.
-    public func present(_ digest: [UInt8], until end: Instant, at now: Instant) -> Finding {
+    /// Presents what its owner calls `id`, and could present until just before `end`. The owner's name holds no NUL.
+    public func present(_ id: String, of owner: String, until end: Instant, at now: Instant) -> Finding {
+        let digest = sha256(Array("\(owner)\0\(id)".utf8))
         let entry = SIMD2(Self.word(digest[..<8]), Self.word(digest[8..<16]))
         let bucket = number(end)
         return state.withLock { state in

@@ -1,67 +1,31 @@
 internal import JOSE
 
-/// The claims of a client's proof of who it is (RFC 7523 section 3).
-private struct ClientAssertion: Decodable {
-    let iss: String
-    let sub: String
-    let aud: Audience
-    let exp: Double
-    let jti: String
-    let iat: Double?
-    let nbf: Double?
-
-    /// One audience, alone or as the only one of a list.
-    struct Audience: Decodable {
-        let values: [String]
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if let only = try? value.decode(String.self) {
-                values = [only]
-            } else {
-                values = try value.decode([String].self)
-            }
-        }
-    }
-}
-
 extension TokenService {
-    /// The longest that an assertion can be good for, in seconds from now: used ones have to be remembered so long.
-    static let longestAssertion: Int64 = 300
-    /// How far a client's clock may be ahead, in seconds.
-    private static let clockSkew: Int64 = 30
+    /// How far a client's clock may be ahead.
+    private static let clientLead = Duration.seconds(30)
 
     /// The client that signed `assertion` with one of its keys: `private_key_jwt` (OpenID Connect Core section 9). `id` is
     /// the client that the request names beside it. The audience has to be the issuer alone, as the successor of
     /// RFC 7523 demands: an assertion for the endpoint of a server in the middle is good for nothing here.
-    public func authenticateClient(assertion: String, id: String?) async throws(ServiceError) -> Client {
-        guard let parsed = try? JWT.parse(assertion), let named = parsed.unverifiedSubject,
-            Device.isValid(id: named), id == nil || id == named,
-            let client = try await inStore({ () async throws(StoreError) in try await store.client(named) }),
-            client.authenticationMethod == .privateKeyJWT, let keys = client.keys
-        else { throw .invalidClient }
+    public func authenticateClient(assertion text: String, id: String?) async throws(ServiceError) -> Client {
         let now = context.clock.now
-        guard
-            let verified = try? parsed.verify(
-                using: keys.set.verificationKey, type: .clientAuthentication(parsed.header.typ)),
-            let claims = try? verified.claims(as: ClientAssertion.self),
-            isAcceptable(claims, of: client, at: now)
+        guard let assertion = try? KeyAssertion(text), Device.isValid(id: assertion.issuer),
+            id == nil || id == assertion.issuer,
+            let client = try await inStore({ () async throws(StoreError) in try await store.client(assertion.issuer) }),
+            client.authenticationMethod == .privateKeyJWT, let keys = client.keys,
+            (try? assertion.verify(
+                using: keys.set.verificationKey, type: .clientAuthentication(assertion.header.typ))) != nil,
+            assertion.subject == client.id, assertion.audience == [context.issuer],
+            Text.isValid(assertion.id, lengthMax: 255),
+            assertion.isTimely(at: now, lead: Self.clientLead)
         else { throw .invalidClient }
-        switch context.clientAssertions.use(claims.jti, of: client.id, at: now) {
+        let end = Instant(secondsSinceEpoch: assertion.expiry)
+        switch context.clientAssertions.present(assertion.id, of: client.id, until: end, at: now) {
         case .fresh: return client
-        case .replayed: throw .invalidClient
-        case .full: throw .overloaded
+        case .repeated: throw .invalidClient
+        // Clients sign more than can be remembered: with a newer assertion, which lasts longer, this one gets in again.
+        case .forgotten: throw .overloaded
         }
-    }
-
-    private func isAcceptable(_ claims: ClientAssertion, of client: Client, at now: Instant) -> Bool {
-        let now = now.secondsSinceEpoch
-        let soon = Double(now + Self.clockSkew)
-        guard claims.iss == client.id, claims.sub == client.id, claims.aud.values == [context.issuer],
-            Text.isValid(claims.jti, lengthMax: 255)
-        else { return false }
-        return Double(now) < claims.exp && claims.exp <= Double(now + Self.longestAssertion)
-            && (claims.nbf ?? 0) <= soon && (claims.iat ?? 0) <= soon
     }
 }
 

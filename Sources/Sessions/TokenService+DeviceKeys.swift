@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import JOSE
 
 /// A request to resume a session by an assertion of its device's key (RFC 7523), as it came in.
@@ -72,9 +71,8 @@ extension TokenService {
             assertion.subject == record.session.userID.description,
             (try? assertion.verify(with: key.key)) != nil
         else { throw .refused(.invalidAssertion) }
-        let digest = sha256(Array("\(id).\(assertion.id)".utf8))
         let end = Instant(secondsSinceEpoch: assertion.expiry) + .seconds(1)
-        guard context.assertions.present(digest, until: end, at: now) == .fresh else {
+        guard context.deviceAssertions.present(assertion.id, of: id.description, until: end, at: now) == .fresh else {
             throw .refused(.invalidAssertion)
         }
         return id
@@ -83,7 +81,7 @@ extension TokenService {
 
 extension KeyAssertion {
     /// Whether it is good at `now`, and not for too long.
-    fileprivate func isTimely(at now: Instant, lead: Duration) -> Bool {
+    func isTimely(at now: Instant, lead: Duration) -> Bool {
         let expiry = Instant(secondsSinceEpoch: expiry)
         let start = Instant(secondsSinceEpoch: notBefore ?? .min)
         return now < expiry && expiry <= now + TokenService.assertionLifetimeMax && start <= now + lead

@@ -30,13 +30,12 @@ public struct ServiceContext: Sendable {
     /// Wrong passwords, as far as this node has seen them.
     let guesses: GuessCounter
     /// The assertions that clients have used up.
-    let clientAssertions = AssertionReplays(longest: TokenService.longestAssertion)
+    let clientAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
 
     /// Whether there are foreign tokens.
     let foreignTokens = ForeignTokenPresence()
     /// Assertions of device keys that were used, for as long as they are good.
-    let assertions = ReplayCache(
-        capacity: 100_000, bucketSeconds: TokenService.assertionLifetimeMax.wholeSeconds / 16)
+    let deviceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
     /// Takes proofs of possession.
     public let proofs: ProofJudge
 
