@@ -12,8 +12,7 @@ public enum ForeignTokenColumns {
         let digest = row.bytes()
         let userID: Identifier<User> = try row.identifier()
         let clientID = row.text()
-        let device = Device(
-            id: row.text(), name: row.optionalText(), platform: row.optionalText(), appVersion: row.optionalText())
+        let device = row.device()
         let scope = try row.optional { (row) throws(Contradiction) in try row.scope() }
         let startedAt = row.instant()
         let expiresAt = row.optional { row in row.instant() }
@@ -35,10 +34,7 @@ public enum ForeignTokenColumns {
         row.add(token.digest)
         row.add(token.userID)
         row.add(token.clientID)
-        row.add(token.device.id)
-        row.add(token.device.name)
-        row.add(token.device.platform)
-        row.add(token.device.appVersion)
+        row.add(token.device)
         row.add(token.scope)
         row.add(token.startedAt)
         row.add(token.expiresAt)

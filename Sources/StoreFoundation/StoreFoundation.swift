@@ -49,6 +49,11 @@ extension StoredRow {
     /// Whole seconds.
     public mutating func duration() -> Duration { .seconds(integer()) }
 
+    /// A device: four columns.
+    mutating func device() -> Device {
+        Device(id: text(), name: optionalText(), platform: optionalText(), appVersion: optionalText())
+    }
+
     /// A list of texts parted by spaces.
     mutating func list() -> [String] {
         let text = text()

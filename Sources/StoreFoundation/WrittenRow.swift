@@ -30,6 +30,14 @@ extension WrittenRow {
     /// Texts without spaces, parted by them.
     mutating func add(list: [String]) { add(list.count == 1 ? list[0] : list.joined(separator: " ")) }
 
+    /// A device: four columns.
+    mutating func add(_ device: Device) {
+        add(device.id)
+        add(device.name)
+        add(device.platform)
+        add(device.appVersion)
+    }
+
     /// A list of scopes.
     mutating func add(_ scope: Scope?) { add(scope?.description) }
 }

@@ -1,3 +1,4 @@
+import Cryptography
 import PostgresStage
 import PostgresStore
 import Sessions
@@ -21,6 +22,21 @@ func openStore(_ url: String, _ edit: (inout PostgresStore.Options) -> Void = { 
     options.decisionDeadline = .seconds(3600)
     edit(&options)
     return try PostgresStore(url: url, options: options)
+}
+
+/// A user of that name, signed in on a phone since the clock of the stores began.
+func givenSession(_ store: PostgresStore, _ username: String = "anna") async throws -> Session {
+    let start = Instant(secondsSinceEpoch: 1_800_000_000)
+    let user = User(id: Identifier(random: .system), username: username, createdAt: start)
+    #expect(try await store.insertUser(user, events: []))
+    let session = Session(
+        id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "phone"),
+        startedAt: start, epoch: 1)
+    let opened: Void? = try await store.openSession(
+        userID: user.id, clientID: Client.mobileID, deviceID: "phone"
+    ) { $0.session = session }
+    #expect(opened != nil)
+    return session
 }
 
 @Suite struct ConformanceTests {

@@ -9,23 +9,10 @@ import Testing
 @Suite struct FaultTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
-    private func session(_ store: PostgresStore) async throws -> Session {
-        let user = User(id: Identifier(random: .system), username: "anna", createdAt: Self.start)
-        #expect(try await store.insertUser(user, events: []))
-        let session = Session(
-            id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "phone"),
-            startedAt: Self.start, epoch: 1)
-        let opened: Void? = try await store.openSession(
-            userID: user.id, clientID: Client.mobileID, deviceID: "phone"
-        ) { $0.session = session }
-        #expect(opened != nil)
-        return session
-    }
-
     @Test func everyChangeOfARestartedServerIsAnsweredOrRefused_andNothingAcknowledgedIsLost() async throws {
         let server = try PostgresServer()
         let store = try openStore(try server.newDatabase()) { $0.decisionDeadline = .seconds(10) }
-        let session = try await session(store)
+        let session = try await givenSession(store)
         let load = Load()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<16 {
@@ -72,7 +59,7 @@ import Testing
     @Test func whoWaitsForALockOfSomebodyElseIsRefusedInTime_andNotDecidedLater() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let store = try openStore(url) { $0.decisionDeadline = .milliseconds(700) }
-        let session = try await session(store)
+        let session = try await givenSession(store)
         let other = try openStore(url)
         let gate = Gate()
         async let holder: Void? = other.updateUser(.id(session.userID)) { _ in

@@ -8,21 +8,6 @@ import Testing
 
 /// What a connection that broke costs: nobody an answer while nothing can have been committed on it, and never two changes for one.
 @Suite(.timeLimit(.minutes(3))) struct LostConnectionTests {
-    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
-
-    private func session(_ store: PostgresStore, _ username: String) async throws -> Session {
-        let user = User(id: Identifier(random: .system), username: username, createdAt: Self.start)
-        #expect(try await store.insertUser(user, events: []))
-        let session = Session(
-            id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "phone"),
-            startedAt: Self.start, epoch: 1)
-        let opened: Void? = try await store.openSession(
-            userID: user.id, clientID: Client.mobileID, deviceID: "phone"
-        ) { $0.session = session }
-        #expect(opened != nil)
-        return session
-    }
-
     /// Uses every connection of the store.
     private func useAll(_ store: PostgresStore, _ session: Session, _ round: Int) async throws {
         let child = try await store.updateSession(session.id) { change -> UInt64 in
@@ -31,7 +16,7 @@ import Testing
         }
         #expect(child == session.child + UInt64(round) + 1)
         #expect(try await store.session(session.id)?.session.child == child)
-        for _ in 0..<2 { _ = try await self.session(store, "user-\(Identifier<User>(random: .system))") }
+        for _ in 0..<2 { _ = try await givenSession(store, "user-\(Identifier<User>(random: .system))") }
         #expect(try await store.user(.id(session.userID)) != nil)
         #expect(try await store.users(matching: "anna", after: nil, limit: 10).items.count == 1)
         try await store.ping()
@@ -41,7 +26,7 @@ import Testing
     func aRestartWhileNobodyAsksForAnythingIsNoticedByNobody(mode: String) async throws {
         let server = try PostgresServer()
         let store = try openStore(try server.newDatabase()) { $0.decisionDeadline = .seconds(60) }
-        let session = try await session(store, "anna")
+        let session = try await givenSession(store)
         for round in 0..<4 {
             try await useAll(store, session, round)
             try server.control("restart", "-m", mode)
@@ -88,7 +73,7 @@ import Testing
         let server = try PostgresServer()
         let url = try server.newDatabase()
         let store = try openStore(url) { $0.decisionDeadline = .seconds(60) }
-        let session = try await session(store, "anna")
+        let session = try await givenSession(store)
         _ = try await store.updateSession(session.id) { $0.session.child += 1 }
         let (child, user) = try await withThrowingTaskGroup(of: Void.self) { group in
             let results = Results()
@@ -124,7 +109,7 @@ import Testing
         let server = try PostgresServer()
         let url = try server.newDatabase()
         let store = try openStore(url) { $0.decisionDeadline = .seconds(30) }
-        let session = try await session(store, "anna")
+        let session = try await givenSession(store)
         // The connection is one that was kept.
         _ = try await store.updateSession(session.id) { $0.session.child += 1 }
         let runs = Results()

@@ -7,11 +7,7 @@ let contentionRules: [StoreRule] = [
         let user = try await store.given(Fixture.user())
         let session = try await store.given(Fixture.session(of: user.id))
         let serials = try await gather(200) { _ in
-            try await store.updateSession(session.id) { change -> UInt64 in
-                change.session.parent = change.session.child
-                change.session.child += 1
-                return change.session.child
-            }
+            try await store.updateSession(session.id, issueNext)
         }
         #expect(Set(serials.compactMap { $0 }).count == 200)
         #expect(try await store.stored(session.id).child == 201)
@@ -20,13 +16,7 @@ let contentionRules: [StoreRule] = [
         let user = try await store.given(Fixture.user())
         let session = try await store.given(Fixture.session(of: user.id))
         let answers = try await gather(50) { _ in
-            try await store.updateSession(session.id) { change -> UInt64 in
-                change.session.parent = change.session.child
-                change.session.child += 1
-                return change.session.child
-            } preparing: {
-                "child \($0)"
-            }
+            try await store.updateSession(session.id, issueNext, preparing: { "child \($0)" })
         }
         #expect(Set(answers.compactMap { $0 }) == Set((2...51).map { "child \($0)" }))
         #expect(try await store.stored(session.id).child == 51)
@@ -187,4 +177,11 @@ private func gather<Value: Sendable>(
         for number in 0..<count { group.addTask { try await work(number) } }
         return try await group.reduce(into: []) { $0.append($1) }
     }
+}
+
+/// Issues the next serial, and returns it.
+@Sendable private func issueNext(_ change: inout SessionChange) -> UInt64 {
+    change.session.parent = change.session.child
+    change.session.child += 1
+    return change.session.child
 }
