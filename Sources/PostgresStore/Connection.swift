@@ -20,6 +20,7 @@ internal import Glibc
         url: String, patience: Duration, names: StatementNames = StatementNames(),
         now: @escaping @Sendable () -> ContinuousClock.Instant
     ) throws(DatabaseError) {
+        if let failure = Library.shared.failure { throw .lost("libpq cannot be loaded (package libpq5): \(failure)") }
         // What the URL says stands last and wins.
         let parameters = [
             ("fallback_application_name", "sojourn"), ("connect_timeout", String(max(2, patience.components.seconds))),
@@ -30,14 +31,14 @@ internal import Glibc
         unsafe self.handle = handle
         self.now = now
         self.names = names
-        guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .lost(message) }
-        unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
-        guard unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1 else {
+        guard unsafe libpq.PQstatus(handle) == CONNECTION_OK else { throw .lost(message) }
+        _ = unsafe libpq.PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        guard unsafe libpq.PQsetnonblocking(handle, 1) == 0, unsafe libpq.PQenterPipelineMode(handle) == 1 else {
             throw .lost(message)
         }
     }
 
-    deinit { unsafe PQfinish(handle) }
+    deinit { unsafe libpq.PQfinish(handle) }
 
     private static func connect(_ parameters: [(String, String)]) -> OpaquePointer? {
         var texts = Packed()
@@ -48,16 +49,18 @@ internal import Glibc
         return unsafe texts.withPointers { pointers in
             let names = unsafe stride(from: 0, to: pointers.count, by: 2).map { unsafe pointers[$0] } + [nil]
             let values = unsafe stride(from: 1, to: pointers.count, by: 2).map { unsafe pointers[$0] } + [nil]
-            return unsafe PQconnectdbParams(names, values, 1)
+            return unsafe libpq.PQconnectdbParams(names, values, 1)
         }
     }
 
     /// Whether the server is still at the other end, as far as that shows without asking it: one that went has said so.
     var isAlive: Bool {
-        var descriptor = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        var descriptor = pollfd(fd: unsafe libpq.PQsocket(handle), events: Int16(POLLIN), revents: 0)
         // A message that came meanwhile is taken; what never ends is the end of the connection.
         while unsafe poll(&descriptor, 1, 0) > 0 {
-            guard unsafe PQconsumeInput(handle) == 1, unsafe PQstatus(handle) == CONNECTION_OK else { return false }
+            guard unsafe libpq.PQconsumeInput(handle) == 1, unsafe libpq.PQstatus(handle) == CONNECTION_OK else {
+                return false
+            }
         }
         return true
     }
@@ -77,7 +80,7 @@ internal import Glibc
         let usesNames = names.areUsed
         var expected: [Expected] = []
         for statement in statements { try send(statement, usesNames, &expected) }
-        guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(message) }
+        guard unsafe libpq.PQpipelineSync(handle) == 1 else { throw .lost(message) }
         do throws(DatabaseError) {
             return try receive(expected, until: deadline)
         } catch {
@@ -101,7 +104,7 @@ internal import Glibc
         let packed = try Self.packed(statement.parameters)
         let name = usesNames ? statement.name : nil
         if let name, !prepared.contains(name) {
-            guard unsafe PQsendPrepare(handle, name, statement.text, 0, nil) == 1 else { throw .lost(message) }
+            guard unsafe libpq.PQsendPrepare(handle, name, statement.text, 0, nil) == 1 else { throw .lost(message) }
             // At once, because the same statement may follow; a failure takes it back.
             prepared.insert(name)
             expected.append(.preparation(name: name))
@@ -109,9 +112,10 @@ internal import Glibc
         let isSent = unsafe packed.withPointers { values in
             let count = Int32(unsafe values.count)
             return if let name {
-                unsafe PQsendQueryPrepared(handle, name, count, values, packed.lengths, packed.formats, 1)
+                unsafe libpq.PQsendQueryPrepared(handle, name, count, values, packed.lengths, packed.formats, 1)
             } else {
-                unsafe PQsendQueryParams(handle, statement.text, count, nil, values, packed.lengths, packed.formats, 1)
+                unsafe libpq.PQsendQueryParams(
+                    handle, statement.text, count, nil, values, packed.lengths, packed.formats, 1)
             }
         }
         guard isSent == 1 else { throw .lost(message) }
@@ -142,12 +146,12 @@ internal import Glibc
         while true {
             try wait(until: deadline)
             // Nil parts the results of one statement from those of the next.
-            guard let result = unsafe PQgetResult(handle) else {
-                guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .lost(message) }
+            guard let result = unsafe libpq.PQgetResult(handle) else {
+                guard unsafe libpq.PQstatus(handle) == CONNECTION_OK else { throw .lost(message) }
                 continue
             }
             let holder = unsafe Rows(result)
-            let status = unsafe PQresultStatus(result)
+            let status = unsafe libpq.PQresultStatus(result)
             if status == PGRES_PIPELINE_SYNC {
                 if let failure { throw failure }
                 guard expected.isEmpty else { throw .lost("an answer is missing") }
@@ -160,36 +164,36 @@ internal import Glibc
             }
             if case .preparation(let name)? = subject { prepared.remove(name) }
             if status == PGRES_PIPELINE_ABORTED { continue }
-            let state = unsafe PQresultErrorField(result, Int32(UnicodeScalar("C").value))
-            let text = unsafe String(cString: PQresultErrorMessage(result)).asOneLine
-            guard let state = unsafe state, unsafe PQstatus(handle) == CONNECTION_OK else { throw .lost(text) }
+            let state = unsafe libpq.PQresultErrorField(result, Int32(UnicodeScalar("C").value))
+            let text = unsafe String(libpq: libpq.PQresultErrorMessage(result)).asOneLine
+            guard let state = unsafe state, unsafe libpq.PQstatus(handle) == CONNECTION_OK else { throw .lost(text) }
             failure = failure ?? .refused(state: unsafe String(cString: state), message: text)
         }
     }
 
     /// Sends what is left to send, and returns when the next result can be taken without waiting.
     private func wait(until deadline: ContinuousClock.Instant) throws(DatabaseError) {
-        while unsafe PQisBusy(handle) == 1 {
-            let unsent = unsafe PQflush(handle)
+        while unsafe libpq.PQisBusy(handle) == 1 {
+            let unsent = unsafe libpq.PQflush(handle)
             guard unsent >= 0 else { throw .lost(message) }
             var descriptor = pollfd(
-                fd: unsafe PQsocket(handle), events: Int16(POLLIN | (unsent > 0 ? POLLOUT : 0)), revents: 0)
+                fd: unsafe libpq.PQsocket(handle), events: Int16(POLLIN | (unsent > 0 ? POLLOUT : 0)), revents: 0)
             let left = (deadline - now()).components
             let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
             guard milliseconds > 0 else { throw .lost("no answer in time") }
             let ready = unsafe poll(&descriptor, 1, Int32(clamping: milliseconds + 1))
             if ready < 0, errno != EINTR { throw .lost("poll failed") }
-            if ready > 0, unsafe PQconsumeInput(handle) == 0 { throw .lost(message) }
+            if ready > 0, unsafe libpq.PQconsumeInput(handle) == 0 { throw .lost(message) }
         }
     }
 
     /// Whether the connection is encrypted.
-    var isEncrypted: Bool { unsafe PQsslInUse(handle) == 1 }
+    var isEncrypted: Bool { unsafe libpq.PQsslInUse(handle) == 1 }
 
     /// The server's name, address, or folder of its socket.
-    var host: String { unsafe PQhost(handle).map { unsafe String(cString: $0) } ?? "" }
+    var host: String { unsafe String(libpq: libpq.PQhost(handle)) }
 
-    private var message: String { unsafe String(cString: PQerrorMessage(handle)).asOneLine }
+    private var message: String { unsafe String(libpq: libpq.PQerrorMessage(handle)).asOneLine }
 }
 
 extension String {

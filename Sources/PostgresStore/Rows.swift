@@ -11,13 +11,13 @@ internal import StoreFoundation
     /// Takes over a result.
     init(_ result: OpaquePointer) {
         unsafe self.result = unsafe result
-        count = unsafe PQntuples(result)
+        count = unsafe libpq.PQntuples(result)
     }
 
-    deinit { unsafe PQclear(result) }
+    deinit { unsafe libpq.PQclear(result) }
 
     /// How many rows a change concerned.
-    var changedCount: Int { unsafe Int(String(cString: PQcmdTuples(result))) ?? 0 }
+    var changedCount: Int { unsafe Int(String(libpq: libpq.PQcmdTuples(result))) ?? 0 }
 
     /// What `read` makes of each row.
     func map<Value>(_ read: (inout Row) throws(Contradiction) -> Value) throws(DatabaseError) -> [Value] {
@@ -53,10 +53,10 @@ struct Row: StoredRow {
         self.index = index
     }
 
-    var isNull: Bool { unsafe PQgetisnull(rows.result, index, column) == 1 }
+    var isNull: Bool { unsafe libpq.PQgetisnull(rows.result, index, column) == 1 }
 
     var lastColumn: String {
-        unsafe PQfname(rows.result, column - 1).map { unsafe "column \(String(cString: $0))" } ?? "a column"
+        unsafe libpq.PQfname(rows.result, column - 1).map { unsafe "column \(String(cString: $0))" } ?? "a column"
     }
 
     mutating func skip(_ count: Int) { column += Int32(count) }
@@ -82,8 +82,8 @@ struct Row: StoredRow {
 
     private mutating func bytesOfColumn<Value>(_ read: (UnsafeRawBufferPointer) -> Value) -> Value {
         defer { column += 1 }
-        let start = unsafe PQgetvalue(rows.result, index, column)
-        let count = unsafe Int(PQgetlength(rows.result, index, column))
+        let start = unsafe libpq.PQgetvalue(rows.result, index, column)
+        let count = unsafe Int(libpq.PQgetlength(rows.result, index, column))
         return unsafe read(UnsafeRawBufferPointer(start: start, count: count))
     }
 }
