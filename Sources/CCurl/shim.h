@@ -1,36 +1,62 @@
 #pragma once
+/* libcurl, loaded when the server makes its first request of its own and not before: a server that has neither identity providers
+   nor webhooks does without it and all that it brings along. Its header declares the functions, so that calls are checked by
+   the compiler as if they were linked. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <dlfcn.h>
 
-// What Swift cannot say: curl_easy_setopt and curl_easy_getinfo are variadic. Nothing here decides anything.
+#define CCURL_FUNCTIONS(F)                                                                                              \
+    F(curl_easy_cleanup) F(curl_easy_getinfo) F(curl_easy_init) F(curl_easy_perform) F(curl_easy_reset)                 \
+    F(curl_easy_setopt) F(curl_free) F(curl_global_init) F(curl_slist_append) F(curl_slist_free_all) F(curl_url)        \
+    F(curl_url_cleanup) F(curl_url_get) F(curl_url_set)
 
-static inline CURLcode CCurl_set_number(CURL *handle, CURLoption option, long value) {
-    return curl_easy_setopt(handle, option, value);
+#define CCURL_MEMBER(name) __typeof__(name) *name;
+/* Pointers to functions: good for every thread. Swift cannot tell of those with a variable number of arguments. */
+struct __attribute__((swift_attr("@Sendable"))) CCurl_library {
+    CCURL_FUNCTIONS(CCURL_MEMBER)
+};
+#undef CCURL_MEMBER
+
+/* Finds every function and prepares the library for all threads. NULL on success, else why not. Never unloaded. */
+static inline const char *CCurl_load(struct CCurl_library *library) {
+    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) return dlerror();
+#define CCURL_FIND(name)                                                                                                \
+    library->name = (__typeof__(name) *)dlsym(handle, #name);                                                           \
+    if (library->name == NULL) return dlerror();
+    CCURL_FUNCTIONS(CCURL_FIND)
+#undef CCURL_FIND
+    return library->curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? NULL : "it could not be prepared";
 }
 
-/// The library copies the text, but for CURLOPT_POSTFIELDS, which must outlive the transfer.
-static inline CURLcode CCurl_set_text(CURL *handle, CURLoption option, const char *value) {
-    return curl_easy_setopt(handle, option, value);
+/* What Swift cannot say: curl_easy_setopt and curl_easy_getinfo are variadic. Nothing here decides anything. */
+
+static inline CURLcode CCurl_set_number(struct CCurl_library curl, CURL *handle, CURLoption option, long value) {
+    return (curl.curl_easy_setopt)(handle, option, value);
 }
 
-static inline CURLcode CCurl_set_pointer(CURL *handle, CURLoption option, void *value) {
-    return curl_easy_setopt(handle, option, value);
+/* The library copies the text, but for CURLOPT_POSTFIELDS, which must outlive the transfer. */
+static inline CURLcode CCurl_set_text(struct CCurl_library curl, CURL *handle, CURLoption option, const char *value) {
+    return (curl.curl_easy_setopt)(handle, option, value);
+}
+
+static inline CURLcode CCurl_set_pointer(struct CCurl_library curl, CURL *handle, CURLoption option, void *value) {
+    return (curl.curl_easy_setopt)(handle, option, value);
 }
 
 typedef size_t (*CCurl_take)(char *bytes, size_t size, size_t count, void *taker);
 
-/// Both the field lines and the content go to functions with the same `taker`.
-static inline CURLcode CCurl_set_takers(CURL *handle, CCurl_take line, CCurl_take content, void *taker) {
-    CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, line);
-    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_HEADERDATA, taker);
-    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, content);
-    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_WRITEDATA, taker);
+/* Both the field lines and the content go to functions with the same `taker`. */
+static inline CURLcode CCurl_set_takers(
+    struct CCurl_library curl, CURL *handle, CCurl_take line, CCurl_take content, void *taker) {
+    CURLcode code = (curl.curl_easy_setopt)(handle, CURLOPT_HEADERFUNCTION, line);
+    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_HEADERDATA, taker);
+    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_WRITEFUNCTION, content);
+    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_WRITEDATA, taker);
     return code;
 }
 
-static inline CURLcode CCurl_status(CURL *handle, long *status) {
-    return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, status);
+static inline CURLcode CCurl_status(struct CCurl_library curl, CURL *handle, long *status) {
+    return (curl.curl_easy_getinfo)(handle, CURLINFO_RESPONSE_CODE, status);
 }
-
-/// Prepares the library for all threads. Zero on success; safe to call once only before 7.84.
-static inline CURLcode CCurl_prepare(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }

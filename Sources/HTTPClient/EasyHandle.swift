@@ -4,23 +4,22 @@ internal import HTTP
 /// One handle of the library: one request at a time, on one thread at a time.
 @safe final class EasyHandle {
     private let handle: UnsafeMutableRawPointer
-
-    /// Once for all threads, before the first handle.
-    private static let isPrepared = CCurl_prepare() == CURLE_OK
+    private let curl: CCurl_library
 
     init?() {
-        guard Self.isPrepared, let handle = unsafe curl_easy_init() else { return nil }
+        guard let curl = Library.shared.functions, let handle = curl.curl_easy_init() else { return nil }
+        self.curl = curl
         unsafe self.handle = unsafe handle
     }
 
-    deinit { unsafe curl_easy_cleanup(handle) }
+    deinit { unsafe curl.curl_easy_cleanup(handle) }
 
     /// Sends `request` and reads the answer.
     func perform(
         _ request: OutboundRequest, within limit: Duration, _ options: HTTPClient.Options
     ) throws(OutboundError) -> OutboundResponse {
         // Settings go, connections stay.
-        unsafe curl_easy_reset(handle)
+        unsafe curl.curl_easy_reset(handle)
         try refuseSurprises()
         try set(CURLOPT_URL, request.url.description)
         try set(CURLOPT_USERAGENT, options.userAgent)
@@ -28,7 +27,7 @@ internal import HTTP
         try set(CURLOPT_CONNECTTIMEOUT_MS, min(limit, options.connectDeadline).timeout)
         if let authorities = request.authorities {
             try set(CURLOPT_CAINFO, authorities)
-            try check(unsafe CCurl_set_text(handle, CURLOPT_CAPATH, nil))
+            try check(unsafe CCurl_set_text(curl, handle, CURLOPT_CAPATH, nil))
         }
         try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         if request.method == .head { try set(CURLOPT_NOBODY, 1) }
@@ -37,11 +36,11 @@ internal import HTTP
         // By the length that the answer announces; the taker counts what comes.
         try set(CURLOPT_MAXFILESIZE, max(1, contentMax))
         let taker = Taker(contentMax: contentMax, fieldsMax: options.fieldsMax)
-        let lines = unsafe Self.lines(request.fields)
-        defer { unsafe curl_slist_free_all(lines) }
-        try check(unsafe CCurl_set_pointer(handle, CURLOPT_HTTPHEADER, lines))
+        let lines = unsafe lines(request.fields)
+        defer { unsafe curl.curl_slist_free_all(lines) }
+        try check(unsafe CCurl_set_pointer(curl, handle, CURLOPT_HTTPHEADER, lines))
         let takerPointer = unsafe Unmanaged.passUnretained(taker).toOpaque()
-        try check(unsafe CCurl_set_takers(handle, Taker.takeLine, Taker.takeContent, takerPointer))
+        try check(unsafe CCurl_set_takers(curl, handle, Taker.takeLine, Taker.takeContent, takerPointer))
         let code = withExtendedLifetime(taker) { transfer(request.body) }
         return try taker.answer(code, status: status)
     }
@@ -68,38 +67,38 @@ internal import HTTP
         unsafe body.withUnsafeBytes { body in
             if unsafe !body.isEmpty {
                 let start = unsafe UnsafeMutableRawPointer(mutating: body.baseAddress)
-                guard unsafe CCurl_set_number(handle, CURLOPT_POSTFIELDSIZE, body.count) == CURLE_OK,
-                    unsafe CCurl_set_pointer(handle, CURLOPT_POSTFIELDS, start) == CURLE_OK
+                guard unsafe CCurl_set_number(curl, handle, CURLOPT_POSTFIELDSIZE, body.count) == CURLE_OK,
+                    unsafe CCurl_set_pointer(curl, handle, CURLOPT_POSTFIELDS, start) == CURLE_OK
                 else { return CURLE_FAILED_INIT }
             }
-            return unsafe curl_easy_perform(handle)
+            return unsafe curl.curl_easy_perform(handle)
         }
     }
 
     private var status: Int {
         var status = 0
-        return unsafe CCurl_status(handle, &status) == CURLE_OK ? status : 0
+        return unsafe CCurl_status(curl, handle, &status) == CURLE_OK ? status : 0
     }
 
     /// The field lines as the library wants them. A name that ends in a colon alone takes back a field of the library's own.
-    private static func lines(_ fields: Fields) -> UnsafeMutablePointer<curl_slist>? {
-        var lines = unsafe curl_slist_append(nil, "Expect:")
-        if !fields.contains("content-type") { unsafe lines = unsafe curl_slist_append(lines, "Content-Type:") }
+    private func lines(_ fields: Fields) -> UnsafeMutablePointer<curl_slist>? {
+        var lines = unsafe curl.curl_slist_append(nil, "Expect:")
+        if !fields.contains("content-type") { unsafe lines = unsafe curl.curl_slist_append(lines, "Content-Type:") }
         // The library leaves out a field without a value, unless it ends in a semicolon.
         for (name, value) in fields {
-            unsafe lines = unsafe curl_slist_append(lines, value.isEmpty ? "\(name);" : "\(name): \(value)")
+            unsafe lines = unsafe curl.curl_slist_append(lines, value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
         return unsafe lines
     }
 
     private func set(_ option: CURLoption, _ value: Int) throws(OutboundError) {
-        try check(unsafe CCurl_set_number(handle, option, value))
+        try check(unsafe CCurl_set_number(curl, handle, option, value))
     }
 
     private func set(_ option: CURLoption, _ value: Int32) throws(OutboundError) { try set(option, Int(value)) }
 
     private func set(_ option: CURLoption, _ value: String) throws(OutboundError) {
-        try check(unsafe CCurl_set_text(handle, option, value))
+        try check(unsafe CCurl_set_text(curl, handle, option, value))
     }
 
     /// A setting that the library refuses is one that would not hold.

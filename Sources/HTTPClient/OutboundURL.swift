@@ -17,15 +17,16 @@ public struct OutboundURL: Hashable, Sendable, CustomStringConvertible {
         guard text.utf8.count <= Self.lengthMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
         }
-        guard let parser = unsafe curl_url() else { return nil }
-        defer { unsafe curl_url_cleanup(parser) }
-        guard unsafe curl_url_set(parser, CURLUPART_URL, text, 0) == CURLUE_OK else { return nil }
+        guard let curl = Library.shared.functions, let parser = curl.curl_url() else { return nil }
+        defer { unsafe curl.curl_url_cleanup(parser) }
+        guard unsafe curl.curl_url_set(parser, CURLUPART_URL, text, 0) == CURLUE_OK else { return nil }
         func part(_ part: CURLUPart, _ flags: Int32 = 0) -> String? {
             var value: UnsafeMutablePointer<CChar>?
-            guard unsafe curl_url_get(parser, part, &value, UInt32(flags)) == CURLUE_OK, let value = unsafe value else {
+            guard unsafe curl.curl_url_get(parser, part, &value, UInt32(flags)) == CURLUE_OK, let value = unsafe value
+            else {
                 return nil
             }
-            defer { unsafe curl_free(value) }
+            defer { unsafe curl.curl_free(value) }
             return unsafe String(cString: value)
         }
         guard part(CURLUPART_USER) == nil, part(CURLUPART_PASSWORD) == nil, part(CURLUPART_FRAGMENT) == nil,
