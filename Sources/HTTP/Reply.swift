@@ -6,12 +6,19 @@ public enum Reply: ~Copyable, Sendable {
     case now(Response)
     /// The answer has to be awaited.
     case later(@Sendable () async -> Response)
+    /// The answer waits for something to happen, or goes on for as long as somebody listens.
+    case patient(PatientReply)
 
-    /// The answer, awaited where it has to be.
+    /// The answer, awaited where it has to be; of a stream what comes before its first piece.
     public consuming func response() async -> Response {
         switch consume self {
-        case .now(let response): response
-        case .later(let respond): await respond()
+        case .now(let response): return response
+        case .later(let respond): return await respond()
+        case .patient(let reply):
+            switch await reply.respond() {
+            case .whole(let response): return response
+            case .stream(let stream): return stream.head
+            }
         }
     }
 }

@@ -28,27 +28,13 @@ public enum ResponseSerializer {
         _ response: Response, answering method: Method?, persistence: Persistence, date: [UInt8],
         to output: inout [UInt8]
     ) {
-        let status = response.status
-        let fields = response.fields
-        let body = status.forbidsContent || method == .head ? [] : response.body
-        let capacity = 160 + status.reason.utf8.count + fields.bytes.count + 4 * fields.count + body.count
+        let body = response.status.forbidsContent || method == .head ? [] : response.body
+        let capacity = headCapacity(response) + body.count
         ByteWriter.append(to: &output, capacity: capacity) { writer in
-            writer.write(constant: "HTTP/1.1 ")
-            writer.write(decimal: status.code)
-            writer.write(constant: " ")
-            writer.write(status.reason)
-            writer.write(constant: "\r\nDate: ")
-            writer.write(date)
-            writer.write(constant: "\r\n")
-            write(fields, to: &writer)
-            switch persistence {
-            case .keepAlive: break
-            case .keepAliveSaid: writer.write(constant: "Connection: keep-alive\r\n")
-            case .close: writer.write(constant: "Connection: close\r\n")
-            }
+            writeHead(response, persistence, date, to: &writer)
             // RFC 9110 §8.6: no Content-Length with 1xx and 204; with 304 it would have to be the length that a 200 has,
             // which is not known here.
-            if !status.forbidsContent {
+            if !response.status.forbidsContent {
                 writer.write(constant: "Content-Length: ")
                 writer.write(decimal: response.body.count)
                 writer.write(constant: "\r\n")
@@ -57,6 +43,55 @@ public enum ResponseSerializer {
             writer.write(body)
         }
     }
+
+    @inline(__always)
+    private static func headCapacity(_ response: Response) -> Int {
+        160 + response.status.reason.utf8.count + response.fields.bytes.count + 4 * response.fields.count
+    }
+
+    /// All that precedes what frames the content.
+    @inline(__always)
+    private static func writeHead(
+        _ response: Response, _ persistence: Persistence, _ date: [UInt8], to writer: inout ByteWriter
+    ) {
+        writer.write(constant: "HTTP/1.1 ")
+        writer.write(decimal: response.status.code)
+        writer.write(constant: " ")
+        writer.write(response.status.reason)
+        writer.write(constant: "\r\nDate: ")
+        writer.write(date)
+        writer.write(constant: "\r\n")
+        write(response.fields, to: &writer)
+        switch persistence {
+        case .keepAlive: break
+        case .keepAliveSaid: writer.write(constant: "Connection: keep-alive\r\n")
+        case .close: writer.write(constant: "Connection: close\r\n")
+        }
+    }
+
+    // MARK: Streams
+
+    /// Appends the head of a response whose content comes in pieces, to a client that knows chunks (RFC 9112 §7.1) or to
+    /// one that reads to the end of the connection (§6.3, rule 8).
+    public static func appendStreamHead(
+        _ response: Response, isChunked: Bool, persistence: Persistence, date: [UInt8], to output: inout [UInt8]
+    ) {
+        ByteWriter.append(to: &output, capacity: headCapacity(response)) { writer in
+            writeHead(response, persistence, date, to: &writer)
+            if isChunked { writer.write(constant: "Transfer-Encoding: chunked\r\n") }
+            writer.write(constant: "\r\n")
+        }
+    }
+
+    /// Appends a piece of content, which is not empty: an empty chunk is the end.
+    public static func append(piece: [UInt8], isChunked: Bool, to output: inout [UInt8]) {
+        if isChunked { output += Array("\(String(piece.count, radix: 16))\r\n".utf8) }
+        output += piece
+        if isChunked { output += [0x0D, 0x0A] }
+    }
+
+    /// The end of content in chunks.
+    public static let lastChunk: [UInt8] = Array("0\r\n\r\n".utf8)
 
     /// In one piece where the fields allow it: nearly always.
     private static func write(_ fields: Fields, to writer: inout ByteWriter) {

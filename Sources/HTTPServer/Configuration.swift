@@ -56,6 +56,9 @@ extension HTTPServer {
         /// Requests in handlers at one time, for each listener; each loop has its share. At 2000 answers per second, which a slow
         /// disk still carries, the last one waits two seconds: longer queues only make every answer late. Beyond: 503 at once.
         public var maximumPendingRequests = 4096
+        /// Replies that take their time: long polls and streams, of all listeners; each loop has its share. They wait and cost
+        /// no work, but each holds a connection, which nobody else can have. Beyond: 503 at once.
+        public var maximumPatientReplies = 1024
         /// Memory, in bytes, that all connections together take for what is only partly here or partly gone (heads, content and
         /// answers) and for requests in handlers, beyond the 4 KiB that each connection has of its own, in which most requests
         /// fit. A thousand of the largest requests at a time. Beyond: 503, and an answer that finds no room is cut.

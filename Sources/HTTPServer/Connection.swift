@@ -11,6 +11,8 @@ final class Connection {
         case reading
         /// A handler has the request. Nothing more is read: whoever sends ahead has to wait (back-pressure).
         case answering
+        /// An answer goes out in pieces, for as long as there are some: see ConnectionLoop+Streaming. Nothing is read either.
+        case streaming
         /// An answer waits for the client to make room.
         case writing
         /// The last answer is out; what still comes in is dropped, so that the answer is not lost in a reset.
@@ -46,6 +48,8 @@ final class Connection {
     var endsSoon = false
     var requestCount = 0
     var handler: Task<Void, Never>?
+    /// While a reply takes its time.
+    var patience: Patience?
     /// It goes on with requests that were sent ahead when others have had their turn.
     var hasTurnComing = false
     /// A handler is just being started, which may end before its start has returned.
@@ -90,6 +94,9 @@ final class Connection {
 
     /// Whose connection it counts as: nobody's, before a proxy has said whose.
     var countedAddress: SocketAddress? { awaitsProxyHeader ? nil : remoteAddress }
+
+    /// Whether it is the client's turn to make room.
+    var isWriting: Bool { state == .writing || state == .streaming }
 
     /// Whether nothing of a next request is there.
     var isIdle: Bool { state == .reading && parser.phase == .idle && parser.unreadCount == 0 }

@@ -16,6 +16,7 @@ extension ConnectionLoop {
             if let limit = beginHandling(request, connection) { return shed(request, limit, connection) }
             counters.requests.increment()
             handle(request, connection, wish, respond)
+        case .patient(let reply): startPatient(request, connection, wish, reply)
         }
     }
 
@@ -48,7 +49,7 @@ extension ConnectionLoop {
     }
 
     /// The connection whose handler has ended: the place is its own again. Nil if it has ended before.
-    private func handlerEnded(_ slot: Int, _ generation: UInt32) -> Connection? {
+    func handlerEnded(_ slot: Int, _ generation: UInt32) -> Connection? {
         guard let connection = connection(slot, generation) else { return nil }
         connection.handler = nil
         connection.requestBytes = 0
@@ -56,20 +57,27 @@ extension ConnectionLoop {
         return connection
     }
 
-    private func finish(
+    func finish(
         _ connection: Connection, _ response: Response, answering method: Method,
         _ wish: ResponseSerializer.Persistence
     ) {
+        send(response, answering: method, persistence(wish, connection), connection)
+    }
+
+    /// What becomes of the connection after an answer, when its client wishes for that.
+    func persistence(
+        _ wish: ResponseSerializer.Persistence, _ connection: Connection
+    ) -> ResponseSerializer.Persistence {
         let isLast =
             configuration.maximumRequestsPerConnection > 0
             && connection.requestCount >= configuration.maximumRequestsPerConnection
         if isLast { counters.count(.requestsPerConnection) }
         connection.clientCloses = wish == .close
-        send(response, answering: method, isDraining || isLast ? .close : wish, connection)
+        return isDraining || isLast ? .close : wish
     }
 
     /// The connection had ended before its handler; now its place is free.
-    private func orphanEnded(_ address: SocketAddress, _ heldBytes: Int) {
+    func orphanEnded(_ address: SocketAddress, _ heldBytes: Int) {
         orphanedHandlers -= 1
         if heldBytes > Self.ownBytes { _ = server.reserve(Self.ownBytes - heldBytes) }
         server.release(address)
@@ -101,9 +109,9 @@ extension ConnectionLoop {
 
     /// Too much is being worked on: says so at once. The connection may stay, because a new one would cost more; but not
     /// one that sends ahead, or a turn of the loop could be spent on it alone.
-    private func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
+    func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
         // `account` has counted its limit already.
-        if limit == .pendingRequests { counters.count(limit) }
+        if limit != .bufferedBytes { counters.count(limit) }
         let response = ownResponse(.overloaded(limit, retryAfter: configuration.retryAfterSeconds))
         let mustClose = isDraining || connection.parser.unreadCount > 0
         send(response, answering: request.method, mustClose ? .close : .init(answering: request), connection)
@@ -126,10 +134,10 @@ extension ConnectionLoop {
         }
     }
 
-    private func keepOutput(from offset: Int, _ connection: Connection) {
+    func keepOutput(from offset: Int, _ connection: Connection) {
         connection.output = Array(writeBuffer[offset...])
         connection.outputOffset = 0
-        connection.state = .writing
+        if connection.state != .streaming { connection.state = .writing }
         guard account(connection) else { return close(connection) }
         beginWindow(connection, of: configuration.writeTimeout)
     }
@@ -143,6 +151,7 @@ extension ConnectionLoop {
                 if connection.outputOffset < connection.output.count { continue }
                 connection.output = []
                 _ = account(connection)
+                if connection.state == .streaming { return piecesAreSent(connection) }
                 outputIsSent(connection)
                 advance(connection)
                 return
@@ -155,7 +164,7 @@ extension ConnectionLoop {
     }
 
     /// The answer is out: on to the next request, or to the end.
-    private func outputIsSent(_ connection: Connection) {
+    func outputIsSent(_ connection: Connection) {
         if !connection.closesAfterOutput {
             connection.state = .reading
             // Whatever is awaited next gets a deadline of its own.

@@ -13,6 +13,9 @@ extension ConnectionLoop {
         isDraining = true
         drainEndsAt = now + deadline
         let graceEnd = now + configuration.drainGrace
+        for connection in connections.compactMap({ $0 }) where connection.patience != nil {
+            endPatience(of: connection)
+        }
         for connection in connections.compactMap({ $0 }) where connection.state == .opening || connection.isIdle {
             if connection.deadline > graceEnd { setDeadline(connection, after: configuration.drainGrace) }
         }

@@ -77,7 +77,7 @@ extension ConnectionLoop {
     /// Whether the time that is over has brought enough for another.
     func keepsUp(_ connection: Connection) -> Bool {
         let (rate, duration) =
-            connection.state == .writing
+            connection.isWriting
             ? (configuration.writeMinimumRate, configuration.writeTimeout)
             : (configuration.bodyMinimumRate, configuration.bodyTimeout)
         let progress = progress(of: connection) - connection.windowStart
@@ -89,7 +89,7 @@ extension ConnectionLoop {
 
     /// Bytes of content that have come, or of an answer that the client has.
     private func progress(of connection: Connection) -> Int {
-        connection.state == .writing
+        connection.isWriting
             ? connection.outputOffset - connection.transport.unacknowledgedCount : connection.parser.contentCount
     }
 }

@@ -37,6 +37,9 @@ actor ConnectionLoop: EventHandler {
     /// Requests in handlers, by the number of their service, and all together.
     var pending: [Int] = []
     var pendingCount = 0
+    /// Replies that take their time, and how many this loop lets.
+    var patientCount = 0
+    let patientLimit: Int
     /// How many of them one service may have on this loop.
     let pendingLimit: Int
     /// Overflow connections that are just being turned away.
@@ -58,6 +61,7 @@ actor ConnectionLoop: EventHandler {
         configuration = server.configuration
         // Connections are spread evenly, so requests are too.
         pendingLimit = max(1, (server.configuration.maximumPendingRequests + loopCount - 1) / loopCount)
+        patientLimit = max(1, (server.configuration.maximumPatientReplies + loopCount - 1) / loopCount)
         source = loop.makeSource()
         now = loop.now
         let origin = MonotonicInstant(nanoseconds: 0)
@@ -120,7 +124,12 @@ actor ConnectionLoop: EventHandler {
         switch connection.state {
         case .opening: open(connection)
         case .reading: if !connection.hasTurnComing { advance(connection) }
-        case .answering: if !readiness.isDisjoint(with: .closed) { close(connection) }
+        case .answering:
+            if !readiness.isDisjoint(with: .closed) || (connection.patience != nil && connection.endsSoon) {
+                close(connection)
+            }
+        case .streaming:
+            if connection.endsSoon { close(connection) } else if !connection.output.isEmpty { flush(connection) }
         case .writing: flush(connection)
         case .lingering: drop(connection)
         case .closed: break
@@ -168,6 +177,7 @@ actor ConnectionLoop: EventHandler {
         connections[connection.slot] = nil
         connection.state = .closed
         releaseMemory(of: connection)
+        if connection.patience != nil { endPatience(of: connection) }
         freeSlots.append(connection.slot)
         counters.open.decrement()
         if connection.handler != nil {
@@ -214,7 +224,8 @@ actor ConnectionLoop: EventHandler {
             counters.count(isBody ? .bodyTime : .headerTime)
             answer(connection, .requestTimeout)
         case .answering: abandonHandler(connection)
-        case .writing:
+        case .streaming where connection.output.isEmpty: keepAlive(connection)
+        case .writing, .streaming:
             if keepsUp(connection) { return }
             counters.timeouts.increment()
             counters.count(.writeTime)

@@ -26,6 +26,10 @@ enum EngineAnswer {
             Self.problem(
                 .serviceUnavailable, "too_many_requests_pending", "The server is busy with too many requests.",
                 retryAfter: seconds)
+        case .overloaded(.patientReplies, let seconds):
+            Self.problem(
+                .serviceUnavailable, "too_many_subscribers", "Too many others wait for events here.",
+                retryAfter: seconds)
         case .overloaded(.bufferedBytes, let seconds):
             Self.problem(
                 .serviceUnavailable, "out_of_buffers", "The server holds too many unfinished requests and answers.",

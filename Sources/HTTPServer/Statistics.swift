@@ -28,6 +28,8 @@ extension HTTPServer {
         public var acceptPauses = 0
         /// Requests in handlers now, those included whose client has gone.
         public var pending = 0
+        /// Replies that take their time now: long polls and streams.
+        public var patient = 0
         /// What `Configuration.maximumBufferedBytes` limits, now.
         public var bufferedBytes = 0
         /// How often each limit was met.
@@ -51,6 +53,7 @@ final class Counters: Sendable {
     let resumedHandshakes = Atomic<Int>(0)
     let handshakeFailures = Atomic<Int>(0)
     let pending = Atomic<Int>(0)
+    let patient = Atomic<Int>(0)
     /// By the raw value of the limit. Behind a lock, because to be refused is not the usual case.
     private let reached = Locked([Int](repeating: 0, count: HTTPServer.Limit.allCases.count))
 
@@ -70,6 +73,7 @@ final class Counters: Sendable {
         sum.resumedHandshakes += resumedHandshakes.load(ordering: .relaxed)
         sum.handshakeFailures += handshakeFailures.load(ordering: .relaxed)
         sum.pending += pending.load(ordering: .relaxed)
+        sum.patient += patient.load(ordering: .relaxed)
         sum.openByLoop.append(open.load(ordering: .relaxed))
         let reached = reached.withLock { $0 }
         for limit in HTTPServer.Limit.allCases { sum.reached[limit, default: 0] += reached[limit.rawValue] }

@@ -216,6 +216,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var requestsPerConnection = 100_000
     /// Requests of one listener that are being answered at one time. Beyond: 503.
     public var pendingRequests = 4096
+    /// Long polls and streams at one time.
+    public var subscribers = 1024
     /// Memory for unfinished requests and answers beyond 4 KiB of each connection, in bytes. Beyond: 503.
     public var bufferedBytes = 67_108_864
     /// Handshakes of TLS that compute at one time; 0: one for each core.

@@ -76,6 +76,7 @@ extension ConfigurationKey {
         count(
             "limits.requests_per_connection", 0...1_000_000_000, "requests", \.limits.requestsPerConnection),
         count("limits.pending_requests", 1...1_000_000, "requests", \.limits.pendingRequests),
+        count("limits.subscribers", 1...1_000_000, "subscribers", \.limits.subscribers),
         count("limits.buffered_bytes", 1_048_576...1_099_511_627_776, "bytes", \.limits.bufferedBytes),
         count("limits.tls_handshake_width", 0...256, "handshakes", \.limits.tlsHandshakeWidth),
         count("limits.tls_handshakes_waiting", 1...1_000_000, "handshakes", \.limits.tlsHandshakesWaiting),

@@ -99,6 +99,23 @@ actor TLSClient {
         }
     }
 
+    /// Sends, and reads up to `end`.
+    func ask(_ text: String, until end: String) throws -> String {
+        try prepare(text)
+        try flush()
+        return try receive(until: end)
+    }
+
+    /// Reads up to `end`, and what came with it.
+    func receive(until end: String) throws -> String {
+        while String(decoding: buffer, as: UTF8.self).range(ofText: end) == nil {
+            guard let bytes = try read(), !bytes.isEmpty else { throw failure("end of stream") }
+            buffer += bytes
+        }
+        defer { buffer = [] }
+        return String(decoding: buffer, as: UTF8.self)
+    }
+
     /// Whether the server ends in good order, by a close_notify and without another byte.
     func isClosed() throws -> Bool { try read() == [] }
 

@@ -1,0 +1,264 @@
+import HTTP
+import HTTPServer
+import Locks
+import Sockets
+import TLS
+import TLSStage
+import Testing
+
+/// Answers in pieces, over real sockets. The clock is the test's.
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
+    /// Sends what the test says, when the test says it.
+    private final class Source: Sendable {
+        private let pieces = AsyncStream<[UInt8]>.makeStream()
+        let started = Gate()
+        let ended = Gate()
+        let isRefused = Locked(false)
+        let first: String
+
+        init(first: String = "") { self.first = first }
+
+        func say(_ text: String) { pieces.continuation.yield(Array(text.utf8)) }
+        func say(_ bytes: [UInt8]) { pieces.continuation.yield(bytes) }
+        func finish() { pieces.continuation.finish() }
+
+        var responder: Responder {
+            { request, _ in
+                if request.target.path != "/stream" { return .now(Response(.ok, text: request.target.path)) }
+                var head = Response(status: .ok, fields: ["Content-Type": "text/event-stream"])
+                head.body = Array(self.first.utf8)
+                let stream = StreamedResponse(head: head, heartbeat: Array(":\n\n".utf8)) { reader in
+                    await self.started.open()
+                    for await piece in self.pieces.stream where !Task.isCancelled {
+                        if await !reader.send(piece) {
+                            self.isRefused.withLock { $0 = true }
+                            break
+                        }
+                    }
+                    await self.ended.open()
+                }
+                return .patient(PatientReply(patience: .seconds(60)) { .stream(stream) })
+            }
+        }
+    }
+
+    private func withSource(
+        _ source: Source = Source(), _ configuration: HTTPServer.Configuration = HTTPServer.Configuration(),
+        _ options: HTTPServer.ServiceOptions = HTTPServer.ServiceOptions(),
+        _ body: (ServerUnderTest, SocketAddress) async throws -> Void
+    ) async throws {
+        try await withServer(configuration, loops: 1) { server in
+            let address = try server.server.listen(
+                on: SocketAddress("127.0.0.1:0"), options, responder: source.responder)
+            try await body(server, address)
+            source.finish()
+        }
+    }
+
+    private func text(_ client: Client, until end: String, had: String = "") async throws -> String {
+        var text = had
+        while !text.contains(end) { text += String(decoding: try await client.receiveAtLeast(1), as: UTF8.self) }
+        return text
+    }
+
+    @Test func piecesComeAsTheyAreProducedInChunksAndTheConnectionStays() async throws {
+        let source = Source(first: "a")
+        try await withSource(source) { server, address in
+            let client = try await Client(address)
+            // The second request was sent ahead: it waits for the end of the stream.
+            try await client.send(get("/stream") + get("/next"))
+            let head = try await text(client, until: "1\r\na\r\n")
+            #expect(head.contains("HTTP/1.1 200 OK\r\n"))
+            #expect(head.contains("\r\nTransfer-Encoding: chunked\r\n"))
+            #expect(!head.contains("Content-Length") && !head.contains("Connection"))
+            source.say("hello, world: 18!!")
+            #expect(try await text(client, until: "!!\r\n") == "12\r\nhello, world: 18!!\r\n")
+            source.finish()
+            let rest = try await text(client, until: "/next")
+            #expect(rest.hasPrefix("0\r\n\r\nHTTP/1.1 200 OK\r\n"))
+            #expect(server.server.statistics.patient == 0)
+        }
+    }
+
+    @Test func aClientOfHTTP10ReadsToTheEndOfTheConnection() async throws {
+        let source = Source()
+        try await withSource(source) { _, address in
+            let client = try await Client(address)
+            try await client.send("GET /stream HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n")
+            let head = try await text(client, until: "\r\n\r\n")
+            #expect(!head.contains("Transfer-Encoding") && head.contains("Connection: close\r\n"))
+            source.say("plain")
+            #expect(try await text(client, until: "plain") == "plain")
+            source.finish()
+            #expect(try await client.isClosed())
+        }
+    }
+
+    @Test func headGetsTheFieldsAndNothingIsProduced() async throws {
+        let source = Source()
+        try await withSource(source) { _, address in
+            let client = try await Client(address)
+            try await client.send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n" + get("/next"))
+            let response = try await client.response(toHead: true)
+            #expect(response.fields["transfer-encoding"] == "chunked")
+            #expect(try await client.response().body == "/next")
+        }
+    }
+
+    @Test func silenceBringsHeartbeatsAndNoTimeoutOfRequestsEndsAStream() async throws {
+        let source = Source()
+        try await withSource(source) { server, address in
+            let client = try await Client(address)
+            try await client.send(get("/stream"))
+            _ = try await text(client, until: "\r\n\r\n")
+            for _ in 0..<20 {
+                server.advance(.seconds(16))
+                #expect(try await text(client, until: "\n\n\r\n") == "3\r\n:\n\n\r\n")
+            }
+            source.say("still here")
+            #expect(try await text(client, until: "here\r\n").hasPrefix("a\r\n"))
+            #expect(server.server.statistics.handlerTimeouts == 0)
+        }
+    }
+
+    @Test func aStreamEndsInOrderAfterItsTime() async throws {
+        let source = Source()
+        try await withSource(source) { server, address in
+            let client = try await Client(address)
+            try await client.send(get("/stream"))
+            _ = try await text(client, until: "\r\n\r\n")
+            server.advance(.seconds(901))
+            #expect(try await text(client, until: "0\r\n\r\n") == "0\r\n\r\n")
+            #expect(try await client.ask(get("/next")).body == "/next")
+            await source.ended.pass()
+        }
+    }
+
+    @Test func whoDoesNotReadIsCutAndTheProducerWaitsMeanwhile() async throws {
+        let source = Source()
+        let piece = [UInt8](repeating: 0x61, count: 1 << 20)
+        try await withSource(source) { server, address in
+            let client = try await Client(address)
+            try await client.send(get("/stream"))
+            _ = try await text(client, until: "\r\n\r\n")
+            for _ in 0..<64 { source.say(piece) }
+            // The kernel's buffers are full when something is kept here: one piece, not sixty.
+            while server.server.statistics.bufferedBytes == 0 { await aMoment() }
+            #expect(server.server.statistics.bufferedBytes < 4 << 20)
+            while server.server.statistics.open > 0 {
+                server.advance(.seconds(31))
+                await aMoment()
+            }
+            await source.ended.pass()
+            #expect(source.isRefused.withLock { $0 })
+            #expect(server.server.statistics.reached[.writeTime] == 1)
+            #expect(server.server.statistics.bufferedBytes == 0)
+        }
+    }
+
+    @Test func aSlowReaderGetsEveryByte() async throws {
+        let source = Source()
+        try await withSource(source) { _, address in
+            let client = try await Client(address)
+            try await client.send("GET /stream HTTP/1.0\r\nHost: a\r\n\r\n")
+            _ = try await text(client, until: "\r\n\r\n")
+            let piece = [UInt8](repeating: 0x62, count: 300_000)
+            for _ in 0..<40 { source.say(piece) }
+            source.finish()
+            var count = 0
+            while let some = try? await client.receiveSome(8192) { count += some }
+            #expect(count == 40 * piece.count)
+        }
+    }
+
+    @Test func whoLeavesIsLeftAtOnce() async throws {
+        let source = Source()
+        try await withSource(source) { server, address in
+            let client = try await Client(address)
+            try await client.send(get("/stream"))
+            _ = try await text(client, until: "\r\n\r\n")
+            await client.close()
+            await source.ended.pass()
+            while server.server.statistics.patient > 0 || server.server.statistics.open > 0 { await aMoment() }
+        }
+    }
+
+    @Test func moreThanTheLimitAreToldSo() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.maximumPatientReplies = 1
+        let source = Source()
+        try await withSource(source, configuration) { server, address in
+            let first = try await Client(address)
+            try await first.send(get("/stream"))
+            _ = try await text(first, until: "\r\n\r\n")
+            let second = try await Client(address)
+            let refusal = try await second.ask(get("/stream"))
+            #expect(refusal.status == 503 && refusal.body.contains("too_many_subscribers"))
+            #expect(refusal.fields["retry-after"] == "1")
+            // The connection is still good for something else.
+            #expect(try await second.ask(get("/next")).body == "/next")
+            await first.close()
+            while server.server.statistics.patient > 0 { await aMoment() }
+            try await second.send(get("/stream"))
+            #expect(try await text(second, until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+            #expect(server.server.statistics.reached[.patientReplies] == 1)
+        }
+    }
+
+    @Test func aStopEndsStreamsInOrder() async throws {
+        let source = Source()
+        try await withSource(source) { server, address in
+            let client = try await Client(address)
+            try await client.send(get("/stream"))
+            _ = try await text(client, until: "\r\n\r\n")
+            async let stopped: Void = server.server.stop(deadline: .seconds(60))
+            #expect(try await text(client, until: "0\r\n\r\n") == "0\r\n\r\n")
+            await client.shutdownWrite()
+            #expect(try await client.isClosed())
+            await stopped
+        }
+    }
+
+    @Test func aLongPollOutlivesTheTimeoutOfRequestsButNotItsOwn() async throws {
+        let (release, never) = (Gate(), Gate())
+        let responder: Responder = { request, _ in
+            .patient(
+                PatientReply(patience: .seconds(60)) {
+                    await (request.target.path == "/poll" ? release : never).pass()
+                    return .whole(Response(.ok, text: "event"))
+                })
+        }
+        try await withServer(loops: 1) { server in
+            let address = try server.server.listen(on: SocketAddress("127.0.0.1:0"), responder: responder)
+            let (client, other) = (try await Client(address), try await Client(address))
+            try await client.send(get("/poll"))
+            try await other.send(get("/never"))
+            while server.server.statistics.patient < 2 { await aMoment() }
+            server.advance(.seconds(59))
+            try await server.settle()
+            await release.open()
+            #expect(try await client.response().body == "event")
+            server.advance(.seconds(17))
+            #expect(try await other.response().status == 503)
+            await never.open()
+        }
+    }
+
+    @Test func streamsGoOverTLS() async throws {
+        let source = Source(first: "first")
+        var options = HTTPServer.ServiceOptions()
+        options.tls = TLSContextHolder(try Certificates.shared.context())
+        try await withSource(source, HTTPServer.Configuration(), options) { server, address in
+            let client = try await TLSClient(address)
+            #expect(try await client.ask(get("/stream"), until: "first\r\n").hasPrefix("HTTP/1.1 200"))
+            // A heartbeat is in a record of its own; that its bytes are more than the text is not held against the client.
+            for _ in 0..<4 {
+                server.advance(.seconds(16))
+                #expect(try await client.receive(until: ":\n\n\r\n") == "3\r\n:\n\n\r\n")
+            }
+            source.say("last")
+            source.finish()
+            #expect(try await client.receive(until: "0\r\n\r\n") == "4\r\nlast\r\n0\r\n\r\n")
+        }
+    }
+}
