@@ -46,6 +46,7 @@ let package = Package(
                 .embedInCode("004_guard_logins.sqlite.sql"), .embedInCode("004_guard_logins.postgres.sql"),
                 .embedInCode("005_add_device_key.sqlite.sql"), .embedInCode("005_add_device_key.postgres.sql"),
                 .embedInCode("006_add_client_keys.sqlite.sql"), .embedInCode("006_add_client_keys.postgres.sql"),
+                .embedInCode("007_add_revocations.sqlite.sql"), .embedInCode("007_add_revocations.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -120,5 +120,9 @@ public struct Migration: Sendable {
             version: 6, name: "add_client_keys", effect: .addsColumns(to: ["clients"]),
             sqlite: String(decoding: PackageResources._06_add_client_keys_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._06_add_client_keys_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 7, name: "add_revocations", effect: .addsColumns(to: ["settings"]),
+            sqlite: String(decoding: PackageResources._07_add_revocations_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._07_add_revocations_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -90,6 +90,8 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unsupportedContentCoding
     /// A condition of the request (RFC 9110 section 13) does not hold.
     case preconditionFailed
+    /// A cursor that this database has never given.
+    case unknownCursor
     /// No credentials, or of a scheme that the call does not take.
     case unauthenticated
     /// Credentials that cannot be read.

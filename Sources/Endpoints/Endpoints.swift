@@ -21,6 +21,7 @@ public struct Endpoints: Sendable {
     let administration: Administration
     let metrics: EndpointMetrics
     let doors: Doors
+    let revocations: RevocationFeed
     let registry: MetricsRegistry
     let logger: Logger
     let isStopping: @Sendable () -> Bool
@@ -49,6 +50,7 @@ public struct Endpoints: Sendable {
         tokens = TokenService(context)
         accounts = AccountService(context)
         administration = Administration(context)
+        revocations = RevocationFeed(store: context.store, clock: context.clock)
         self.registry = registry
         metrics = EndpointMetrics(registry, routes: Route.all)
         doors = Doors(doorLimits, registry, stopwatch: stopwatch)
@@ -88,6 +90,19 @@ public struct Endpoints: Sendable {
             }
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
+            if route.isPatient {
+                return .patient(
+                    PatientReply(patience: Self.longestWait) {
+                        switch await patientAnswer(call) {
+                        case .whole(var answer):
+                            finish(&answer, call.request, call.caller, id, route, start)
+                            return .whole(answer)
+                        case .stream(var stream):
+                            finish(&stream.head, call.request, call.caller, id, route, start)
+                            return .stream(stream)
+                        }
+                    })
+            }
             return .later {
                 var answer = await answer(call)
                 appendNonce(to: &answer, call.request)
@@ -149,9 +164,22 @@ public struct Endpoints: Sendable {
                 call.actor = try await authenticatedAdmin(call, for: scope)
                 try Preconditions.check(call.request)
                 return try await handle(self, call)
+            case .patient: return await patientAnswer(call).head
             }
         } catch {
             return errorResponse(doors.refusal(error, of: call), to: call)
+        }
+    }
+
+    /// The same for a route whose answer may wait.
+    private func patientAnswer(_ call: Call) async -> PatientAnswer {
+        do {
+            guard case .patient(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }
+            var call = call
+            call.actor = try await authenticatedAdmin(call, for: scope)
+            return try await handle(self, call)
+        } catch {
+            return .whole(errorResponse(doors.refusal(error, of: call), to: call))
         }
     }
 }

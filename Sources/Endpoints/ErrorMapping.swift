@@ -126,6 +126,10 @@ extension Endpoints {
         case .preconditionFailed:
             Problem(
                 .preconditionFailed, code: "precondition_failed", detail: "A condition of the request does not hold.")
+        case .unknownCursor:
+            Problem(
+                .gone, code: "unknown_cursor",
+                detail: "This database has not given that cursor. Begin anew without one.")
         case .unauthenticated: Problem(.unauthorized, code: "unauthenticated", detail: "Credentials are missing.")
         case .malformedCredentials:
             Problem(.badRequest, code: "invalid_request", detail: "The credentials cannot be read.")
@@ -153,6 +157,7 @@ extension Endpoints {
             OAuthError(.unsupportedMediaType, .invalidRequest, "The content must not be coded.")
         case .preconditionFailed:
             OAuthError(.preconditionFailed, .invalidRequest, "A condition of the request does not hold.")
+        case .unknownCursor: OAuthError(.gone, .invalidRequest, "The cursor is unknown.")
         case .unauthenticated, .malformedCredentials, .unknownAdminKey:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)

@@ -62,9 +62,24 @@ struct QueryParameters {
     /// Where to go on in the audit trail: a place in it.
     func place() throws -> Int64 {
         guard let text = try text("cursor") else { return 0 }
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let place = Int64(text) else {
+        guard let place = Self.place(text) else {
             throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
         }
         return place
+    }
+
+    /// A place as text.
+    static func place(_ text: String) -> Int64? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+    }
+
+    /// A time in whole seconds.
+    func seconds(_ name: String, max: Duration) throws -> Duration? {
+        guard let text = try text(name) else { return nil }
+        let longest = max.components.seconds
+        guard let seconds = Self.place(text), seconds <= longest else {
+            throw RequestProblem.invalid(name, "must be a number of seconds from 0 to \(longest)")
+        }
+        return .seconds(seconds)
     }
 }

@@ -13,6 +13,8 @@ final class Route: Sendable {
         case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
         /// An admin key that may do so much, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
+        /// The same, for an answer that may wait for something to happen.
+        case patient(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> PatientAnswer)
     }
 
     /// Where a route exists. Everywhere else its path is unknown.
@@ -47,6 +49,8 @@ final class Route: Sendable {
     /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
     /// the conditions there those of somebody else's request.
     let isRepresentation: Bool
+    /// Whether its answer may wait for something to happen.
+    let isPatient: Bool
     /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
     let countsRefusals: Bool
     /// Whether a proxy asks here about the request of somebody else.
@@ -65,7 +69,8 @@ final class Route: Sendable {
         self.challenge = challenge
         self.handler = handler
         isForwardAuthentication = pattern.hasPrefix("/v1/verify")
-        isRepresentation = method == .get && !isForwardAuthentication
+        if case .patient = handler { isPatient = true } else { isPatient = false }
+        isRepresentation = method == .get && !isForwardAuthentication && !isPatient
         countsRefusals = place == .public && (face == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
         name = "\(method.rawValue) \(pattern)"
     }

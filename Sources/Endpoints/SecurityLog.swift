@@ -31,6 +31,7 @@ extension Endpoints {
                 (.debug, "unsupported")
             case .unproven(let problem, _): (.info, "proof \(problem.rawValue)")
             case .preconditionFailed: (.debug, "precondition_failed")
+            case .unknownCursor: (.debug, "unknown_cursor")
             }
         default: (.error, "\(error)")
         }

@@ -22,6 +22,14 @@ public enum PatientAnswer: Sendable {
     case whole(Response)
     /// One whose content comes in pieces.
     case stream(StreamedResponse)
+
+    /// The answer, or what comes before its first piece.
+    public var head: Response {
+        switch self {
+        case .whole(let response): response
+        case .stream(let stream): stream.head
+        }
+    }
 }
 
 /// A response whose content comes in pieces, over minutes: chunked (RFC 9112 section 7.1), or until the connection closes

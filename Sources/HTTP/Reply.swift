@@ -14,11 +14,7 @@ public enum Reply: ~Copyable, Sendable {
         switch consume self {
         case .now(let response): return response
         case .later(let respond): return await respond()
-        case .patient(let reply):
-            switch await reply.respond() {
-            case .whole(let response): return response
-            case .stream(let stream): return stream.head
-            }
+        case .patient(let reply): return await reply.respond().head
         }
     }
 }

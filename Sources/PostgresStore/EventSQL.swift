@@ -70,6 +70,11 @@ enum EventSQL {
         ]
     }
 
+    /// Adds `events`, and to the feed those that revoke something.
+    static func insert(_ events: [AuditEvent], _ catalogue: Catalogue) -> [Statement] {
+        insert(events) + RevocationSQL.insert(catalogue.revocations(in: events))
+    }
+
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))
 
     /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.

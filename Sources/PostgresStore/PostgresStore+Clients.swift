@@ -24,15 +24,13 @@ extension PostgresStore {
                     throw .contradiction("a change of client \(id) returned client \(client.id)")
                 }
                 transaction.add(CatalogueSQL.replace(client))
-                if client.epoch > catalogue.settings.epoch {
-                    var settings = catalogue.settings
-                    settings.epoch = client.epoch
-                    transaction.add(CatalogueSQL.update(settings))
-                }
             } else if edited.client == nil, old != nil {
                 transaction.add(CatalogueSQL.delete(id))
             }
-            return (outcome, edited.client != old, edited.events)
+            var next = catalogue
+            next.clients[id] = edited.client
+            next.settings.epoch = max(next.settings.epoch, edited.client?.epoch ?? 0)
+            return (outcome, next, edited.events)
         }
     }
 
@@ -43,9 +41,7 @@ extension PostgresStore {
         try await changeCatalogue { (transaction, catalogue) throws(DatabaseError) in
             var edited = SettingsChange(settings: catalogue.settings, clients: catalogue.orderedClients)
             let outcome = change(&edited)
-            let differs = edited.settings != catalogue.settings
-            if differs { transaction.add(CatalogueSQL.update(edited.settings)) }
-            return (outcome, differs, edited.events)
+            return (outcome, Catalogue(settings: edited.settings, clients: catalogue.clients), edited.events)
         }
     }
 
@@ -53,17 +49,22 @@ extension PostgresStore {
     private func changeCatalogue<Outcome: Sendable>(
         _ body:
             @escaping @Sendable (Transaction, Catalogue) throws(DatabaseError) -> (
-                Outcome, differs: Bool, events: [AuditEvent]
+                Outcome, next: Catalogue, events: [AuditEvent]
             )
     ) async throws(StoreError) -> Outcome {
-        try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+        let clock = options.clock
+        return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
             let rows = try transaction.run([
                 CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
             ])
             let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
-            let (outcome, differs, events) = try body(transaction, catalogue)
-            if differs { transaction.add(CatalogueSQL.countUp) }
-            for statement in EventSQL.insert(events) { transaction.add(statement) }
+            let (outcome, next, events) = try body(transaction, catalogue)
+            if next != catalogue {
+                let settings = catalogue.settings(becoming: next, at: clock.now)
+                if settings != catalogue.settings { transaction.add(CatalogueSQL.update(settings)) }
+                transaction.add(CatalogueSQL.countUp)
+            }
+            for statement in EventSQL.insert(events, catalogue) { transaction.add(statement) }
             return outcome
         }
     }

@@ -27,4 +27,27 @@ extension PostgresStore {
             try rows[0].map { (row) throws(Contradiction) in try EventColumns.read(&row) }
         }
     }
+
+    /// See `Store`.
+    public func revocations(
+        after cursor: Int64, at now: Instant, limit: Int
+    ) async throws(StoreError) -> [Revocation] {
+        try await read([RevocationSQL.select(after: cursor, at: now, limit: limit)]) { (rows) throws(DatabaseError) in
+            try rows[0].map { (row) throws(Contradiction) in try RevocationColumns.read(&row) }
+        }
+    }
+
+    /// See `Store`.
+    public func lastRevocation() async throws(StoreError) -> Int64 {
+        try await read([RevocationSQL.selectLast]) { (rows) throws(DatabaseError) in
+            try rows[0].first { row in row.integer() } ?? 0
+        }
+    }
+
+    /// See `Store`.
+    public func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await change(nil) { (transaction) throws(DatabaseError) in
+            try transaction.run(RevocationSQL.deleteOld(before: instant, limit: limit)).changedCount
+        }
+    }
 }

@@ -59,7 +59,7 @@ extension PostgresStore {
                 }
                 transaction.add(SessionSQL.insert(session))
             }
-            for statement in EventSQL.insert(opening.events) { transaction.add(statement) }
+            for statement in EventSQL.insert(opening.events, catalogue) { transaction.add(statement) }
             return outcome
         }
     }

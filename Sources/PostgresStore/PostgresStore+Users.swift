@@ -43,15 +43,14 @@ extension PostgresStore {
         let clock = options.clock
         return try await self.change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
             let rows = try transaction.run([
-                UserSQL.select(reference, locked: "FOR UPDATE"), CatalogueSQL.selectSettings,
+                UserSQL.select(reference, locked: "FOR UPDATE"), CatalogueCache.revision,
+                CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
             ])
             guard let old = try rows[0].first({ (row) throws(Contradiction) in try UserColumns.read(&row) }) else {
                 return .notFound
             }
-            guard let settings = try rows[1].first({ row in SettingsColumns.read(&row) }) else {
-                throw .contradiction("the settings are missing")
-            }
-            var edited = UserChange(user: old, settings: settings)
+            let catalogue = try CatalogueCache.entry(rows[1], rows[2], rows[3]).catalogue
+            var edited = UserChange(user: old, settings: catalogue.settings)
             let outcome = change(&edited)
             let effect = edited.effect(on: old, now: clock.now)
             if let user = effect.written {
@@ -61,17 +60,23 @@ extension PostgresStore {
                 transaction.add(UserSQL.update(user))
             }
             var ended = 0
-            for ending in effect.endings { ended += try Self.end(ending, of: old.id, transaction) }
+            var events = edited.events
+            for ending in effect.endings {
+                let sessions = try Self.end(ending, of: old.id, transaction)
+                ended += sessions.count
+                events += edited.events(sessions, by: ending)
+            }
             if effect.deletes { transaction.add(UserSQL.delete(old.id)) }
-            for statement in EventSQL.insert(edited.events) { transaction.add(statement) }
+            for statement in EventSQL.insert(events, catalogue) { transaction.add(statement) }
             return .done(outcome, endedSessions: ended)
         }
     }
 
     private static func end(
         _ ending: UserChange.EndingSessions, of userID: Identifier<User>, _ transaction: Transaction
-    ) throws(DatabaseError) -> Int {
+    ) throws(DatabaseError) -> [EndedSession] {
         transaction.add(ForeignTokenSQL.deleteWaiting(ending, of: userID))
-        return try transaction.run(SessionSQL.endAll(ending, of: userID)).changedCount
+        return try transaction.run(SessionSQL.endAll(ending, of: userID))
+            .map { (row) throws(Contradiction) in try EndedSession(&row) }
     }
 }

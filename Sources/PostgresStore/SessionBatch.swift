@@ -133,7 +133,9 @@ final class SessionBatch: Sendable {
         for place in edits.indices.sorted(by: { edits[$0].session.id.words < edits[$1].session.id.words }) {
             let stored = snapshot.sessions[place]
             if edits[place].session == stored.session, edits[place].events.isEmpty { continue }
-            decided.writes.add(edits[place].session, edits[place].events, over: stored)
+            let events = edits[place].events
+            let revocations = events.isEmpty ? [] : snapshot.catalogue.catalogue.revocations(in: events)
+            decided.writes.add(edits[place].session, events, revocations, over: stored)
             decided.written.insert(stored.session.id)
         }
         return decided

@@ -12,6 +12,7 @@ struct SessionWrites {
     private var modes = ArrayParameter(of: .text)
     private var endings = (at: ArrayParameter(of: .bigint), reason: ArrayParameter(of: .text))
     private var events = EventSQL.Rows()
+    private var revocations = RevocationSQL.Rows()
 
     /// What both kinds of changes write.
     private struct Rows {
@@ -40,7 +41,9 @@ struct SessionWrites {
     var hasEvents: Bool { events.count > 0 }
 
     /// Adds what `session` and `events` have become, if that is anything to write.
-    mutating func add(_ session: Session, _ events: [AuditEvent], over stored: SessionSQL.Stored) {
+    mutating func add(
+        _ session: Session, _ events: [AuditEvent], _ revocations: [Revocation], over stored: SessionSQL.Stored
+    ) {
         let old = stored.session
         if session == old, events.isEmpty { return }
         if events.isEmpty, session.ending == old.ending, session.device == old.device,
@@ -57,6 +60,7 @@ struct SessionWrites {
         endings.at.append(session.ending?.at)
         endings.reason.append(session.ending?.reason.rawValue)
         for event in events { self.events.append(event, guardedBy: session.id) }
+        for revocation in revocations { self.revocations.append(revocation, guardedBy: session.id) }
     }
 
     /// Whether nothing but the session, its user and the catalogue can have changed, and the time for deciding is not over: by
@@ -95,7 +99,7 @@ struct SessionWrites {
             others.answers, others.keys, devices.name, devices.platform, devices.appVersion, modes, endings.at,
             endings.reason,
         ]
-        return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters)
+        return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters + revocations.parameters)
     }
 
     private static let changing = Template(
@@ -114,6 +118,8 @@ struct SessionWrites {
             RETURNING s.id
         ), noted AS (
             \(EventSQL.insertGuarded(by: "changed", firstParameter: 16))
+        ), revoked AS (
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 27))
         )
         SELECT id FROM changed
         """)

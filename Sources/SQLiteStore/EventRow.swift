@@ -21,9 +21,14 @@ enum EventRow {
         WHERE number IN (SELECT number FROM audit_events ORDER BY number LIMIT ?) AND occurred_at < ?
         """)
 
-    /// Adds `events` to the trail.
-    static func insert(_ events: [AuditEvent], _ connection: Connection) throws(DatabaseError) {
-        for event in events { try insert(event, at: nil, connection) }
+    /// Adds `events` to the trail, and to the feed those that revoke something. Nearly always there are none.
+    static func insert(_ events: [AuditEvent], in transaction: Transaction) throws(DatabaseError) {
+        for event in events {
+            try insert(event, at: nil, transaction.connection)
+            for revocation in transaction.catalogue.revocations(in: [event]) {
+                try RevocationRow.insert(revocation, transaction.connection)
+            }
+        }
     }
 
     /// Adds an event at a place of its own, from which the trail goes on.

@@ -19,7 +19,8 @@ extension SQLiteStore {
     public func updateClient<Outcome: Sendable>(
         _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await write { (transaction) throws(DatabaseError) -> Outcome in
+        let clock = options.clock
+        return try await write { (transaction) throws(DatabaseError) -> Outcome in
             let connection = transaction.connection
             var catalogue = transaction.catalogue
             let old = catalogue.clients[id]
@@ -30,16 +31,17 @@ extension SQLiteStore {
                     throw .contradiction("a change of client \(id) returned client \(client.id)")
                 }
                 try CatalogueRow.write(client, connection)
-                if client.epoch > catalogue.settings.epoch {
-                    catalogue.settings.epoch = client.epoch
-                    try CatalogueRow.write(catalogue.settings, connection)
-                }
+                catalogue.settings.epoch = max(catalogue.settings.epoch, client.epoch)
             } else if edited.client == nil, old != nil {
                 try connection.execute(CatalogueRow.deleteClient, id)
             }
-            try EventRow.insert(edited.events, connection)
+            try EventRow.insert(edited.events, in: transaction)
             if edited.client != old {
                 catalogue.clients[id] = edited.client
+                catalogue.settings = transaction.catalogue.settings(becoming: catalogue, at: clock.now)
+                if catalogue.settings != transaction.catalogue.settings {
+                    try CatalogueRow.write(catalogue.settings, connection)
+                }
                 transaction.catalogue = catalogue
             }
             return outcome
@@ -50,13 +52,16 @@ extension SQLiteStore {
     public func updateSettings<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await write { (transaction) throws(DatabaseError) -> Outcome in
-            let old = transaction.catalogue.settings
-            var edited = SettingsChange(settings: old, clients: transaction.catalogue.orderedClients)
+        let clock = options.clock
+        return try await write { (transaction) throws(DatabaseError) -> Outcome in
+            let old = transaction.catalogue
+            var edited = SettingsChange(settings: old.settings, clients: old.orderedClients)
             let outcome = change(&edited)
-            if edited.settings != old { try CatalogueRow.write(edited.settings, transaction.connection) }
-            try EventRow.insert(edited.events, transaction.connection)
-            if edited.settings != old { transaction.catalogue.settings = edited.settings }
+            let next = Catalogue(settings: edited.settings, clients: old.clients)
+            let settings = old.settings(becoming: next, at: clock.now)
+            if settings != old.settings { try CatalogueRow.write(settings, transaction.connection) }
+            try EventRow.insert(edited.events, in: transaction)
+            if settings != old.settings { transaction.catalogue.settings = settings }
             return outcome
         }
     }

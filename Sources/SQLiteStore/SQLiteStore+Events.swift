@@ -5,7 +5,7 @@ extension SQLiteStore {
     /// See `Store`.
     public func append(_ events: [AuditEvent]) async throws(StoreError) {
         try await write { (transaction) throws(DatabaseError) -> Void in
-            try EventRow.insert(events, transaction.connection)
+            try EventRow.insert(events, in: transaction)
         }
     }
 
@@ -32,6 +32,31 @@ extension SQLiteStore {
         guard limit > 0 else { return 0 }
         return try await write { (transaction) throws(DatabaseError) -> Int in
             try transaction.connection.execute(EventRow.deleteOld, limit, instant)
+        }
+    }
+
+    /// See `Store`.
+    public func revocations(
+        after cursor: Int64, at now: Instant, limit: Int
+    ) async throws(StoreError) -> [Revocation] {
+        try await read { (snapshot) throws(DatabaseError) -> [Revocation] in
+            try snapshot.connection.all(RevocationRow.select, cursor, now, limit) { (row) throws(Contradiction) in
+                try RevocationColumns.read(&row)
+            }
+        }
+    }
+
+    /// See `Store`.
+    public func lastRevocation() async throws(StoreError) -> Int64 {
+        try await read { (snapshot) throws(DatabaseError) -> Int64 in
+            try snapshot.connection.first(RevocationRow.selectLast) { row in row.integer() } ?? 0
+        }
+    }
+
+    /// See `Store`.
+    public func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await write { (transaction) throws(DatabaseError) -> Int in
+            try transaction.connection.execute(RevocationRow.deleteOld, instant, limit)
         }
     }
 }

@@ -45,7 +45,7 @@ extension SQLiteStore {
             } else {
                 try connection.execute(ForeignTokenRow.delete, digest)
             }
-            try EventRow.insert(edited.events, connection)
+            try EventRow.insert(edited.events, in: transaction)
             return outcome
         }
     }

@@ -21,7 +21,7 @@ extension SQLiteStore {
             for key in keys where !old.contains(key) {
                 try connection.execute(KeyRow.replaceSigningKey) { row in SigningKeyColumns.write(key, to: &row) }
             }
-            try EventRow.insert(events, connection)
+            try EventRow.insert(events, in: transaction)
             return outcome
         }
     }
@@ -44,7 +44,7 @@ extension SQLiteStore {
             for key in keys where !old.contains(key) {
                 try connection.execute(KeyRow.replaceAdminKey) { row in AdminKeyColumns.write(key, to: &row) }
             }
-            try EventRow.insert(events, connection)
+            try EventRow.insert(events, in: transaction)
             return outcome
         }
     }

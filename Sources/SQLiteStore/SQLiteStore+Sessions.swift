@@ -33,7 +33,7 @@ extension SQLiteStore {
             settings: transaction.catalogue.settings)
         let outcome = change(&edited)
         try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
-        try EventRow.insert(edited.events, connection)
+        try EventRow.insert(edited.events, in: transaction)
         return outcome
     }
 
@@ -60,7 +60,7 @@ extension SQLiteStore {
                 }
                 try SessionRow.insert(session, userNumber: user.number, connection)
             }
-            try EventRow.insert(opening.events, connection)
+            try EventRow.insert(opening.events, in: transaction)
             return outcome
         }
     }

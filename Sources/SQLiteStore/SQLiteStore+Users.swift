@@ -7,7 +7,7 @@ extension SQLiteStore {
         try await write { (transaction) throws(DatabaseError) -> Bool in
             guard try UserRow.find(.username(user.username), transaction.connection) == nil else { return false }
             try UserRow.insert(user, transaction.connection)
-            try EventRow.insert(events, transaction.connection)
+            try EventRow.insert(events, in: transaction)
             return true
         }
     }
@@ -52,20 +52,26 @@ extension SQLiteStore {
                 try UserRow.update(user, connection)
             }
             var ended = 0
-            for ending in effect.endings { ended += try Self.end(ending, of: stored, connection) }
+            var events = edited.events
+            for ending in effect.endings {
+                let sessions = try Self.end(ending, of: stored, connection)
+                ended += sessions.count
+                events += edited.events(sessions, by: ending)
+            }
             if effect.deletes { try connection.execute(UserRow.delete, stored.number) }
-            try EventRow.insert(edited.events, connection)
+            try EventRow.insert(events, in: transaction)
             return .done(outcome, endedSessions: ended)
         }
     }
 
     private static func end(
         _ ending: UserChange.EndingSessions, of stored: UserRow.Numbered, _ connection: Connection
-    ) throws(DatabaseError) -> Int {
+    ) throws(DatabaseError) -> [EndedSession] {
         try connection.execute(
             ForeignTokenRow.deleteWaiting, stored.user.id, ending.clientID, ending.deviceID)
-        return try connection.execute(
+        return try connection.all(
             SessionRow.endAll, ending.at, ending.reason.rawValue, stored.number, ending.except, ending.clientID,
-            ending.deviceID)
+            ending.deviceID
+        ) { (row) throws(Contradiction) in try EndedSession(&row) }
     }
 }

@@ -7,22 +7,39 @@ extension Upkeep {
     @discardableResult
     func sweepEvents(pause: Duration) async -> Int {
         guard let retention = cleanUp.auditRetention else { return 0 }
+        return await sweep("audit events", pause) { () async throws(StoreError) in
+            // An event goes when it is as old as that, to the second, as sessions do.
+            let instant = settled + (.seconds(1) - retention)
+            return try await context.store.sweepEvents(before: instant, limit: cleanUp.stepSize)
+        }
+    }
+
+    /// Deletes the revocations that do not matter any more, because all tokens that they are about have expired. Returns
+    /// how many.
+    @discardableResult
+    func sweepRevocations(pause: Duration) async -> Int {
+        await sweep("revocations", pause) { () async throws(StoreError) in
+            try await context.store.sweepRevocations(before: settled, limit: cleanUp.stepSize)
+        }
+    }
+
+    /// Takes steps until one finds nothing.
+    private func sweep(
+        _ what: String, _ pause: Duration, _ step: () async throws(StoreError) -> Int
+    ) async -> Int {
         var deleted = 0
         while !Task.isCancelled {
-            let step: Int
             do throws(StoreError) {
-                // An event goes when it is as old as that, to the second, as sessions do.
-                let instant = settled + (.seconds(1) - retention)
-                step = try await context.store.sweepEvents(before: instant, limit: cleanUp.stepSize)
+                let count = try await step()
+                if count == 0 { break }
+                deleted += count
             } catch {
-                logger.warning("clean-up of the audit trail stopped early", ["cause": .string("\(error)")])
+                logger.warning("clean-up of old \(what) stopped early", ["cause": .string("\(error)")])
                 return deleted
             }
-            if step == 0 { break }
-            deleted += step
             try? await Task.sleep(for: pause)
         }
-        if deleted > 0 { logger.info("old audit events deleted", ["count": .int(deleted)]) }
+        if deleted > 0 { logger.info("old \(what) deleted", ["count": .int(deleted)]) }
         return deleted
     }
 }

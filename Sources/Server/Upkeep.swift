@@ -21,6 +21,7 @@ struct Upkeep: Sendable {
             await sweep(pause: cleanUp.pause)
             await sweepForeignTokens(pause: cleanUp.pause)
             await sweepEvents(pause: cleanUp.pause)
+            await sweepRevocations(pause: cleanUp.pause)
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }

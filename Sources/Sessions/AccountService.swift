@@ -44,11 +44,12 @@ public struct AccountService: Sendable {
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
         return try await update(.id(userID)) { change in
-            change.user.disabledByUser = disabled ? User.LoginDisabling(effective: effective, since: now) : nil
-            change.events.append(
-                AuditEvent(
-                    disabled ? .loginsDisabled : .loginsEnabled, at: now, by: origin, userID: userID,
-                    reason: disabled ? effective.rawValue : nil))
+            change.switchLogins(
+                disabled ? .loginsDisabled : .loginsEnabled, at: now, by: origin,
+                reason: disabled ? effective.rawValue : nil
+            ) { user in
+                user.disabledByUser = disabled ? User.LoginDisabling(effective: effective, since: now) : nil
+            }
             return .success(change.user)
         }.outcome
     }

@@ -69,7 +69,9 @@ extension Administration {
         try await update(id) { change -> Result<Void, ServiceError> in
             guard change.client != nil else { return .failure(.notFound("client")) }
             change.client = nil
-            change.events.append(AuditEvent(.clientDeleted, at: now, by: origin, clientID: id))
+            var event = AuditEvent(.clientDeleted, at: now, by: origin, clientID: id)
+            event.revokes = .clientDeleted
+            change.events.append(event)
             return .success(())
         }
     }

@@ -34,7 +34,9 @@ extension Administration {
             try await store.updateSettings { change in
                 change.settings.epoch += 1
                 change.settings.revokedBefore = Settings.RevokedBefore(epoch: change.settings.epoch, at: now)
-                change.events.append(AuditEvent(.allSessionsRevoked, at: now, by: origin))
+                var event = AuditEvent(.allSessionsRevoked, at: now, by: origin)
+                event.revokes = .allSessionsEnded
+                change.events.append(event)
             }
         }
     }

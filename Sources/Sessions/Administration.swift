@@ -79,7 +79,9 @@ public struct Administration: Sendable {
         return try await accounts.update(reference) { change -> Result<Void, ServiceError> in
             change.deletes = true
             change.ending = UserChange.EndingSessions(.userDeleted, at: now)
-            change.events.append(AuditEvent(.userDeleted, at: now, by: origin, userID: change.user.id))
+            var event = AuditEvent(.userDeleted, at: now, by: origin, userID: change.user.id)
+            event.revokes = .userDeleted
+            change.events.append(event)
             return .success(())
         }.endedSessions
     }
@@ -95,9 +97,9 @@ public struct Administration: Sendable {
         }
         let now = context.clock.now
         let update = try await accounts.update(reference) { change -> Result<User, ServiceError> in
-            change.user.disabledByAdmin = User.LoginDisabling(effective: effective, since: now, note: note)
-            change.events.append(
-                AuditEvent(.loginsDisabled, at: now, by: origin, userID: change.user.id, reason: note))
+            change.switchLogins(.loginsDisabled, at: now, by: origin, reason: note) { user in
+                user.disabledByAdmin = User.LoginDisabling(effective: effective, since: now, note: note)
+            }
             if revokingSessions { change.endSessions(.revokedByAdmin, at: now, by: origin) }
             return .success(change.user)
         }
@@ -110,9 +112,10 @@ public struct Administration: Sendable {
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
         return try await accounts.update(reference) { change in
-            change.user.disabledByAdmin = nil
-            if includingOwnSwitch { change.user.disabledByUser = nil }
-            change.events.append(AuditEvent(.loginsEnabled, at: now, by: origin, userID: change.user.id))
+            change.switchLogins(.loginsEnabled, at: now, by: origin) { user in
+                user.disabledByAdmin = nil
+                if includingOwnSwitch { user.disabledByUser = nil }
+            }
             return .success(change.user)
         }.outcome
     }

@@ -48,6 +48,8 @@ public struct AuditEvent: Hashable, Sendable {
     public var remoteAddress: String?
     /// The request, as in `X-Request-Id`.
     public var requestID: String?
+    /// What resource servers have to know of it; nil: nothing. Kept apart, not as a part of the trail.
+    public var revokes: Revocation.Kind?
 
     /// An event of `kind` at `at`, brought about by `origin`.
     public init(

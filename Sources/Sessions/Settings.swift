@@ -39,6 +39,8 @@ public struct Settings: Hashable, Sendable {
     public var epoch: Int64
     /// The last "revoke all", if there was one: sessions that started at an earlier epoch are over since then.
     public var revokedBefore: RevokedBefore?
+    /// Until when rolling tokens may live that were issued before their life was shortened; nil: it never was.
+    public var earlierTokensEnd: Instant?
 
     /// A "revoke all".
     public struct RevokedBefore: Hashable, Sendable {

@@ -271,6 +271,16 @@ public protocol Store: Sendable {
     /// occurred before `instant`. Returns how many; none is the end of the walk.
     func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int
 
+    /// The feed of revocations: up to `limit` of those after place `cursor` that still matter at `now`, the oldest first. Whoever has
+    /// seen one has been shown every smaller one that was ever written, by whatever node.
+    func revocations(after cursor: Int64, at now: Instant, limit: Int) async throws(StoreError) -> [Revocation]
+
+    /// The largest number that the feed has given away; a cursor beyond it is not of this database.
+    func lastRevocation() async throws(StoreError) -> Int64
+
+    /// Deletes up to `limit` revocations that do not matter any more at `instant`. Returns how many.
+    func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int
+
     /// Every session, tombstones included, in the order of their ids: up to `limit` of those after `cursor`. Fewer than
     /// `limit` is the end.
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session]

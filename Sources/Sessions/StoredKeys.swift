@@ -31,6 +31,8 @@ public struct StoredSigningKey: Hashable, Sendable {
 public struct AdminKey: Hashable, Sendable, Identifiable {
     /// What a key may do. Each may do what the ones before may.
     public enum Scope: String, CaseIterable, Comparable, Sendable {
+        /// Follow the feed of revocations, and nothing else: for resource servers.
+        case feed
         /// Look at everything that is no secret.
         case read
         /// Help people: end sessions, switch logins off and on, unlock.
@@ -43,9 +45,10 @@ public struct AdminKey: Hashable, Sendable, Identifiable {
 
         private var rank: Int {
             switch self {
-            case .read: 0
-            case .support: 1
-            case .owner: 2
+            case .feed: 0
+            case .read: 1
+            case .support: 2
+            case .owner: 3
             }
         }
     }

@@ -130,9 +130,7 @@ extension SessionOpening {
             deviceKey: request.deviceKey?.text, startedAt: now,
             epoch: settings.epoch)
         if let previous {
-            events.append(
-                AuditEvent(
-                    .sessionEnded, at: now, by: origin, session: previous, reason: EndReason.replaced.rawValue))
+            events.append(.ended(previous, .replaced, at: now, by: origin))
         }
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
         self.session = session

@@ -145,8 +145,7 @@ extension SessionChange {
     /// Takes over `session`, and tells the audit trail if it has ended just now.
     mutating func keep(_ session: Session, endedBy origin: Origin, at now: Instant) {
         if let ending = session.ending, self.session.ending == nil {
-            events.append(
-                AuditEvent(.sessionEnded, at: now, by: origin, session: session, reason: ending.reason.rawValue))
+            events.append(.ended(session, ending.reason, at: now, by: origin))
         }
         self.session = session
     }

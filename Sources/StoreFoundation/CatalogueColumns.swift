@@ -5,7 +5,8 @@ public enum SettingsColumns {
     /// In the order in which `read` reads them.
     public static let all = Columns(
         "offline_session_idle_seconds", "offline_session_max_limited", "offline_session_max_seconds",
-        "refresh_after_seconds", "rotation_interval_seconds", "epoch", "revoked_before_epoch", "revoked_before_at")
+        "refresh_after_seconds", "rotation_interval_seconds", "epoch", "revoked_before_epoch", "revoked_before_at",
+        "earlier_tokens_end_at")
 
     /// Reads the columns of the settings.
     public static func read(_ row: inout some StoredRow) -> Settings {
@@ -17,7 +18,9 @@ public enum SettingsColumns {
         let cutAt = row.optional { row in row.instant() }
         var revokedBefore: Settings.RevokedBefore?
         if let cutEpoch, let cutAt { revokedBefore = Settings.RevokedBefore(epoch: cutEpoch, at: cutAt) }
-        return Settings(sessions: sessions, epoch: epoch, revokedBefore: revokedBefore)
+        var settings = Settings(sessions: sessions, epoch: epoch, revokedBefore: revokedBefore)
+        settings.earlierTokensEnd = row.optional { row in row.instant() }
+        return settings
     }
 
     /// Writes all columns of the settings.
@@ -30,6 +33,7 @@ public enum SettingsColumns {
         row.add(settings.epoch)
         row.add(settings.revokedBefore?.epoch)
         row.add(settings.revokedBefore?.at)
+        row.add(settings.earlierTokensEnd)
     }
 }
 
@@ -110,5 +114,25 @@ public struct Catalogue: Hashable, Sendable {
     /// The clients in the order of their ids' bytes.
     public var orderedClients: [Client] {
         clients.values.sorted { Array($0.id.utf8).lexicographicallyPrecedes(Array($1.id.utf8)) }
+    }
+}
+
+extension Catalogue {
+    /// The settings to be written when this has become `next` at `now`: with the end of the tokens that still have the
+    /// longer life of before, if it is shorter now.
+    public func settings(becoming next: Catalogue, at now: Instant) -> Settings {
+        var settings = next.settings
+        if next.settings.tokenLife(next.clients.values) < self.settings.tokenLife(clients.values) {
+            settings.earlierTokensEnd = self.settings.lastTokenEnd(clients.values, issuedBy: now)
+        }
+        return settings
+    }
+
+    /// The revocations among events.
+    public func revocations(in events: [AuditEvent]) -> [Revocation] {
+        events.compactMap { event in
+            event.revokes == nil
+                ? nil : Revocation(event, until: settings.lastTokenEnd(clients.values, issuedBy: event.at))
+        }
     }
 }

@@ -21,11 +21,23 @@ struct AdminCalls {
     func makeUser() throws { _ = try call("POST", "/admin/v1/users", #"{"username": "bench"}"#) }
 
     /// A new session of that user; returns its refresh token.
-    func mintSession(device: Int) throws -> [UInt8] {
-        struct Tokens: Decodable { let refresh_token: String }
+    func mintSession(device: Int) throws -> [UInt8] { Array(try mint(device: device).refresh_token.utf8) }
+
+    /// A new session of that user; returns its id.
+    func mintSessionID(device: Int) throws -> String { try mint(device: device).session_id }
+
+    /// Ends a session.
+    func endSession(_ id: String) throws { _ = try call("DELETE", "/admin/v1/sessions/\(id)", "") }
+
+    private struct Tokens: Decodable {
+        let refresh_token: String
+        let session_id: String
+    }
+
+    private func mint(device: Int) throws -> Tokens {
         let body = #"{"device": {"id": "bench-device-\#(device)"}}"#
         let answer = try call("POST", "/admin/v1/users/username:bench/sessions", body)
-        return Array(try JSONDecoder().decode(Tokens.self, from: Data(answer)).refresh_token.utf8)
+        return try JSONDecoder().decode(Tokens.self, from: Data(answer))
     }
 
     /// What the server counts, by name; of what has labels, the sum.

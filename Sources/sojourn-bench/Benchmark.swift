@@ -61,6 +61,14 @@ struct Benchmark: Sendable {
                 """,
             defaults: Options(), run: { try PostgresBenchmark(options: $0).run() }),
         Benchmark(
+            name: "feed", summary: "from the acknowledged revocation on one node to a subscriber of another",
+            discussion: """
+                Starts two nodes of 'sojourn serve' on the empty database --postgres. One ends sessions, one after the other; a subscriber
+                of the other follows GET /admin/v1/revocations as server-sent events. Meanwhile the first one refreshes: not
+                at all, at half of its top rate, and at its top rate.
+                """,
+            defaults: Options(connections: [32], seconds: 20), run: { try FeedBenchmark(options: $0).run() }),
+        Benchmark(
             name: "start", summary: "time from exec to ready, and the memory just started",
             discussion: "Starts 'sojourn serve' --rounds times on a database with --sessions sessions.",
             defaults: Options(rounds: 20, sessions: 10_000), run: { try await StartBenchmark(options: $0).run() }),

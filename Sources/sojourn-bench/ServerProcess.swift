@@ -9,7 +9,7 @@ final class ServerProcess: MeasuredServer {
     struct Launch {
         let program: String
         /// Holds the database, the log and the ready file.
-        let folder: String
+        var folder: String
         let adminKey = "bench-" + Hex.encode(randomBytes(count: 24))
         /// The server's root keys, so that tokens can be made for sessions that did not come from it.
         let rootKeys: RootKeys

@@ -10,7 +10,7 @@ enum KeyCommands {
         options: [
             Command.Option(
                 "--scope", "SCOPE",
-                "read, support (also ends sessions, switches logins, unlocks) or owner (everything)",
+                "feed (only what is revoked, for resource servers), read, support (also ends sessions, switches logins, unlocks) or owner (everything)",
                 choices: AdminKey.Scope.allCases.map(\.rawValue)),
             Command.Option("--expires-in", "DURATION", "how long it opens anything; without: for ever"),
         ],

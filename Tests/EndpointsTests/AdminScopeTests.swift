@@ -17,7 +17,8 @@ import Testing
     private static let calls: [(route: Route, scope: AdminKey.Scope)] = Route.all.filter {
         $0.pattern.hasPrefix("/admin/")
     }.map { route in
-        (route, route.method == .get ? .read : support.contains(route.name) ? .support : .owner)
+        if route.pattern == "/admin/v1/revocations" { return (route, .feed) }
+        return (route, route.method == .get ? .read : support.contains(route.name) ? .support : .owner)
     }
 
     private static func target(_ route: Route) -> String {

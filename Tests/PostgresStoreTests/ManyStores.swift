@@ -90,6 +90,16 @@ final class ManyStores: Store {
         try await next.sweepEvents(before: instant, limit: limit)
     }
 
+    func revocations(after cursor: Int64, at now: Instant, limit: Int) async throws(StoreError) -> [Revocation] {
+        try await next.revocations(after: cursor, at: now, limit: limit)
+    }
+
+    func lastRevocation() async throws(StoreError) -> Int64 { try await next.lastRevocation() }
+
+    func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await next.sweepRevocations(before: instant, limit: limit)
+    }
+
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
         try await next.exportSessions(after: cursor, limit: limit)
     }

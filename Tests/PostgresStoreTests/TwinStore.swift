@@ -134,6 +134,25 @@ struct TwinStore: Store {
         }
     }
 
+    /// Numbers differ: SQLite's are those of events.
+    func revocations(after cursor: Int64, at now: Instant, limit: Int) async throws(StoreError) -> [Revocation] {
+        try await both { (store) async throws(StoreError) in
+            try await store.revocations(after: cursor, at: now, limit: limit).map { revocation in
+                var revocation = revocation
+                revocation.number = 0
+                return revocation
+            }
+        }
+    }
+
+    func lastRevocation() async throws(StoreError) -> Int64 { 0 }
+
+    func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await both { (store) async throws(StoreError) in
+            try await store.sweepRevocations(before: instant, limit: limit)
+        }
+    }
+
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
         try await both { (store) async throws(StoreError) in try await store.exportSessions(after: cursor, limit: limit)
         }

@@ -3,6 +3,8 @@ enum Downgrade {
     /// For SQLite: what later migrations have added goes.
     static let statements = """
         DROP TABLE foreign_tokens;
+        DROP TABLE revocations;
+        ALTER TABLE settings DROP COLUMN earlier_tokens_end_at;
         ALTER TABLE clients DROP COLUMN dpop;
         ALTER TABLE sessions DROP COLUMN device_key;
         ALTER TABLE clients DROP COLUMN jwks;

@@ -26,4 +26,4 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
 /// Every rule.
 public let storeRules: [StoreRule] =
     sessionRules + openingRules + pagingRules + sweepRules + userRules + userChangeRules + clientRules + settingsRules
-    + keyRules + eventRules + contentionRules + exportRules + importRules + foreignTokenRules
+    + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + foreignTokenRules

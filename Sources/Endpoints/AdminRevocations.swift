@@ -1,0 +1,114 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// How long a long poll waits at most.
+    static let longestWait = Duration.seconds(60)
+
+    /// `GET /admin/v1/revocations?cursor=&limit=&wait=`: which rolling tokens that have not expired are good for nothing any more. Without a
+    /// cursor, all that still matters; then what is new. As a page, which `wait` seconds are waited for if there is nothing,
+    /// or as server-sent events for those who accept that.
+    func followRevocations(_ call: Call) async throws -> PatientAnswer {
+        let query = try QueryParameters(call, known: ["cursor", "limit", "wait"])
+        let limit = try query.limit()
+        let wait = try query.seconds("wait", max: Self.longestWait) ?? .zero
+        let acceptsEvents = call.request.fields.values("Accept").contains { $0.contains("text/event-stream") }
+        var place = try query.place()
+        // A browser's or a library's own way to resume is as good as ours, and newer.
+        if acceptsEvents, let last = try call.onlyField("Last-Event-ID"), !last.isEmpty {
+            guard let number = QueryParameters.place(last) else {
+                throw RequestProblem.invalid("Last-Event-ID", "must be the id of an event of this feed")
+            }
+            place = number
+        }
+        guard try await revocations.knows(place) else { throw RequestProblem.unknownCursor }
+        if acceptsEvents { return .stream(events(after: place)) }
+        let cursor = place
+        let page =
+            wait > .zero
+            ? try await revocations.next(after: cursor, limit: limit, patience: wait)
+            : try await revocations.page(after: cursor, limit: limit)
+        return .whole(
+            try .json(
+                RevocationPageAnswer(
+                    items: page.map(RevocationAnswer.init), nextCursor: String(page.last?.number ?? cursor),
+                    hasMore: page.count == limit)))
+    }
+
+    /// The feed as the HTML standard's server-sent events. Every event's id is the cursor to go on from; when all that there
+    /// was has been sent, the event `caught_up` says so.
+    private func events(after place: Int64) -> StreamedResponse {
+        var head = Response(.ok, "text/event-stream", Array("retry: 1000\n\n".utf8))
+        // nginx would keep the pieces until it has a page of them.
+        head.fields.append("X-Accel-Buffering", "no")
+        head.fields.append("Cache-Control", "no-store")
+        return StreamedResponse(head: head, heartbeat: Array(":\n\n".utf8)) { [revocations] reader in
+            var cursor = place
+            var isCaughtUp = false
+            while !Task.isCancelled {
+                let page: [Revocation]
+                do throws(ServiceError) {
+                    page =
+                        isCaughtUp
+                        ? try await revocations.next(
+                            after: cursor, limit: RevocationFeed.pageMax, patience: .seconds(60))
+                        : try await revocations.page(after: cursor, limit: RevocationFeed.pageMax)
+                } catch { return }
+                cursor = page.last?.number ?? cursor
+                var piece: [UInt8] = []
+                for revocation in page {
+                    piece += Array("id: \(revocation.number)\ndata: ".utf8)
+                    piece += JSONAnswer.encodeOrEmpty(RevocationAnswer(revocation))
+                    piece += Array("\n\n".utf8)
+                }
+                if !isCaughtUp, page.count < RevocationFeed.pageMax {
+                    isCaughtUp = true
+                    piece += Array("id: \(cursor)\nevent: caught_up\ndata: {\"cursor\":\"\(cursor)\"}\n\n".utf8)
+                }
+                if await !reader.send(piece) { return }
+            }
+        }
+    }
+}
+
+/// A part of the feed. It never ends, so that there is always a cursor to go on from.
+struct RevocationPageAnswer: Encodable {
+    let items: [RevocationAnswer]
+    let nextCursor: String
+    let hasMore: Bool
+
+    enum CodingKeys: String, CodingKey {
+        case items
+        case nextCursor = "next_cursor"
+        case hasMore = "has_more"
+    }
+}
+
+/// A revocation, in the words of the tokens that it is about.
+struct RevocationAnswer: Encodable {
+    let id: String
+    let type: String
+    let at: Int64
+    let until: Int64
+    let sid: String?
+    let sub: String?
+    let clientID: String?
+    let reason: String?
+
+    init(_ revocation: Revocation) {
+        id = String(revocation.number)
+        type = revocation.kind.rawValue
+        at = revocation.at.secondsSinceEpoch
+        until = revocation.until.secondsSinceEpoch
+        sid = revocation.sessionID?.description
+        sub = revocation.userID?.description
+        clientID = revocation.clientID
+        reason = revocation.reason
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, type, at, until, sid, sub
+        case clientID = "client_id"
+        case reason
+    }
+}

@@ -1,0 +1,38 @@
+public import Sessions
+
+/// A revocation as a row of the feed.
+public enum RevocationColumns {
+    /// As `read` reads them, after the number.
+    public static let all = Columns(
+        "kind", "revoked_at", "matters_until", "user_id", "session_id", "client_id", "reason")
+
+    /// Reads the number and the columns of a revocation.
+    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Revocation {
+        let number = row.integer()
+        let kind = try row.word(as: Revocation.Kind.self)
+        let (at, until) = (row.instant(), row.instant())
+        let userID = try row.optional { (row) throws(Contradiction) -> Identifier<User> in try row.identifier() }
+        let sessionID = try row.optional { (row) throws(Contradiction) -> Identifier<Session> in try row.identifier() }
+        return Revocation(
+            number: number, kind, at: at, until: until, userID: userID, sessionID: sessionID,
+            clientID: row.optionalText(), reason: row.optionalText())
+    }
+
+    /// Writes all columns of a revocation, without its number.
+    public static func write(_ revocation: Revocation, to row: inout some WrittenRow) {
+        row.add(revocation.kind)
+        row.add(revocation.at)
+        row.add(revocation.until)
+        row.add(revocation.userID)
+        row.add(revocation.sessionID)
+        row.add(revocation.clientID)
+        row.add(revocation.reason)
+    }
+}
+
+extension EndedSession {
+    /// Reads the id of a session, and where it was.
+    public init(_ row: inout some StoredRow) throws(Contradiction) {
+        self.init(id: try row.identifier(), clientID: row.text(), deviceID: row.text())
+    }
+}

@@ -1,0 +1,155 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import HTTP
+import PostgresStage
+import Sockets
+import TLSStage
+import Testing
+
+@testable import sojourn
+
+/// What the README gives resource servers to copy, run as it stands there.
+@Suite("Recipes of the README", .timeLimit(.minutes(5)))
+struct RecipeTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The only block of code in that language that speaks of `word`.
+    private static func recipe(_ language: String, _ word: String) throws -> String {
+        let bytes = try #require(FileManager.default.contents(atPath: root.appending(path: "README.md").path))
+        let blocks = String(decoding: bytes, as: UTF8.self).split(separator: "```\(language)\n").dropFirst()
+            .map { $0.prefix(upTo: $0.firstRange(of: "```")?.lowerBound ?? $0.startIndex) }
+            .filter { $0.contains(word) }
+        try #require(blocks.count == 1, "blocks of \(language) about \(word)")
+        return String(blocks[0])
+    }
+
+    @Test("nginx asks before each request, and lets nobody through whose session is over")
+    func forwardAuthentication() async throws {
+        let folder = StartingFolder()
+        let server = try await CrashServer(folder)
+        let stay = try makeStay("phone", at: server)
+        var recipe = try Self.recipe("nginx", "auth_request")
+        for (old, new) in [
+            ("http://127.0.0.1:8080", "http://\(server.publicAddress)"),
+            ("http://127.0.0.1:9000", "http://unix:\(folder.file("api.sock"))"),
+        ] {
+            #expect(recipe.contains(old))
+            recipe = recipe.replacing(old, with: new)
+        }
+        let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder.file($0));" }
+        folder.write(
+            "nginx.conf",
+            """
+            daemon off; master_process off; pid \(folder.file("nginx.pid"));
+            events { }
+            http {
+                access_log off; \(paths.joined(separator: " "))
+                server { listen unix:\(folder.file("proxy.sock")); \(recipe) }
+                server {
+                    listen unix:\(folder.file("api.sock"));
+                    return 200 "api for $http_x_user_id [$http_authorization]";
+                }
+            }
+            """)
+        DispatchQueue(label: "nginx").async { [folder] in
+            let words = ["timeout", "-k", "1", "100", "/usr/sbin/nginx", "-e", folder.file("log"), "-c"]
+            guard let result = try? Tool.runAndWait(words + [folder.file("nginx.conf")]) else { return }
+            folder.write("nginx.end", result.text)
+        }
+        defer {
+            if let pid = folder.text("nginx.pid")?.split(separator: "\n").first.flatMap({ pid_t($0) }) {
+                Glibc.kill(pid, SIGKILL)
+            }
+        }
+        let proxy = SocketAddress.unix(path: folder.file("proxy.sock"))
+        while (try? ClientSocket(to: proxy, timeout: .seconds(1))) == nil {
+            try #require(!folder.exists("nginx.end"), "\(folder.text("nginx.end") ?? "")")
+            usleep(5000)
+        }
+        func ask(_ token: String?) throws -> Response {
+            let fields: Fields = token.map { ["Authorization": "Bearer \($0)"] } ?? Fields()
+            return try HTTPExchange.send(Request(.get, "/api/thing", fields: fields, body: []), to: proxy)
+        }
+        let answer = try ask(stay.access)
+        #expect(answer.status.code == 200)
+        let user = server.admin(.get, "/users/username:anna")?.json["user_id"]?.string ?? "?"
+        #expect(String(decoding: answer.body, as: UTF8.self) == "api for \(user) []")
+        #expect(try ask(nil).status.code == 401)
+        #expect(try ask("junk").status.code == 401)
+        #expect(server.admin(.delete, "/sessions/\(stay.sessionID)")?.status == 204)
+        let refusal = try ask(stay.access)
+        #expect(refusal.status.code == 401)
+        #expect(refusal.fields.first("WWW-Authenticate")?.hasPrefix("Bearer") == true)
+        await server.kill()
+    }
+
+    @Test("the verifier in Python refuses what is over, as the feed of another node tells it")
+    func verifier() async throws {
+        let nodes = try await ManyNodes(2, on: PostgresServer.shared.newDatabase())
+        let (one, other) = (nodes.nodes[0], nodes.nodes[1])
+        #expect(one.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
+        let made = one.admin(.post, "/admin-keys", .object(["name": .string("api"), "scope": .string("feed")]))
+        let key = try #require(made?.json["admin_key"]?.string)
+        let program =
+            try Self.recipe("python", "Verifier") + """
+
+                import sys
+                admin_url, admin_key = "http://\(one.adminAddress)/admin/v1", "\(CrashServer.adminKey)"
+                def admin(method, path, body=None):
+                    request = urllib.request.Request(
+                        admin_url + path, json.dumps(body).encode() if body is not None else None, method=method,
+                        headers={"Authorization": "Bearer " + admin_key, "Content-Type": "application/json"})
+                    answer = urllib.request.urlopen(request).read()
+                    return json.loads(answer) if answer else None
+                user = "/users/username:anna"
+                def login(device): return admin("POST", user + "/sessions", {"device": {"id": device}})
+                def state(token):
+                    try: return verifier.verify(token)["sid"]
+                    except jwt.InvalidTokenError as error: return str(error)
+                def wait(token, wanted):
+                    end = time.time() + 20
+                    while state(token) != wanted:
+                        if time.time() > end: sys.exit(f"{state(token)} is not {wanted}")
+                        time.sleep(0.005)
+                    print(wanted)
+
+                early = login("early")
+                admin("DELETE", "/sessions/" + early["session_id"])
+                verifier = Verifier("https://login.example", "https://login.example",
+                    "http://\(other.publicAddress)/oauth/jwks", "http://\(other.adminAddress)/admin/v1/revocations", "\(key)")
+                wait(early["access_token"], "session_ended")
+                phone, tablet = login("phone"), login("tablet")
+                wait(phone["access_token"], phone["session_id"])
+                admin("DELETE", "/sessions/" + phone["session_id"])
+                wait(phone["access_token"], "session_ended")
+                wait(tablet["access_token"], tablet["session_id"])
+                admin("POST", user + "/disable", {"effective": "immediate"})
+                wait(tablet["access_token"], "user_blocked")
+                admin("POST", user + "/enable")
+                wait(tablet["access_token"], tablet["session_id"])
+                admin("POST", "/revoke-all")
+                wait(tablet["access_token"], "all_sessions_ended")
+                while True:
+                    late = login("late")
+                    if late["issued_at"] > verifier.over[("iss", "https://login.example")]["at"]: break
+                wait(late["access_token"], late["session_id"])
+                admin("DELETE", "/clients/mobile")
+                wait(late["access_token"], "client_deleted")
+                wait(early["access_token"], "session_ended")
+                print("done")
+                """
+        let python = Self.root.appending(path: ".build/peers/bin/python").path
+        let result = try await Tool.run([python, "-c", program])
+        #expect(result.text.hasSuffix("done\n"), "\(result.text)")
+        #expect(result.status == 0)
+        for node in nodes.nodes { await node.kill() }
+    }
+
+    private func makeStay(_ device: String, at server: CrashServer) throws -> ManyNodes.Stay {
+        #expect(server.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
+        let body = JSON.object(["device": .object(["id": .string(device)])])
+        return try ManyNodes.Stay(server.admin(.post, "/users/username:anna/sessions", body))
+    }
+}

@@ -1,0 +1,165 @@
+import Sessions
+import Testing
+
+private let far = Fixture.start + .seconds(400 * 86_400)
+
+extension Store {
+    fileprivate func feed(
+        after cursor: Int64 = 0, at now: Instant = Fixture.start, limit: Int = 100
+    ) async throws(StoreError) -> [Revocation] {
+        try await revocations(after: cursor, at: now, limit: limit)
+    }
+
+    fileprivate func addUser(sessions devices: [String]) async throws -> (User, [Session]) {
+        let user = Fixture.user()
+        let isAdded = try await insertUser(user, events: [])
+        #expect(isAdded)
+        var sessions: [Session] = []
+        for device in devices {
+            let session = Fixture.session(of: user.id, device: device)
+            _ = try await openSession(userID: user.id, clientID: session.clientID, deviceID: device) { opening in
+                opening.session = session
+            }
+            sessions.append(session)
+        }
+        return (user, sessions)
+    }
+}
+
+private func event(_ kind: AuditEvent.Kind, _ revokes: Revocation.Kind, of user: User? = nil) -> AuditEvent {
+    var event = AuditEvent(kind, at: Fixture.start, by: Fixture.admin, userID: user?.id)
+    event.revokes = revokes
+    return event
+}
+
+/// The feed of revocations.
+let revocationRules: [StoreRule] = [
+    StoreRule("each session that ends with its user's change is in the feed and in the trail") { store in
+        let (user, sessions) = try await store.addUser(sessions: ["a", "b", "c"])
+        let at = Fixture.start + .seconds(9)
+        _ = try await store.updateUser(.id(user.id)) { change in
+            change.ending = UserChange.EndingSessions(.passwordChanged, at: at, except: sessions[1].id)
+            change.events = [AuditEvent(.passwordChanged, at: at, by: Fixture.admin, userID: user.id)]
+        }
+        let feed = try await store.feed()
+        #expect(Set(feed.map(\.sessionID)) == [sessions[0].id, sessions[2].id])
+        for revocation in feed {
+            #expect(revocation.kind == .sessionEnded && revocation.at == at && revocation.userID == user.id)
+            #expect(revocation.reason == "password_changed" && revocation.clientID == Client.mobileID)
+        }
+        let trail = try await store.events(after: 0, limit: 9, userID: user.id, sessionID: nil).map(\.event)
+        #expect(trail.map(\.kind) == [.passwordChanged, .sessionEnded, .sessionEnded])
+        #expect(trail.allSatisfy { $0.actor == Fixture.admin.actor && $0.requestID == Fixture.admin.requestID })
+    },
+    StoreRule("what a change of a session, of settings or of a client revokes comes in the order of the changes") {
+        store in
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        let (_, sessions) = try await store.addUser(sessions: ["a"])
+        _ = try await store.updateSession(sessions[0].id) { change in
+            change.session.end(.loggedOut, at: Fixture.start)
+            var ended = AuditEvent(.sessionEnded, at: Fixture.start, by: .system, session: change.session)
+            ended.revokes = .sessionEnded
+            change.events = [ended]
+        }
+        try await store.updateSettings { $0.events = [event(.allSessionsRevoked, .allSessionsEnded)] }
+        try await store.updateClient("web") { $0.events = [event(.clientDeleted, .clientDeleted)] }
+        let feed = try await store.feed()
+        try #require(feed.map(\.kind) == [.sessionEnded, .allSessionsEnded, .clientDeleted])
+        #expect(feed[0].sessionID == sessions[0].id)
+        #expect(try await store.lastRevocation() >= feed[2].number)
+    },
+    StoreRule("the feed goes on behind each place, and no place comes twice") { store in
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        let (user, _) = try await store.addUser(sessions: [])
+        for _ in 0..<7 {
+            _ = try await store.updateUser(.id(user.id)) { change in
+                change.events = [event(.loginsDisabled, .userBlocked, of: user)]
+            }
+        }
+        let all = try await store.feed()
+        try #require(all.count == 7 && zip(all, all.dropFirst()).allSatisfy { $0.number < $1.number })
+        for place in all.indices {
+            #expect(try await store.feed(after: all[place].number) == Array(all[(place + 1)...]))
+        }
+        #expect(try await store.feed(after: all[0].number, limit: 2) == Array(all[1...2]))
+    },
+    StoreRule("a revocation matters until the last token of before has ended, also when their life is shortened") {
+        store in
+        let (user, _) = try await store.addUser(sessions: [])
+        let day = Duration.seconds(86_400)
+        try await store.updateClient("web") { change in
+            var client = Fixture.client()
+            client.accessTokenLifetime = .seconds(3 * 86_400)
+            change.client = client
+        }
+        let block: @Sendable (inout UserChange) -> Void = { change in
+            change.events = [event(.loginsDisabled, .userBlocked, of: user)]
+        }
+        _ = try await store.updateUser(.id(user.id), block)
+        #expect(try await store.feed().last?.until == Fixture.start + day * 3)
+        try await store.updateClient("web") { $0.client?.accessTokenLifetime = .seconds(3600) }
+        _ = try await store.updateUser(.id(user.id), block)
+        // The store's own clock says when it was shortened.
+        let end = try #require(try await store.settings().earlierTokensEnd)
+        #expect(
+            try await store.feed(at: .init(secondsSinceEpoch: 0)).last?.until
+                == max(end, Fixture.start + .seconds(3600)))
+        let until = try #require(try await store.feed(at: .init(secondsSinceEpoch: 0)).first?.until)
+        #expect(try await store.feed(at: until + .seconds(-1)).contains { $0.until == until })
+        #expect(try await !store.feed(at: until).contains { $0.until == until })
+    },
+    StoreRule("what does not matter any more is swept, a step at a time, and numbers go on") { store in
+        let (user, _) = try await store.addUser(sessions: [])
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        for _ in 0..<3 {
+            _ = try await store.updateUser(.id(user.id)) { change in
+                change.events = [event(.loginsDisabled, .userBlocked, of: user)]
+            }
+        }
+        let last = try await store.lastRevocation()
+        #expect(try await store.sweepRevocations(before: Fixture.start, limit: 9) == 0)
+        #expect(try await store.sweepRevocations(before: far, limit: 2) == 2)
+        #expect(try await store.sweepRevocations(before: far, limit: 2) == 1)
+        #expect(try await store.sweepRevocations(before: far, limit: 2) == 0)
+        #expect(try await store.lastRevocation() == last)
+        _ = try await store.updateUser(.id(user.id)) { change in
+            change.events = [event(.loginsEnabled, .userUnblocked, of: user)]
+        }
+        #expect(try #require(try await store.feed().first).number > last)
+    },
+    StoreRule("whoever follows the feed while many write misses nothing") { store in
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        let (user, sessions) = try await store.addUser(sessions: (0..<40).map { "device-\($0)" })
+        async let seen = {
+            var seen: [Identifier<Session>?] = []
+            var cursor: Int64 = 0
+            while seen.count < sessions.count {
+                let page = try await store.feed(after: cursor, limit: 3)
+                seen += page.map(\.sessionID)
+                cursor = page.last?.number ?? cursor
+            }
+            return seen
+        }()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, session) in sessions.enumerated() {
+                group.addTask {
+                    if number % 3 == 0 {
+                        _ = try await store.updateUser(.id(user.id)) { change in
+                            change.ending = UserChange.EndingSessions(
+                                .revokedByUser, at: Fixture.start, deviceID: session.device.id)
+                        }
+                    } else {
+                        _ = try await store.updateSession(session.id) { change in
+                            change.session.end(.loggedOut, at: Fixture.start)
+                            var ended = AuditEvent(.sessionEnded, at: Fixture.start, by: .system, session: session)
+                            ended.revokes = .sessionEnded
+                            change.events = [ended]
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(Set(try await seen) == Set(sessions.map(\.id)))
+    },
+]
