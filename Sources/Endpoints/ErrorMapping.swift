@@ -172,14 +172,12 @@ extension Endpoints {
     private func challenge(_ call: Call, _ error: any Error, _ response: inout Response) {
         if call.route.challenge != .basic {
             let (scheme, parameters) = tokenChallenge(call, error)
-            response.fields.append(
-                "WWW-Authenticate", #"Bearer realm="sojourn""# + (scheme == .bearer ? parameters : ""))
-            // Admin keys are bound to nothing.
-            if call.caller.listener == .public {
-                response.fields.append(
-                    "WWW-Authenticate",
-                    #"DPoP realm="sojourn", algs="ES256 EdDSA""# + (scheme == .dpop ? parameters : ""))
-            }
+            let bearer = #"Bearer realm="sojourn""# + (scheme == .bearer ? parameters : "")
+            let dpop = #"DPoP realm="sojourn", algs="ES256 EdDSA""# + (scheme == .dpop ? parameters : "")
+            // Admin keys are bound to nothing. Where a proof is asked for, that comes first: some libraries look no further.
+            let isProof = if case RequestProblem.unproven = error { true } else { false }
+            let schemes = call.caller.listener != .public ? [bearer] : isProof ? [dpop, bearer] : [bearer, dpop]
+            for scheme in schemes { response.fields.append("WWW-Authenticate", scheme) }
         }
         if call.route.challenge != .bearer {
             response.fields.append("WWW-Authenticate", #"Basic realm="sojourn", charset="UTF-8""#)

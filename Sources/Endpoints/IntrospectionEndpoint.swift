@@ -13,7 +13,15 @@ extension Endpoints {
         guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
         var call = call
         call.actor = "client:\(client.id)"
-        return try .json(answer(to: try await tokens.introspect(token, from: call.origin)))
+        var introspection = try await tokens.introspect(token, from: call.origin)
+        // RFC 7662 section 4: whether it can be used where it was presented. A refresh token can be used at no resource, so
+        // that none opens an API which takes whatever is active; its own client, and who asks for one, is told of it.
+        if case .refreshToken(let record, _) = introspection, record.session.clientID != client.id,
+            form["token_type_hint"] != "refresh_token"
+        {
+            introspection = .inactive
+        }
+        return try .json(answer(to: introspection))
     }
 
     private func answer(to introspection: Introspection) -> IntrospectionResponse {

@@ -150,7 +150,8 @@ import Testing
             #expect(access.bool("active") == true)
             #expect(access.string("token_type") == "DPoP")
             #expect(access.string("cnf", "jkt") == device.thumbprint)
-            let refresh = await stage.form("/oauth/introspect", "token=\(tokens.refresh)", basic: basic)
+            let refresh = await stage.form(
+                "/oauth/introspect", "token=\(tokens.refresh)&token_type_hint=refresh_token", basic: basic)
             #expect(refresh.bool("active") == true)
             #expect(refresh.string("cnf", "jkt") == device.thumbprint)
             let free = try await stage.logIn(device: "phone-2")

@@ -10,7 +10,8 @@ import Testing
         try await Stage.with { stage in
             let secret = try #require(try await stage.makeClient(Self.backend))
             let ask = { (token: String) async in
-                await stage.form("/oauth/introspect", "token=\(token)&token_type_hint=x", basic: "backend:\(secret)")
+                await stage.form(
+                    "/oauth/introspect", "token=\(token)&token_type_hint=refresh_token", basic: "backend:\(secret)")
             }
             let tokens = try await stage.logIn()
             let access = await ask(tokens.access)

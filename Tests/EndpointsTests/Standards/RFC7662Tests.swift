@@ -22,8 +22,14 @@ import Testing
                 "iat": nil,
             ]),
         Demand(
-            "2.2", "a refresh token never passes for an access token", ask("token={refresh}"), 200,
-            members: ["active": nil, "client_id": "mobile"], without: ["token_type", "aud"]),
+            "4", "a refresh token opens no resource", ask("token={refresh}"), 200, members: ["active": nil],
+            without: nothing),
+        Demand(
+            "4", "nor by the other hint", ask("token={refresh}&token_type_hint=access_token"), 200,
+            members: ["active": nil], without: nothing),
+        Demand(
+            "2.1", "who asks for a refresh token is told", ask("token={refresh}&token_type_hint=refresh_token"), 200,
+            members: ["active": nil, "client_id": "mobile", "sub": "{user}"], without: ["token_type", "aud"]),
         Demand(
             "2.2", "a client's own token", ask("token={own}"), 200,
             members: ["sub": "backend", "client_id": "backend"], without: ["username", "sid"]),

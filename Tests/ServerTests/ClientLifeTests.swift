@@ -1,0 +1,75 @@
+import FoundationEssentials
+import Glibc
+import HTTP
+import Sockets
+import TLSStage
+import Testing
+
+@testable import sojourn
+
+/// Programs that nobody here wrote lead whole lives with a server: the scripts in `Clients`, each with one library from
+/// PyPI or one program from Debian, unmodified. What is missing is a failure: `.ci/setup tests` installs it.
+@Suite("Clients that nobody here wrote", .timeLimit(.minutes(10)))
+struct ClientLifeTests {
+    @Test(
+        "a whole life",
+        arguments: [
+            "apache_resource_server", "authlib_life", "requests_oauth2client_life", "requests_oauthlib_life",
+            "verify_by_keys",
+        ])
+    func life(script: String) async throws {
+        let server = try await ServerForClients()
+        let result = try await server.run(script)
+        #expect(result.status == 0, "\(result.text)")
+        #expect(await server.stop() == "")
+    }
+}
+
+/// The built program as a server with TLS, whose issuer is where it is reached, and which asks for nonces in proofs of
+/// possession.
+struct ServerForClients {
+    static let adminKey = "an-admin-key-for-clients-of-all-kinds"
+
+    private let folder = StartingFolder()
+    private let process: CommandLineProcess
+    private let variables: [String: String]
+
+    init(environment: [String: String] = ["SOJOURN_DPOP_NONCE": "required"]) async throws {
+        var program = CommandLineProgram(folder)
+        program.environment = environment.merging([
+            "SOJOURN_ADMIN_KEY": Self.adminKey,
+            "SOJOURN_SERVER_TLS_CERTIFICATE": Certificates.shared.path("p256.crt"),
+            "SOJOURN_SERVER_TLS_KEY": Certificates.shared.path("p256.key"),
+        ]) { given, _ in given }
+        process = try program.start([
+            "serve", "--database", "sqlite:db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file",
+            "ready.json", "--log-level", "error",
+        ])
+        guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
+            let addresses = JSON(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
+            let adminURL = addresses["admin"]?.string
+        else { throw CrashServer.NotReady(errors: process.errors() ?? "") }
+        let authority = Certificates.shared.path("ca.crt")
+        variables = [
+            "SOJOURN_PUBLIC": publicURL, "SOJOURN_ADMIN": adminURL, "SOJOURN_KEY": Self.adminKey,
+            "REQUESTS_CA_BUNDLE": authority, "SSL_CERT_FILE": authority,
+        ]
+    }
+
+    private static let here = URL(filePath: #filePath).deletingLastPathComponent()
+
+    /// Runs a script of `Clients` with the Python and the libraries that `.ci/setup tests` installs.
+    func run(_ script: String, _ arguments: [String] = []) async throws -> Tool.Result {
+        let peers = Self.here.deletingLastPathComponent().deletingLastPathComponent().path + "/.build/peers/bin/"
+        let environment =
+            variables.map { "\($0)=\($1)" } + ["PATH=\(peers):/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1"]
+        return try await Tool.run(
+            ["env", "-i"] + environment + [peers + "python", Self.here.path + "/Clients/\(script).py"] + arguments)
+    }
+
+    /// Stops the server. Returns what it had to complain of.
+    func stop() async -> String {
+        process.signal(SIGTERM)
+        return await process.result().errors
+    }
+}

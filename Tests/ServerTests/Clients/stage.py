@@ -1,0 +1,77 @@
+"""What every script here has: a running server, an admin who makes users and clients on it, and a clock to wait for.
+
+The server's own words are used for that alone. What a script is about, a library does that knows nothing of Sojourn.
+"""
+
+import os
+import time
+
+import requests
+
+PUBLIC = os.environ["SOJOURN_PUBLIC"]
+ADMIN = os.environ["SOJOURN_ADMIN"]
+PASSWORD = "correct horse"
+#: Seconds. How long an access token of the clients here lives: long enough for a call, short enough to wait for its end.
+LIFETIME = 2
+
+
+def admin(method, path, body=None):
+    answer = requests.request(
+        method, ADMIN + "/admin/v1" + path, json=body, headers={"Authorization": "Bearer " + os.environ["SOJOURN_KEY"]}
+    )
+    assert answer.ok, answer.text
+    return answer.json() if answer.content else None
+
+
+def make_user(name):
+    """A user, on a server that rotates refresh tokens after less than an access token lives."""
+    admin("PUT", "/settings/sessions", {"rotation_interval": LIFETIME - 1})
+    return admin("POST", "/users", {"username": name, "password": PASSWORD, "email": name + "@example.org"})["user_id"]
+
+
+def make_client(name, method, **more):
+    """A client whose access tokens end soon. Returns its secret, if it has one."""
+    members = {
+        "client_id": name,
+        "token_endpoint_auth_method": method,
+        "grant_types": ["password", "refresh_token"],
+        "scope": "read write",
+        "access_token_lifetime": LIFETIME,
+        "refresh_after": 1,
+    }
+    return admin("POST", "/clients", members | more).get("client_secret")
+
+
+def log_in(name, client, device="phone"):
+    """The tokens of a first-party app, as its own code got them, to be handed to a library."""
+    answer = requests.post(
+        PUBLIC + "/v1/login",
+        json={"username": name, "password": PASSWORD, "client_id": client, "device": {"id": device}},
+    )
+    assert answer.ok, answer.text
+    return answer.json()
+
+
+def wait_for_expiry():
+    time.sleep(LIFETIME + 0.2)
+
+
+def me(session, **more):
+    """What the server says of the user whose token the library sends along."""
+    return session.get(PUBLIC + "/v1/me", **more)
+
+
+def metadata():
+    """RFC 8414 section 3: where every library can learn the rest."""
+    answer = requests.get(PUBLIC + "/.well-known/oauth-authorization-server")
+    assert answer.json()["issuer"] == PUBLIC
+    return answer.json()
+
+
+def raises(kind, call):
+    """The exception of that kind that the call must raise."""
+    try:
+        call()
+    except kind as error:
+        return error
+    raise AssertionError("no " + kind.__name__)
