@@ -30,6 +30,7 @@ let package = Package(
         .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .target(name: "COpenAPI"),
         .target(name: "Locks", swiftSettings: strictMemory),
         .target(name: "JSON", swiftSettings: strict),
         // Row 1: mechanisms that know nothing of tokens
@@ -62,7 +63,7 @@ let package = Package(
         // Row 4: the domain meets the wire and the disk
         .target(
             name: "Endpoints",
-            dependencies: ["HTTP", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry"],
+            dependencies: ["COpenAPI", "HTTP", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry"],
             swiftSettings: strict),
         .target(
             name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),

@@ -55,8 +55,8 @@ extension Endpoints {
     /// `POST /admin/v1/backup` `{file, replace?}`: begins a backup; `GET` says how it goes on.
     func startBackup(_ call: Call) async throws -> Response {
         guard call.caller.listener == .adminSocket else { return Self.localOnly }
-        guard let backups else { return Self.noBackups }
         let members = try Members(call, known: ["file", "replace"])
+        guard let backups else { return Self.noBackups }
         let file = try members.requiredString("file")
         // The working directory of the server is not that of whoever asks.
         guard file.hasPrefix("/"), file.utf8.count < 4096, !file.utf8.contains(0) else {

@@ -35,9 +35,12 @@ extension Endpoints {
                 proofAlgorithms: DPoPProof.algorithms.map(\.rawValue)))
     }
 
-    private func cacheable(_ value: some Encodable) throws -> Response {
-        var response = try Response.json(value)
-        response.fields.append("Cache-Control", Self.cacheControl)
+    private func cacheable(_ value: some Encodable) throws -> Response { Self.cacheable(try JSONAnswer.encode(value)) }
+
+    /// JSON that changes seldom.
+    static func cacheable(_ json: [UInt8]) -> Response {
+        var response = Response(.ok, "application/json", json)
+        response.fields.append("Cache-Control", cacheControl)
         // Equal bytes, equal tag, on every node: whoever polls the keys is told 304 (RFC 9110 section 8.8.3).
         response.fields.append("ETag", "\"\(Hex.encode(Array(sha256(response.body).prefix(16))))\"")
         return response

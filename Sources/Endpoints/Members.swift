@@ -35,7 +35,10 @@ struct Members {
     private init(_ values: [String: JSONValue], known: [String], prefix: String) throws {
         // The first in order, so that the same body gets the same answer.
         if let unknown = values.keys.filter({ !known.contains($0) }).min() {
-            throw RequestProblem.invalid(prefix + Self.shown(unknown), "is not a member that this call knows")
+            throw RequestProblem.invalid(
+                prefix + Self.shown(unknown),
+                "is not a member that this call knows: \(known.isEmpty ? "it has none" : known.joined(separator: ", "))"
+            )
         }
         self.values = values
         self.prefix = prefix

@@ -15,7 +15,8 @@ struct QueryParameters {
         var values: [String: String] = [:]
         for pair in pairs {
             guard known.contains(pair.name) else {
-                throw RequestProblem.unreadable("The query has a parameter that this call does not know.")
+                throw RequestProblem.unreadable(
+                    "The query has a parameter that this call does not know: \(known.joined(separator: ", ")).")
             }
             guard values.updateValue(pair.value, forKey: pair.name) == nil else {
                 throw RequestProblem.invalid(pair.name, "must stand only once")

@@ -38,6 +38,7 @@ extension Route {
     private static let health = [
         Route(.get, "/healthz", on: .both, .immediate { try $0.health() }),
         Route(.get, "/readyz", on: .both, .open { try await $0.readiness($1) }),
+        Route(.get, "/openapi.json", on: .both, .open { endpoints, call in try endpoints.document(call) }),
         Route(.get, "/metrics", on: .admin, .immediate { try $0.metricsText() }),
     ]
 

@@ -17,15 +17,31 @@ extension TokenService {
                 using: keys.set.verificationKey, type: .clientAuthentication(assertion.header.typ))) != nil,
             assertion.subject == client.id, assertion.audience == [context.issuer],
             Text.isValid(assertion.id, lengthMax: 255),
-            assertion.isTimely(at: now, lead: Self.clientLead)
+            let end = assertion.end(at: now, lead: Self.clientLead)
         else { throw .invalidClient }
-        let end = Instant(secondsSinceEpoch: assertion.expiry)
         switch context.clientAssertions.present(assertion.id, of: client.id, until: end, at: now) {
         case .fresh: return client
         case .repeated: throw .invalidClient
         // Clients sign more than can be remembered: with a newer assertion, which lasts longer, this one gets in again.
         case .forgotten: throw .overloaded
         }
+    }
+}
+
+extension KeyAssertion {
+    /// Until when it is taken; nil when it is not good at `now`. Libraries are about that make it good for an hour: with the
+    /// time at which it was made it is taken for as long as others may be, and nobody has to remember it for longer.
+    fileprivate func end(at now: Instant, lead: Duration) -> Instant? {
+        let longest = TokenService.assertionLifetimeMax
+        var end = Instant(secondsSinceEpoch: expiry)
+        if let notBefore {
+            let start = Instant(secondsSinceEpoch: notBefore)
+            guard start <= now + lead else { return nil }
+            end = min(end, start + longest)
+        } else if end > now + longest {
+            return nil
+        }
+        return now < end ? end : nil
     }
 }
 

@@ -14,8 +14,8 @@ struct ClientLifeTests {
     @Test(
         "a whole life",
         arguments: [
-            "apache_resource_server", "authlib_life", "requests_oauth2client_life", "requests_oauthlib_life",
-            "verify_by_keys",
+            "apache_resource_server", "authlib_life", "document_check", "requests_oauth2client_life",
+            "requests_oauthlib_life", "verify_by_keys",
         ])
     func life(script: String) async throws {
         let server = try await ServerForClients()

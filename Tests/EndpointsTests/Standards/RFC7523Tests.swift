@@ -51,6 +51,11 @@ import Testing
         ("3.5 nbf", base + #","exp":\#(now + 60),"nbf":\#(now + 31)"#, false),
         ("3.6 iat", base + #","exp":\#(now + 60),"iat":\#(now - 10)"#, true),
         ("3.6 iat", base + #","exp":\#(now + 60),"iat":\#(now + 31)"#, false),
+        // Good for an hour, as some libraries make it: with the time at which it was made it is taken for five minutes.
+        ("3.4 exp", base + #","exp":\#(now + 3600),"iat":\#(now)"#, true),
+        ("3.4 exp", base + #","exp":\#(now + 3600),"iat":\#(now - 299)"#, true),
+        ("3.4 exp", base + #","exp":\#(now + 3600),"iat":\#(now - 300)"#, false),
+        ("3.4 exp", base + #","exp":\#(now + 3600),"iat":\#(now + 31)"#, false),
         ("3.8 others", base + #","exp":\#(now + 60),"x":{"y":[1]}"#, true),
     ])
     func claims(_ clause: String, _ claims: String, isBelieved: Bool) async throws {

@@ -1,9 +1,11 @@
 """Authlib, over requests and over httpx: discovery, password grant, calls, refresh over an expiry by itself with its own
-token store, introspection and revocation."""
+token store, introspection, revocation, and private_key_jwt."""
 
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client as HTTPXClient
 from authlib.integrations.requests_client import OAuth2Session
+from authlib.oauth2.rfc7523 import PrivateKeyJWT
+from joserfc.jwk import ECKey
 
 import stage
 
@@ -54,6 +56,8 @@ def main():
         for method in ("client_secret_basic", "client_secret_post")
     }
     stage.make_client("al-app", "none")
+    key = ECKey.generate_key("P-256", {"use": "sig", "alg": "ES256"}, auto_kid=True)
+    stage.make_client("al-signed", "private_key_jwt", jwks={"keys": [key.as_dict(private=False)]})
     asker = OAuth2Session("al-basic", secrets["client_secret_basic"])
 
     life(lambda **more: OAuth2Session("al-app", token_endpoint_auth_method="none", **discovered, **more), asker, known, "aubrey")
@@ -66,6 +70,15 @@ def main():
             asker, known, "aubrey",
         )
 
+    def signing(**more):
+        client = OAuth2Session(
+            "al-signed", key, token_endpoint_auth_method="private_key_jwt",
+            revocation_endpoint_auth_method="private_key_jwt", **discovered, **more,
+        )
+        client.register_client_auth_method(PrivateKeyJWT(known["issuer"], alg="ES256", headers={"kid": key.kid}))
+        return client
+
+    life(signing, asker, known, "aubrey")
     wrong = OAuth2Session("al-basic", "not the secret")
     refused = stage.raises(OAuthError, lambda: wrong.fetch_token(known["token_endpoint"], grant_type="client_credentials"))
     assert refused.error == "invalid_client"
