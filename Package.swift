@@ -48,6 +48,7 @@ let package = Package(
                 .embedInCode("005_add_device_key.sqlite.sql"), .embedInCode("005_add_device_key.postgres.sql"),
                 .embedInCode("006_add_client_keys.sqlite.sql"), .embedInCode("006_add_client_keys.postgres.sql"),
                 .embedInCode("007_add_revocations.sqlite.sql"), .embedInCode("007_add_revocations.postgres.sql"),
+                .embedInCode("008_add_identities.sqlite.sql"), .embedInCode("008_add_identities.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
@@ -66,6 +67,10 @@ let package = Package(
             dependencies: ["COpenAPI", "HTTP", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry"],
             swiftSettings: strict),
         .target(
+            name: "Federation",
+            dependencies: ["HTTP", "HTTPClient", "JOSE", "Cryptography", "Sessions", "Telemetry"],
+            swiftSettings: strict),
+        .target(
             name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
         .target(
             name: "SQLiteStore",
@@ -80,7 +85,9 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Cryptography", "Telemetry", "HTTP", "EventLoops", "Sockets", "TLS", "HTTPServer", "Sessions",
+                "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS", "HTTPServer",
+                "Sessions",
+                "Federation",
                 "Endpoints", "SQLiteStore", "PostgresStore", "Locks",
             ], swiftSettings: strict),
         // Row 6: programs
@@ -147,13 +154,15 @@ let package = Package(
         .testTarget(
             name: "EndpointsTests",
             dependencies: [
-                "Endpoints", "SQLiteStore", "Sessions", "OAuth", "JOSE", "HTTP", "Cryptography", "Telemetry",
-                "Locks",
+                "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "Sessions", "OAuth", "JOSE",
+                "HTTP", "Cryptography", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "sojourn", "Server", "Endpoints", "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP",
+                "sojourn", "Server", "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "CSQLite",
+                "Sessions",
+                "OAuth", "JOSE", "HTTP",
                 "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
                 "Migrations", "PostgresStore", "PostgresStage",
             ], exclude: ["Clients"], swiftSettings: strict),

@@ -124,5 +124,9 @@ public struct Migration: Sendable {
             version: 7, name: "add_revocations", effect: .addsColumns(to: ["settings"]),
             sqlite: String(decoding: PackageResources._07_add_revocations_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._07_add_revocations_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 8, name: "add_identities", effect: .addsColumns(to: ["users"]),
+            sqlite: String(decoding: PackageResources._08_add_identities_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._08_add_identities_postgres_sql, as: UTF8.self)),
     ]
 }

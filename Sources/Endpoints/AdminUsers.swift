@@ -13,12 +13,13 @@ extension Endpoints {
     /// `POST /admin/v1/users`
     func createUser(_ call: Call) async throws -> Response {
         let members = try Members(
-            call, known: ProfileChange.names + ["username", "password", "offline_session_max"])
+            call, known: ProfileChange.names + ["username", "password", "offline_session_max", "claims"])
         var profile = User.Profile()
         try ProfileChange(members).apply(to: &profile)
         let user = try await administration.createUser(
             username: try members.requiredString("username"), password: try members.string("password"),
-            profile: profile, offlineSessionMax: try members.seconds("offline_session_max"), by: call.origin)
+            profile: profile, offlineSessionMax: try members.seconds("offline_session_max"),
+            claims: try members.claims("claims") ?? nil, by: call.origin)
         var response = try Response.json(UserAnswer(user), .created)
         response.fields.append("Location", "/admin/v1/users/\(user.id)")
         return response
@@ -41,12 +42,14 @@ extension Endpoints {
 
     /// `PATCH /admin/v1/users/{user}`: members left out stay; null clears, the username excepted.
     func changeUser(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ProfileChange.names + ["username", "offline_session_max"])
+        let members = try Members(call, known: ProfileChange.names + ["username", "offline_session_max", "claims"])
         try members.refuseNull("username")
         let profile = try ProfileChange(members)
         let username = try members.string("username")
         let maximum = try members.change("offline_session_max", members.seconds)
+        let claims = try members.claims("claims")
         let user = try await administration.changeUser(try call.user(), by: call.origin) { user in
+            if let claims { user.claims = claims }
             if let username { user.username = username }
             if let maximum { user.offlineSessionMax = maximum }
             profile.apply(to: &user.profile)

@@ -104,6 +104,8 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unsupportedGrantType
     /// The proof of possession in the field `DPoP` is not taken; whether it came with an access token.
     case unproven(ProofProblem, withAccessToken: Bool)
+    /// `resource` or `audience` name another API than the one that tokens are for (RFC 8693 section 2.2.2).
+    case unknownTarget
     /// A token of a type that cannot be revoked (RFC 7009 section 2.2.1).
     case unsupportedTokenType
 }

@@ -91,6 +91,15 @@ struct Doors: Sendable {
         try await attempt(from: caller, wrongPasswords, .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
     }
 
+    /// Runs a login by an ID token, if the caller has not been refused too often.
+    func identity<Value>(
+        from caller: Caller, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(from: caller, wrongPasswords, .wrongPasswordsPerAddress, body) {
+            if case .identityRefused = $0 { true } else { false }
+        }
+    }
+
     /// Runs a reset of a password, which hashes it before the token is compared, inside a transaction.
     func reset<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value

@@ -56,7 +56,7 @@ struct EndpointMetrics: Sendable {
 
         let endings = [
             "started", "invalid_credentials", "login_disabled_by_user", "login_disabled_by_admin",
-            "too_many_requests",
+            "too_many_requests", "id_token_refused",
         ]
         let logins = registry.counters(
             "sojourn_logins_total", help: "Logins, by what they came to.",
@@ -88,6 +88,7 @@ struct EndpointMetrics: Sendable {
     func countLogin(failing error: ServiceError) {
         switch error {
         case .invalidCredentials: (logins["invalid_credentials"] ?? failedLogins).increment()
+        case .identityRefused: (logins["id_token_refused"] ?? failedLogins).increment()
         case .tooManyRequests: (logins["too_many_requests"] ?? failedLogins).increment()
         case .loginRefused(let reason): (logins[reason.rawValue] ?? failedLogins).increment()
         default: failedLogins.increment()

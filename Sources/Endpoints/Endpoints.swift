@@ -26,6 +26,7 @@ public struct Endpoints: Sendable {
     let logger: Logger
     let isStopping: @Sendable () -> Bool
     let backups: (any BackupService)?
+    let identityVerifier: (any IdentityVerifier)?
     private let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
     private let publicTable: RouteTable
@@ -37,12 +38,13 @@ public struct Endpoints: Sendable {
     ///   - metrics: gets the metrics of this module, and is what `GET /metrics` shows.
     ///   - doorLimits: how often may be tried what could be guessing.
     ///   - backups: what copies the database while it serves, if this one can.
+    ///   - identityVerifier: what knows the identity providers, if there are any.
     ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         doorLimits: DoorLimits = DoorLimits(),
-        backups: (any BackupService)? = nil,
+        backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
@@ -57,6 +59,7 @@ public struct Endpoints: Sendable {
         self.logger = logger
         self.isStopping = isStopping
         self.backups = backups
+        self.identityVerifier = identityVerifier
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)
         publicTable = RouteTable(Route.all, on: .public)

@@ -30,6 +30,7 @@ extension Endpoints {
     }
 
     static let internalText = "Something unexpected happened. Nobody is logged out by it."
+    static let providerText = "The identity provider does not answer at present: try again."
     static let tooManyText = "Too many tries. Nobody is logged out by it: try again later."
     static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
 
@@ -55,6 +56,12 @@ extension Endpoints {
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
         case .invalidCredentials:
             Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
+        case .identityRefused(.unknownProvider):
+            .invalid("provider", "is none of this server's identity providers, or the token is not from one")
+        case .identityRefused(let reason):
+            Problem(.unauthorized, code: "invalid_id_token", detail: reason.sentence)
+        case .identityProviderUnavailable:
+            Problem(.serviceUnavailable, code: "identity_provider_unavailable", detail: providerText)
         case .loginRefused(let reason):
             Problem(.forbidden, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
         case .invalidToken(nil):
@@ -100,6 +107,9 @@ extension Endpoints {
                     .invalidGrant, description: reason.sentence, reason: reason.rawValue,
                     reauthenticate: reason.reauthenticate))
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
+        // RFC 8693 section 2.2.2: whatever is wrong with a subject token.
+        case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
+        case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
         case .proofMissing: oauthError(.unproven(.malformed, withAccessToken: false))
         case .invalidClient:
@@ -141,7 +151,7 @@ extension Endpoints {
             Problem(
                 .forbidden, code: "insufficient_scope",
                 detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
-        case .unsupportedGrantType, .unsupportedTokenType:
+        case .unsupportedGrantType, .unsupportedTokenType, .unknownTarget:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
     }
@@ -163,6 +173,8 @@ extension Endpoints {
         case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
         case .insufficientScope: OAuthError(.forbidden, .insufficientScope, "The admin key may not do this.")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
+        case .unknownTarget:
+            OAuthError(.badRequest, .invalidTarget, "Tokens are for the server's own audience alone.")
         case .unsupportedTokenType:
             OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")
         }
@@ -201,6 +213,27 @@ extension Endpoints {
             if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
             return (.bearer, parameters)
         default: return (.bearer, "")
+        }
+    }
+}
+
+extension IdentityRefusal {
+    /// A sentence for developers. Nothing in it is secret from who holds the token.
+    var sentence: String {
+        switch self {
+        case .malformed: "The token is no ID token that can be read in one way, or brings its own key."
+        case .unknownProvider: "The token is from none of this server's identity providers."
+        case .algorithm: "The token is signed with an algorithm that is not taken from this provider."
+        case .unknownKey: "The token is signed with a key that the provider does not publish."
+        case .signature: "The signature of the token is not the provider's."
+        case .issuer: "The token is from another issuer than this provider."
+        case .audience: "The token is not for an app of ours: aud, or azp."
+        case .expired: "The token has expired: exp."
+        case .tooOld: "The token was issued too long ago: iat."
+        case .notYet: "The token is not good yet: iat, or nbf."
+        case .nonce: "The nonce is missing, or not the one in the token."
+        case .subject: "The token has no subject of 1 to 255 printable ASCII characters."
+        case .replayed: "The token was used before: get a new one from the provider."
         }
     }
 }

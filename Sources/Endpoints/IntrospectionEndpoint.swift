@@ -21,7 +21,12 @@ extension Endpoints {
         {
             introspection = .inactive
         }
-        return try .json(answer(to: introspection))
+        var response = try Response.json(answer(to: introspection))
+        if case .rollingToken(let token) = introspection, let claims = token.user.claims {
+            // As the token has them: RFC 7662 section 2.2 leaves room for members of our own.
+            response.body = response.body.dropLast() + Array(",\(claims.members)}".utf8)
+        }
+        return response
     }
 
     private func answer(to introspection: Introspection) -> IntrospectionResponse {

@@ -3,23 +3,41 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/login`: a public client logs a user in on a device.
+    /// `POST /v1/login`: a public client logs a user in on a device, by a password or an identity provider's ID token.
     func logIn(_ call: Call) async throws -> Response {
-        let members = try Members(
-            call, known: ["username", "password", "client_id", "device", "authentication_mode", "scope", "device_key"])
+        let shared = ["client_id", "device", "authentication_mode", "scope", "device_key"]
+        let all = try Members(call, known: shared + ["username", "password", "provider", "id_token", "nonce"])
+        if all.contains("provider") || all.contains("id_token") {
+            return try await logInByIdentity(
+                try Members(call, known: shared + ["provider", "id_token", "nonce"]), call)
+        }
+        let members = try Members(call, known: shared + ["username", "password"])
         let username = try members.requiredString("username")
         guard Text.isValid(username, lengthMax: User.usernameLengthMax) else {
             throw members.refused(
                 "username", "must have 1 to \(User.usernameLengthMax) bytes and no control characters")
         }
         let password = try members.requiredString("password")
+        return try await logIn(
+            try await publicLogin(members, call), username: username, password: password, call)
+    }
+
+    private func logInByIdentity(_ members: Members, _ call: Call) async throws -> Response {
+        guard let provider = try members.text("provider") else { throw members.refused("provider", "is missing") }
+        let token = IdentityToken(
+            provider: provider, text: try members.requiredString("id_token"), nonce: try members.nonce())
+        return try await logIn(try await publicLogin(members, call), by: token, call) { TokenAnswer.response($0) }
+    }
+
+    /// What both kinds of logins have in common.
+    private func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.deviceKey = try members.publicKey("device_key").map(DeviceKey.init)
         request.keyThumbprint = try provenKey(call)
         // A confidential client has to prove itself, which this call does not ask for: /oauth/token does.
         guard try await administration.isPublic(clientID: request.clientID) else { throw ServiceError.invalidClient }
-        return try await logIn(request, username: username, password: password, call)
+        return request
     }
 }
 
@@ -49,6 +67,15 @@ extension Members {
             }
         guard let key else { throw refused(name, "must be a public key on P-256 or Ed25519") }
         return key
+    }
+
+    /// The nonce that the app had the provider put into an ID token.
+    fileprivate func nonce() throws -> String? {
+        guard let nonce = try string("nonce") else { return nil }
+        guard Text.isValid(nonce, lengthMax: 512) else {
+            throw refused("nonce", "must have 1 to 512 bytes and no control characters")
+        }
+        return nonce
     }
 
     /// The member `device`.

@@ -133,6 +133,19 @@ struct Members {
         }
     }
 
+    /// Claims of a user: absent is nil, null and an object without members take them away.
+    func claims(_ name: String) throws -> UserClaims?? {
+        switch values[name] {
+        case nil: return nil
+        case .null: return .some(nil)
+        case .object(let members):
+            do throws(UserClaims.Problem) { return .some(try UserClaims(members)) } catch {
+                throw refused(name, error.detail)
+            }
+        default: throw refused(name, "must be an object")
+        }
+    }
+
     /// A truth value.
     func bool(_ name: String) throws -> Bool? {
         switch values[name] {

@@ -11,11 +11,7 @@ extension Endpoints {
         guard client.grantTypes.contains(.password) else { throw ServiceError.unauthorizedClient }
         guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
-        if let name = request.deviceName, !Device.isValid(text: name) {
-            throw RequestProblem.invalid(
-                "device_name", "must have 1 to \(Device.textLengthMax) bytes and no control characters")
-        }
-        let device = Device(id: try request.namedDevice() ?? madeUpDeviceID(), name: request.deviceName)
+        let device = try request.device(else: madeUpDeviceID())
         let login = LoginRequest(
             clientID: client.id, device: device, scope: try request.requestedScope(),
             keyThumbprint: call.provenKey)

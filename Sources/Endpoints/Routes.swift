@@ -53,6 +53,13 @@ extension Route {
         Route(.post, "/admin/v1/users/{user}/unlock", on: .admin, .admin(.support) { try await $0.unlockUser($1) }),
         Route(.put, "/admin/v1/users/{user}/password", on: .admin, .admin(.owner) { try await $0.setPassword($1) }),
         Route(
+            .get, "/admin/v1/users/{user}/identities", on: .admin, .admin(.read) { try await $0.listIdentities($1) }),
+        Route(
+            .put, "/admin/v1/users/{user}/identities", on: .admin, .admin(.owner) { try await $0.linkIdentity($1) }),
+        Route(
+            .delete, "/admin/v1/users/{user}/identities", on: .admin,
+            .admin(.owner) { try await $0.unlinkIdentity($1) }),
+        Route(
             .post, "/admin/v1/users/{user}/password-reset", on: .admin,
             .admin(.owner) { try await $0.requestPasswordReset($1) }),
     ]

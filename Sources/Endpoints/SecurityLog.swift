@@ -27,7 +27,8 @@ extension Endpoints {
             case .malformedCredentials: (.info, "malformed_credentials")
             case .invalid(let member, _): (.debug, "invalid \(member)")
             case .unreadable(let detail): (.debug, detail)
-            case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType:
+            case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType,
+                .unknownTarget:
                 (.debug, "unsupported")
             case .unproven(let problem, _): (.info, "proof \(problem.rawValue)")
             case .preconditionFailed: (.debug, "precondition_failed")
@@ -48,6 +49,9 @@ extension Endpoints {
         case .refused(let reason), .loginRefused(let reason): (.info, reason.rawValue)
         case .invalidCredentials: (.info, "invalid_credentials")
         case .invalidToken(let reason): (.info, reason?.rawValue ?? "invalid_token")
+        case .identityRefused(let reason): (.info, "id_token \(reason.rawValue)")
+        // The fetch has told the log already.
+        case .identityProviderUnavailable: (.info, "identity_provider_unavailable")
         case .proofMissing: (.info, "proof missing")
         case .invalidClient: (.info, "invalid_client")
         case .unauthorizedClient: (.info, "unauthorized_client")

@@ -5,7 +5,23 @@ internal import Sessions
 /// The answer with tokens (RFC 6749 section 5.1), which nobody may keep but the client.
 enum TokenAnswer {
     /// The answer to a login or a refresh.
-    static func response(_ grant: TokenGrant) -> Response {
+    static func response(_ grant: TokenGrant) -> Response { response(answer(grant)) }
+
+    /// The answer to a token exchange (RFC 8693 section 2.2.1): what was asked for stands under `access_token`.
+    static func response(_ grant: TokenGrant, as type: TokenExchangeParameters.TokenType) -> Response {
+        var answer = answer(grant)
+        answer.issuedTokenType = type.rawValue
+        if type == .refreshToken, let refreshToken = answer.refreshToken {
+            answer.accessToken = refreshToken
+            answer.refreshToken = nil
+            answer.tokenType = "N_A"
+            answer.expiresAt = min(grant.idleExpiresAt, grant.sessionExpiresAt).secondsSinceEpoch
+            answer.expiresIn = answer.expiresAt - answer.issuedAt
+        }
+        return response(answer)
+    }
+
+    private static func answer(_ grant: TokenGrant) -> TokenResponse {
         var answer = answer(
             grant.accessToken, scope: grant.scope, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
             isBound: grant.session.keyThumbprint != nil)
@@ -17,7 +33,7 @@ enum TokenAnswer {
         answer.sessionExpiresAt = grant.sessionExpiresAt.secondsSinceEpoch
         answer.authenticationMode = grant.session.authenticationMode.rawValue
         answer.user = TokenResponse.User(grant.user)
-        return response(answer)
+        return answer
     }
 
     /// The answer to a client that gets a token for itself.

@@ -20,6 +20,7 @@ extension Endpoints {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
         case .clientCredentials: return try await clientCredentialsGrant(request, identity, call)
         case .jwtBearer: return try await jwtBearerGrant(request, identity, call)
+        case .tokenExchange: return try await tokenExchangeGrant(request, identity, call)
         case .password: return try await passwordGrant(request, identity, call)
         }
     }
@@ -31,6 +32,15 @@ extension TokenRequest {
         guard let text = scope else { return nil }
         guard let scope = Scope(text) else { throw ServiceError.invalidScope }
         return scope
+    }
+
+    /// The device that the request names, and what people call it; else one with an id that was made up.
+    func device(else id: @autoclosure () -> String) throws -> Device {
+        if let name = deviceName, !Device.isValid(text: name) {
+            throw RequestProblem.invalid(
+                "device_name", "must have 1 to \(Device.textLengthMax) bytes and no control characters")
+        }
+        return Device(id: try namedDevice() ?? id(), name: deviceName)
     }
 
     /// The device that the request names.

@@ -1,3 +1,4 @@
+internal import JOSE
 internal import Sessions
 
 /// A user as admins see them.
@@ -28,6 +29,8 @@ struct UserAnswer: Encodable {
     /// Until when no password is taken from a device without a living session; it may have passed.
     let lockedUntil: Int64?
     let createdAt: Int64
+    /// What every rolling token says of the user.
+    let claims: [String: JSONValue]?
     /// How many sessions ended with the call that this answers.
     let revoked: Int?
 
@@ -44,6 +47,7 @@ struct UserAnswer: Encodable {
         loginDisabledByUser = user.disabledByUser.map(Disabling.init)
         lockedUntil = user.wrongPasswords?.lockedUntil?.secondsSinceEpoch
         createdAt = user.createdAt.secondsSinceEpoch
+        claims = user.claims?.values
         self.revoked = revoked
     }
 
@@ -59,6 +63,6 @@ struct UserAnswer: Encodable {
         case loginDisabledByUser = "login_disabled_by_user"
         case lockedUntil = "locked_until"
         case createdAt = "created_at"
-        case revoked
+        case claims, revoked
     }
 }

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import FoundationEssentials
 
 /// A JWK set (RFC 7517 §5).
 public struct JWKSet: Sendable, Hashable {
@@ -33,6 +34,15 @@ extension JWKSet: Codable {
     /// Ignores keys that it cannot use, as RFC 7517 §5 says.
     public init(from decoder: any Decoder) throws {
         keys = try decoder.container(keyedBy: Member.self).decode([Element].self, forKey: .keys).compactMap(\.key)
+    }
+
+    /// Reads a text that can be read in one way: no member stands twice, nothing is nested deep, and there are at most 64 keys.
+    public init(strictly text: [UInt8]) throws(JWTError) {
+        guard case .array(let keys) = try StrictJSON.object(text, else: .malformed)["keys"], keys.count <= 64 else {
+            throw .malformed
+        }
+        guard let set = try? JSONDecoder().decode(JWKSet.self, from: Data(text)) else { throw .malformed }
+        self = set
     }
 
     /// Writes `{"keys": […]}`.

@@ -153,6 +153,9 @@ public enum JSONValue: Codable, Sendable {
         return marks
     }
 
+    /// The value without white space, members in the order of their names; nil for a number that JSON has no word for.
+    public var compactText: String? { (try? encodeCompactly(self)).map { String(decoding: $0, as: UTF8.self) } }
+
     /// The text of a string.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 }

@@ -29,6 +29,12 @@ public struct UnverifiedJWT: Sendable {
     let signature: [UInt8]
     let signingInput: [UInt8]
 
+    /// The `iss` that the token claims: whose keys to look for.
+    public var unverifiedIssuer: String? { unverifiedClaims?["iss"]?.string }
+
+    /// All that the token claims, to refuse it without a look at any key; nil when it cannot be read in one way.
+    public var unverifiedClaims: [String: JSONValue]? { try? StrictJSON.object(payload, else: .invalidClaims) }
+
     /// Checks type, key, algorithm and signature, then that the payload is a JSON object that can be read in one way.
     ///
     /// `key` finds a key by the token's `kid`; the algorithm is that of the key it returns.

@@ -49,6 +49,13 @@ public struct JSONObject: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
+    /// Adds members that are JSON already, parted by commas, none of which is there yet; nothing if there are none.
+    public mutating func add(members: Substring) {
+        if members.isEmpty { return }
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
+        text.append(contentsOf: members.utf8)
+    }
+
     /// The whole object, in UTF-8.
     public consuming func encoded() -> [UInt8] {
         text.append(UInt8(ascii: "}"))

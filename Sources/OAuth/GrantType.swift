@@ -8,4 +8,6 @@ public enum GrantType: String, CaseIterable, Sendable {
     case password
     /// RFC 7523 section 2.1.
     case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// RFC 8693 section 2.1.
+    case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 }

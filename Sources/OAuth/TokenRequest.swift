@@ -19,6 +19,9 @@ public struct TokenRequest: Sendable {
     /// `device_name`: what people call it.
     public let deviceName: String?
 
+    /// What RFC 8693 section 2.1 has beside these.
+    public let exchange: TokenExchangeParameters
+
     /// The request that the parameters make.
     public init(_ parameters: FormParameters) {
         grantType = parameters["grant_type"]
@@ -30,5 +33,6 @@ public struct TokenRequest: Sendable {
         password = parameters["password"]
         deviceID = parameters["device_id"]
         deviceName = parameters["device_name"]
+        exchange = TokenExchangeParameters(parameters)
     }
 }

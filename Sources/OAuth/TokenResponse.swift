@@ -54,6 +54,8 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
     public var issuedAt: Int64
     /// The `exp` of the access token.
     public var expiresAt: Int64
+    /// What `access_token` is, in the answer to a token exchange (RFC 8693 section 2.2.1).
+    public var issuedTokenType: String?
     /// From when the app should refresh.
     public var refreshAfter: Int64?
     /// The session.
@@ -84,6 +86,7 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
         case refreshToken = "refresh_token"
         case scope
         case issuedAt = "issued_at"
+        case issuedTokenType = "issued_token_type"
         case expiresAt = "expires_at"
         case refreshAfter = "refresh_after"
         case sessionID = "session_id"
@@ -105,6 +108,7 @@ extension TokenResponse {
         members.add("expires_at", expiresAt)
         members.add("expires_in", expiresIn)
         members.add("issued_at", issuedAt)
+        members.add("issued_token_type", issuedTokenType)
         members.add("refresh_after", refreshAfter)
         members.add("refresh_token", refreshToken)
         members.add("scope", scope)

@@ -66,7 +66,10 @@ extension PostgresStore {
                 ended += sessions.count
                 events += edited.events(sessions, by: ending)
             }
-            if effect.deletes { transaction.add(UserSQL.delete(old.id)) }
+            if effect.deletes {
+                transaction.add(IdentitySQL.delete(of: old.id))
+                transaction.add(UserSQL.delete(old.id))
+            }
             for statement in EventSQL.insert(events, catalogue) { transaction.add(statement) }
             return .done(outcome, endedSessions: ended)
         }

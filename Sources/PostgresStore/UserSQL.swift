@@ -27,7 +27,8 @@ enum UserSQL {
             """
             INSERT INTO users (username_key, \(UserColumns.all.list))
             VALUES ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint, $10::text,
-                $11::bigint, $12::text, $13::text, $14::bigint, $15::text, $16::bytea, $17::bigint, $18::bigint, $19::bigint, $20::bigint, $21::bigint)
+                $11::bigint, $12::text, $13::text, $14::bigint, $15::text, $16::bytea, $17::bigint, $18::bigint, $19::bigint, $20::bigint,
+                $21::bigint, $22::text)
             ON CONFLICT (username_key) DO NOTHING
             """
         ) { row in write(user, to: &row) }
@@ -43,7 +44,8 @@ enum UserSQL {
                 admin_disabled_at = $11::bigint, admin_disabling_note = $12::text, user_disabling = $13::text,
                 user_disabled_at = $14::bigint, user_disabling_note = $15::text, reset_secret_hash = $16::bytea,
                 reset_expires_at = $17::bigint, created_at = $18::bigint, wrong_passwords = $19::bigint,
-                wrong_password_at = $20::bigint, locked_until = $21::bigint, revision = revision + 1
+                wrong_password_at = $20::bigint, locked_until = $21::bigint, claims = $22::text,
+                revision = revision + 1
             WHERE id = $2::uuid
             """
         ) { row in write(user, to: &row) }

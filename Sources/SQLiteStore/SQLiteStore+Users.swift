@@ -58,7 +58,10 @@ extension SQLiteStore {
                 ended += sessions.count
                 events += edited.events(sessions, by: ending)
             }
-            if effect.deletes { try connection.execute(UserRow.delete, stored.number) }
+            if effect.deletes {
+                try connection.execute(IdentityRow.deleteOfUser, stored.user.id)
+                try connection.execute(UserRow.delete, stored.number)
+            }
             try EventRow.insert(events, in: transaction)
             return .done(outcome, endedSessions: ended)
         }

@@ -1,5 +1,7 @@
 internal import Cryptography
 public import Endpoints
+internal import Federation
+internal import HTTPClient
 public import Sessions
 public import Telemetry
 
@@ -21,6 +23,7 @@ public struct Application: Sendable {
 
     private let logger: Logger
     private let doorLimits: DoorLimits
+    private let identityProviders: IdentityProviders?
 
     /// Opens the database, makes what a new one needs, and reads the keys. Nothing is hashed here and no session is
     /// read, so that a start takes milliseconds however much the database holds.
@@ -75,6 +78,12 @@ public struct Application: Sendable {
             proofs: configuration.dpop.policy, guessPolicy: configuration.limits.guesses,
             passwordRules: configuration.limits.passwords
         )
+        identityProviders =
+            configuration.identityProviders.isEmpty
+            ? nil
+            : IdentityProviders(
+                configuration.identityProviders, client: HTTPClient(), clock: context.clock, metrics: metrics,
+                logger: surroundings.logger)
         rootKeySource = source
         let firstStart = FirstStart(context: context)
         try await firstStart.checkSettings(absoluteMaximum: absoluteMaximum)
@@ -102,7 +111,7 @@ public struct Application: Sendable {
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
             context: context, metrics: metrics, logger: logger, doorLimits: doorLimits, backups: backups,
-            isStopping: isStopping)
+            identityVerifier: identityProviders, isStopping: isStopping)
     }
 
     /// Waits for what was asked and lets go of the database.

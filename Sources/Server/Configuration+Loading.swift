@@ -79,7 +79,9 @@ extension Configuration {
                 problems.append("\(name): unknown key \(path)" + Self.hint(path, known))
                 continue
             }
-            if !key.set(&self, value) {
+            if case .objects(let entries) = value, key.path == ConfigurationKey.identityProviders.path {
+                identityProviders = ProviderEntry.providers(entries) { problems.append("\(name): \($0)") }
+            } else if !key.set(&self, value) {
                 problems.append("\(name): \(path) must be \(key.expectation), not \(value)")
             }
         }

@@ -1,5 +1,6 @@
 public import Cryptography
 public import Endpoints
+public import Federation
 public import HTTP
 public import Sessions
 public import Sockets
@@ -164,6 +165,8 @@ public struct Configuration: Hashable, Sendable {
     public var sessions = Sessions()
     /// What proofs of possession have to be like.
     public var dpop = DPoP()
+    /// Who may vouch for users.
+    public var identityProviders: [IdentityProvider] = []
     /// A limit for everything that a client can make grow or wait.
     public var limits = ServerLimits()
     /// How fast the rows of what is over leave the database, and when.

@@ -12,6 +12,10 @@ public enum ConfigurationValue: Hashable, Sendable {
     case string(String)
     /// A list of texts.
     case list([String])
+    /// A list of objects.
+    case objects([[String: ConfigurationValue]])
+    /// An object in one of those.
+    case object([String: ConfigurationValue])
     /// Something that no key takes; the word says what it is.
     case other(String)
 }
@@ -25,6 +29,8 @@ extension ConfigurationValue: CustomStringConvertible {
         case .integer(let value): "\(value)"
         case .string(let value): "\"\(value)\""
         case .list(let values): "[" + values.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+        case .objects: "a list of objects"
+        case .object: "an object"
         case .other(let word): word
         }
     }
@@ -64,8 +70,27 @@ struct ConfigurationDocument: Decodable {
         if let value = try? container.decode(String.self, forKey: key) { return .string(value) }
         if (try? container.decode(Double.self, forKey: key)) != nil { return .other("a fraction") }
         if let value = try? container.decode([String].self, forKey: key) { return .list(value) }
-        if (try? container.nestedUnkeyedContainer(forKey: key)) != nil { return .other("a list") }
-        return .other("an object")
+        guard var list = try? container.nestedUnkeyedContainer(forKey: key) else { return .other("an object") }
+        var objects: [[String: ConfigurationValue]] = []
+        while !list.isAtEnd {
+            guard let object = try? list.nestedContainer(keyedBy: Key.self) else { return .other("a list") }
+            objects.append(members(of: object))
+        }
+        return .objects(objects)
+    }
+
+    /// The members of an object in a list, and of objects in it.
+    private static func members(of object: KeyedDecodingContainer<Key>) -> [String: ConfigurationValue] {
+        var members: [String: ConfigurationValue] = [:]
+        for key in object.allKeys {
+            if let inner = try? object.nestedContainer(keyedBy: Key.self, forKey: key) {
+                members[key.stringValue] = .object(
+                    Dictionary(uniqueKeysWithValues: inner.allKeys.map { ($0.stringValue, value(in: inner, $0)) }))
+            } else {
+                members[key.stringValue] = value(in: object, key)
+            }
+        }
+        return members
     }
 
     /// The document that JSON5 text spells; throws one sentence.

@@ -191,6 +191,9 @@ extension User.Profile {
     /// The longest member, in bytes of UTF-8.
     static let lengthMax = 256
 
+    /// Whether every member can stand in a profile.
+    public var isSound: Bool { problem == nil }
+
     /// What is wrong with the profile, if anything.
     var problem: ServiceError? {
         let texts = [

@@ -19,7 +19,8 @@ public struct Administration: Sendable {
 
     /// Makes a user; without a password, one who cannot log in by password.
     public func createUser(
-        username: String, password: String?, profile: User.Profile, offlineSessionMax: Duration?, by origin: Origin
+        username: String, password: String?, profile: User.Profile, offlineSessionMax: Duration?,
+        claims: UserClaims? = nil, by origin: Origin
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
         if let problem = Self.problem(withUsername: username) ?? profile.problem { throw problem }
@@ -28,9 +29,10 @@ public struct Administration: Sendable {
         }
         let hash: String?
         if let password { hash = try await context.passwords.hash(password) } else { hash = nil }
-        let user = User(
+        var user = User(
             id: Identifier(random: context.random), username: Text.normalized(username), profile: profile,
             passwordHash: hash, offlineSessionMax: offlineSessionMax, createdAt: now)
+        user.claims = claims
         let isNew = try await tokens.inStore { () async throws(StoreError) in
             try await store.insertUser(user, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)])
         }

@@ -13,6 +13,8 @@ public struct AuditEvent: Hashable, Sendable {
         case userCreated = "user_created"
         case userChanged = "user_changed"
         case userDeleted = "user_deleted"
+        case identityLinked = "identity_linked"
+        case identityUnlinked = "identity_unlinked"
         case passwordChanged = "password_changed"
         case passwordResetRequested = "password_reset_requested"
         case clientCreated = "client_created"

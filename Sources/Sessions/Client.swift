@@ -22,6 +22,8 @@ public struct Client: Hashable, Sendable, Identifiable {
         case password
         /// An assertion signed by the key of a device (RFC 7523).
         case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        /// An ID token of an identity provider (RFC 8693).
+        case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     }
 
     /// Where the refresh token travels.

@@ -26,6 +26,8 @@ struct RollingToken: Decodable, Hashable, Sendable {
     var confirmation: Confirmation?
     /// The refresh token, for clients that keep one string (seed 003).
     var refreshToken: String?
+    /// Members that an admin has given the user; written, and not read.
+    var ownClaims: Substring?
 
     enum CodingKeys: String, CodingKey {
         case issuer = "iss"
@@ -67,6 +69,7 @@ struct RollingToken: Decodable, Hashable, Sendable {
         claims.add("scope", scope)
         claims.add("sid", sessionID)
         claims.add("sub", subject)
+        if let ownClaims { claims.add(members: ownClaims) }
         return claims.encoded()
     }
 }
@@ -88,8 +91,8 @@ struct RollingTokenIssuer: Sendable {
 
     /// A token for a session, until `expiry`.
     func issue(
-        for session: Session, scope: Scope, refreshAfter: Duration, refreshToken: String?, at now: Instant,
-        expiry: Instant
+        for session: Session, scope: Scope, refreshAfter: Duration, refreshToken: String?, ownClaims: Substring?,
+        at now: Instant, expiry: Instant
     ) throws(ServiceError) -> String {
         try sign(
             RollingToken(
@@ -99,8 +102,8 @@ struct RollingTokenIssuer: Sendable {
                 deviceID: session.device.id, authenticatedAt: session.startedAt.secondsSinceEpoch, scope: scope.claim,
                 authenticationMethods: session.authenticationMethods.isEmpty ? nil : session.authenticationMethods,
                 refreshAfter: (now + refreshAfter).secondsSinceEpoch,
-                confirmation: session.keyThumbprint.map(RollingToken.Confirmation.init), refreshToken: refreshToken),
-            at: now)
+                confirmation: session.keyThumbprint.map(RollingToken.Confirmation.init), refreshToken: refreshToken,
+                ownClaims: ownClaims), at: now)
     }
 
     /// A token that a client gets for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).

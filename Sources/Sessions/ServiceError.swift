@@ -12,6 +12,10 @@ public enum ServiceError: Error, Hashable, Sendable {
     case refused(RefusalReason)
     /// Unknown user or wrong password: the same answer, equally slow.
     case invalidCredentials
+    /// An ID token that is not taken, and why: nothing of it is secret from who holds it.
+    case identityRefused(IdentityRefusal)
+    /// The identity provider does not answer, and what is remembered of it does not suffice. Try again.
+    case identityProviderUnavailable
     /// The right password, but logins are off.
     case loginRefused(RefusalReason)
     /// A rolling token that is not accepted (RFC 6750 section 3.1), and why, where the reason may be told.

@@ -313,6 +313,27 @@ public protocol Store: Sendable {
         _ digest: [UInt8], _ change: @escaping @Sendable (inout ForeignTokenChange) -> Outcome
     ) async throws(StoreError) -> Outcome?
 
+    /// The identity of that name, and with it whose it is.
+    func identity(_ key: Identity.Key) async throws(StoreError) -> Identity?
+
+    /// The identities of a user, by provider and subject. They go with the user.
+    func identities(of userID: Identifier<User>) async throws(StoreError) -> [Identity]
+
+    /// Adds an identity to a user who is there, or together with `newUser`. All or nothing.
+    func insertIdentity(_ insertion: IdentityInsertion) async throws(StoreError) -> IdentityInsertion.Outcome
+
+    /// Removes an identity of a user. False: the user has no such identity; nothing was written.
+    func deleteIdentity(
+        _ key: Identity.Key, of userID: Identifier<User>, events: [AuditEvent]
+    ) async throws(StoreError) -> Bool
+
+    /// Every identity, by provider and subject: up to `limit` of those after `cursor`. Fewer than `limit` is the end.
+    func identities(after cursor: Identity.Key?, limit: Int) async throws(StoreError) -> [Identity]
+
+    /// Adds each identity. One that the store has is kept as it is; one whose user is not there is left out. All in one
+    /// transaction; one outcome for each, in order.
+    func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome]
+
     /// Whether the store can commit at present.
     func ping() async throws(StoreError)
 }

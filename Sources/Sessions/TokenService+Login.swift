@@ -73,7 +73,7 @@ extension TokenService {
     }
 
     /// Starts a session, and ends the one that it replaces on the same device.
-    private func start(
+    func start(
         _ request: LoginRequest, userID: Identifier<User>, verified passwordHash: String?,
         authenticationMethods: [String], from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {

@@ -36,6 +36,8 @@ public struct ServiceContext: Sendable {
     let foreignTokens = ForeignTokenPresence()
     /// Assertions of device keys that were used, for as long as they are good.
     let deviceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
+    /// ID tokens that were used, for as long as they are good.
+    let identityTokens = ReplayCache(longest: TokenService.identityTokenAgeMax)
     /// Takes proofs of possession.
     public let proofs: ProofJudge
 
@@ -98,7 +100,8 @@ public struct TokenService: Sendable {
         let isSingle = client.tokenStyle == .single
         let accessToken = try rollingTokens.issue(
             for: session, scope: scope, refreshAfter: lifetimes.refreshAfter,
-            refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, at: now, expiry: expiry)
+            refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, ownClaims: user.claims?.members, at: now,
+            expiry: expiry)
         return TokenGrant(
             accessToken: accessToken, refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken, scope: scope,
             issuedAt: now,

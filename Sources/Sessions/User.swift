@@ -99,6 +99,8 @@ public struct User: Hashable, Sendable, Identifiable {
     public var passwordReset: PasswordReset?
     /// Wrong passwords since the last right one; nil: none.
     public var wrongPasswords: WrongPasswords?
+    /// What an admin has said of the user, for every rolling token; nil: nothing.
+    public var claims: UserClaims?
     /// When the account was made.
     public let createdAt: Instant
 

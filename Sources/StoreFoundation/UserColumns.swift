@@ -7,7 +7,7 @@ public enum UserColumns {
         "id", "username", "email", "phone_number", "display_name", "country", "password_hash",
         "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
         "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
-        "created_at", "wrong_passwords", "wrong_password_at", "locked_until")
+        "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims")
 
     /// Reads the columns of a user; the id must be the one that is `known`.
     public static func read(
@@ -33,6 +33,7 @@ public enum UserColumns {
             offlineSessionMax: offlineSessionMax, disabledByAdmin: disabledByAdmin, disabledByUser: disabledByUser,
             passwordReset: passwordReset, createdAt: row.instant())
         if row.isNull { row.skip(3) } else { user.wrongPasswords = readWrongPasswords(&row) }
+        user.claims = row.optionalText().map { UserClaims(stored: $0) }
         return user
     }
 
@@ -74,6 +75,7 @@ public enum UserColumns {
         row.add(user.wrongPasswords.map { Int64($0.count) })
         row.add(user.wrongPasswords?.lastAt)
         row.add(user.wrongPasswords?.lockedUntil)
+        row.add(user.claims?.json)
     }
 
     /// A LIKE pattern, escaped with a backslash, for texts that contain `text` as it stands.

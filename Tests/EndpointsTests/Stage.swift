@@ -38,12 +38,13 @@ struct Stage: Sendable {
 
     /// Gives `body` a new server with the client `mobile` and the user `anna`.
     static func with(
-        proofs: ProofPolicy = ProofPolicy(), _ body: (Stage) async throws -> Void
+        proofs: ProofPolicy = ProofPolicy(), identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil,
+        _ body: (Stage) async throws -> Void
     ) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         do {
-            let stage = try await Stage(folder: path, proofs: proofs)
+            let stage = try await Stage(folder: path, proofs: proofs, identities: identities)
             try await body(stage)
             stage.expectNoSecretsInLog()
             await stage.store.close()
@@ -54,7 +55,9 @@ struct Stage: Sendable {
         try FileManager.default.removeItem(atPath: path)
     }
 
-    private init(folder: String, proofs: ProofPolicy) async throws {
+    private init(
+        folder: String, proofs: ProofPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?
+    ) async throws {
         let surroundings = Surroundings()
         self.surroundings = surroundings
         let clock = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
@@ -80,13 +83,13 @@ struct Stage: Sendable {
         let key = try await administration.createAdminKey(name: "test", by: .system).1
         adminKey = key
         surroundings.secrets.withLock { $0 = [key, Self.password] }
+        let logger = Logger(
+            level: .debug,
+            sink: LogSink { line in surroundings.log.withLock { $0.append(String(decoding: line, as: UTF8.self)) } },
+            clock: { 0 })
         endpoints = Endpoints(
-            context: context, metrics: MetricsRegistry(),
-            logger: Logger(
-                level: .debug,
-                sink: LogSink { line in
-                    surroundings.log.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
-                }, clock: { 0 }),
+            context: context, metrics: MetricsRegistry(), logger: logger,
+            identityVerifier: identities?(clock, logger),
             isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
     }
 

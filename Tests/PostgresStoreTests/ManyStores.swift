@@ -128,5 +128,31 @@ final class ManyStores: Store {
         _ digest: [UInt8], _ change: @escaping @Sendable (inout ForeignTokenChange) -> Outcome
     ) async throws(StoreError) -> Outcome? { try await next.updateForeignToken(digest, change) }
 
+    func identity(_ key: Identity.Key) async throws(StoreError) -> Identity? {
+        try await next.identity(key)
+    }
+
+    func identities(of userID: Identifier<User>) async throws(StoreError) -> [Identity] {
+        try await next.identities(of: userID)
+    }
+
+    func insertIdentity(_ insertion: IdentityInsertion) async throws(StoreError) -> IdentityInsertion.Outcome {
+        try await next.insertIdentity(insertion)
+    }
+
+    func deleteIdentity(
+        _ key: Identity.Key, of userID: Identifier<User>, events: [AuditEvent]
+    ) async throws(StoreError) -> Bool {
+        try await next.deleteIdentity(key, of: userID, events: events)
+    }
+
+    func identities(after cursor: Identity.Key?, limit: Int) async throws(StoreError) -> [Identity] {
+        try await next.identities(after: cursor, limit: limit)
+    }
+
+    func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importIdentities(identities)
+    }
+
     func ping() async throws(StoreError) { try await next.ping() }
 }

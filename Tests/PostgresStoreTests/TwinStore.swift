@@ -185,6 +185,34 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.updateForeignToken(digest, change) }
     }
 
+    func identity(_ key: Identity.Key) async throws(StoreError) -> Identity? {
+        try await both { (store) async throws(StoreError) in try await store.identity(key) }
+    }
+
+    func identities(of userID: Identifier<User>) async throws(StoreError) -> [Identity] {
+        try await both { (store) async throws(StoreError) in try await store.identities(of: userID) }
+    }
+
+    func insertIdentity(_ insertion: IdentityInsertion) async throws(StoreError) -> IdentityInsertion.Outcome {
+        try await both { (store) async throws(StoreError) in try await store.insertIdentity(insertion) }
+    }
+
+    func deleteIdentity(
+        _ key: Identity.Key, of userID: Identifier<User>, events: [AuditEvent]
+    ) async throws(StoreError) -> Bool {
+        try await both { (store) async throws(StoreError) in
+            try await store.deleteIdentity(key, of: userID, events: events)
+        }
+    }
+
+    func identities(after cursor: Identity.Key?, limit: Int) async throws(StoreError) -> [Identity] {
+        try await both { (store) async throws(StoreError) in try await store.identities(after: cursor, limit: limit) }
+    }
+
+    func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importIdentities(identities) }
+    }
+
     func ping() async throws(StoreError) {
         try await both { (store) async throws(StoreError) in try await store.ping() }
     }

@@ -78,7 +78,8 @@ struct ConfigurationTests {
             ["server.tls_certificate", "server.tls_key"],
             ["server.admin_tls_certificate", "server.admin_tls_key", "server.admin_client_ca"],
         ]
-        for key in ConfigurationKey.all {
+        // A list of objects is for the file alone.
+        for key in ConfigurationKey.all where key.path != "identity_providers" {
             var text = others[key.path] ?? ""
             if case .integer(let number) = key.get(Configuration()) { text = "\(number + 1)" }
             var sources = Configuration.Sources()

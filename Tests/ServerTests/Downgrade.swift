@@ -14,6 +14,8 @@ enum Downgrade {
         ALTER TABLE users DROP COLUMN wrong_passwords;
         ALTER TABLE users DROP COLUMN wrong_password_at;
         ALTER TABLE users DROP COLUMN locked_until;
+        ALTER TABLE users DROP COLUMN claims;
+        DROP TABLE identities;
         DELETE FROM schema_migrations WHERE version > 1
         """
 }

@@ -1,0 +1,71 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `grant_type=urn:ietf:params:oauth:grant-type:token-exchange` (RFC 8693): an identity provider's ID token for a session,
+    /// for clients that name the grant.
+    func tokenExchangeGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response
+    {
+        let client = try await client(identity)
+        guard client.grantTypes.contains(.tokenExchange) else { throw ServiceError.unauthorizedClient }
+        let exchange = request.exchange
+        guard let subject = exchange.subjectToken else { throw RequestProblem.invalid("subject_token", "is missing") }
+        guard let subjectType = exchange.subjectTokenType else {
+            throw RequestProblem.invalid("subject_token_type", "is missing")
+        }
+        guard subjectType == TokenExchangeParameters.TokenType.idToken.rawValue else {
+            throw RequestProblem.invalid(
+                "subject_token_type", "must be \(TokenExchangeParameters.TokenType.idToken.rawValue)")
+        }
+        // Section 2.1: it must not stand without the token; and nobody acts for another here.
+        if exchange.actorToken != nil || exchange.actorTokenType != nil {
+            throw RequestProblem.invalid("actor_token", "is not supported")
+        }
+        let target = [exchange.resource, exchange.audience].compactMap { $0 }
+        guard target.allSatisfy({ $0 == context.audience }) else { throw RequestProblem.unknownTarget }
+        let type = try requestedType(exchange, client)
+        if let nonce = exchange.nonce, !Text.isValid(nonce, lengthMax: 512) {
+            throw RequestProblem.invalid("nonce", "must have 1 to 512 bytes and no control characters")
+        }
+        let login = LoginRequest(
+            clientID: client.id, device: try request.device(else: madeUpDeviceID()),
+            scope: try request.requestedScope(), keyThumbprint: call.provenKey)
+        return try await logIn(
+            login, by: IdentityToken(provider: nil, text: subject, nonce: exchange.nonce), call
+        ) { TokenAnswer.response($0, as: type) }
+    }
+
+    /// What is to be issued: an access token, if nothing else is asked for.
+    private func requestedType(
+        _ exchange: TokenExchangeParameters, _ client: Client
+    ) throws -> TokenExchangeParameters.TokenType {
+        guard let name = exchange.requestedTokenType else { return .accessToken }
+        switch TokenExchangeParameters.TokenType(rawValue: name) {
+        case .accessToken?: return .accessToken
+        case .refreshToken? where client.tokenStyle == .separate: return .refreshToken
+        default: throw RequestProblem.invalid("requested_token_type", "cannot be issued to this client")
+        }
+    }
+
+    /// Logs in by an ID token, and writes the answer: what `/oauth/token` and `/v1/login` share.
+    func logIn(
+        _ request: LoginRequest, by token: IdentityToken, _ call: Call, answer: (TokenGrant) -> Response
+    ) async throws(ServiceError) -> Response {
+        do throws(ServiceError) {
+            guard let identityVerifier else { throw .identityRefused(.unknownProvider) }
+            let grant = try await doors.identity(from: call.caller) { () async throws(ServiceError) in
+                let identity = try await tokens.identity(of: token, by: identityVerifier, from: call.origin)
+                let name = "\(identity.key.provider)\0\(identity.key.subject)"
+                try doors.admitLogin(username: name, deviceID: request.device.id)
+                return try await tokens.login(request, as: identity, from: call.origin)
+            }
+            let response = answer(grant)
+            metrics.countLogin()
+            return response
+        } catch {
+            metrics.countLogin(failing: error)
+            throw error
+        }
+    }
+}

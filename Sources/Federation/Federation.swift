@@ -1,0 +1,107 @@
+// Federation: whom the identity providers of the configuration vouch for.
+//
+// Owns the checks of an ID token (OpenID Connect Core section 3.1.3.7, RFC 8725), the providers' keys and how they are
+// fetched, and what of a token's claims becomes a profile. It must not know what a user or a session is to the store, nor how
+// a token came here: `Sessions` makes users of identities, `Endpoints` reads requests.
+//
+// Every URL that is fetched stands in the configuration, or in a discovery document at the same origin.
+//
+// Reading order: IdentityProvider, IdentityProviders, IDToken, ProviderKeys, ProviderDocuments.
+
+public import HTTPClient
+internal import JOSE
+public import Sessions
+public import Telemetry
+
+/// The identity providers of the configuration.
+public struct IdentityProviders: IdentityVerifier {
+    private struct Member: Sendable {
+        let provider: IdentityProvider
+        let keys: ProviderKeys
+    }
+
+    private let members: [Member]
+    private let clock: WallClock
+    private let taken: [String: Counter]
+    private let refused: [IdentityRefusal: Counter]
+    private let unavailable: Counter
+
+    /// The providers, none of whose names stands twice.
+    public init(
+        _ providers: [IdentityProvider], client: HTTPClient, clock: WallClock, metrics: MetricsRegistry, logger: Logger
+    ) {
+        let names = providers.map(\.name)
+        let fetches = metrics.counters(
+            "sojourn_identity_key_fetches_total", help: "Fetches of an identity provider's keys, by what they came to.",
+            labels: [MetricLabel("provider", values: names), MetricLabel("outcome", values: FetchProblem.words)])
+        members = providers.map { provider in
+            Member(
+                provider: provider,
+                keys: ProviderKeys(
+                    provider, clock: clock,
+                    fetch: { () async throws(FetchProblem) in try await ProviderDocuments(provider, client).keys() },
+                    note: { problem in
+                        fetches[provider.name, problem?.word ?? "fetched"].increment()
+                        guard let problem else { return }
+                        logger.warning(
+                            "the keys of an identity provider cannot be fetched",
+                            ["provider": .string(provider.name), "cause": .string(problem.sentence)])
+                    }))
+        }
+        self.clock = clock
+        let tokens = metrics.counters(
+            "sojourn_identity_tokens_total", help: "ID tokens that were taken, by provider.",
+            labels: [MetricLabel("provider", values: names)])
+        taken = Dictionary(uniqueKeysWithValues: names.map { ($0, tokens[$0]) })
+        let refusals = metrics.counters(
+            "sojourn_identity_tokens_refused_total", help: "ID tokens that were not taken, by the reason.",
+            labels: [MetricLabel("reason", values: IdentityRefusal.allCases.map(\.rawValue) + ["unavailable"])])
+        refused = Dictionary(uniqueKeysWithValues: IdentityRefusal.allCases.map { ($0, refusals[$0.rawValue]) })
+        unavailable = refusals["unavailable"]
+    }
+
+    /// See `IdentityVerifier`.
+    public func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity {
+        do throws(ServiceError) {
+            let identity = try await check(token)
+            taken[identity.key.provider]?.increment()
+            return identity
+        } catch {
+            if case .identityRefused(let reason) = error {
+                refused[reason]?.increment()
+            } else {
+                unavailable.increment()
+            }
+            throw error
+        }
+    }
+
+    private func check(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity {
+        let unverified: UnverifiedJWT
+        do throws(JWTError) { unverified = try JWT.parse(token.text) } catch {
+            throw .identityRefused(error == .unsupportedAlgorithm ? .algorithm : .malformed)
+        }
+        let member = try member(token.provider, issuer: unverified.unverifiedIssuer)
+        guard member.provider.algorithms.contains(unverified.header.alg) else { throw .identityRefused(.algorithm) }
+        // What is old, or somebody else's, makes nobody fetch a key.
+        let unbelieved = try IDToken(unverified.unverifiedClaims, of: member.provider)
+        try unbelieved.check(nonce: token.nonce, at: clock.now)
+        guard let key = try await member.keys.key(unverified.header.kid) else { throw .identityRefused(.unknownKey) }
+        let verified: VerifiedJWT
+        do throws(JWTError) { verified = try unverified.verify(using: { _ in key }, type: .jwtOrAbsent) } catch {
+            switch error {
+            case .algorithmMismatch: throw .identityRefused(.algorithm)
+            case .invalidSignature: throw .identityRefused(.signature)
+            default: throw .identityRefused(.malformed)
+            }
+        }
+        return try unbelieved.identity(payload: verified.payload)
+    }
+
+    /// The provider with that name; without one the only one with that issuer.
+    private func member(_ name: String?, issuer: String?) throws(ServiceError) -> Member {
+        let found = members.filter { name == nil ? $0.provider.issuer == issuer : $0.provider.name == name }
+        guard found.count == 1, let member = found.first else { throw .identityRefused(.unknownProvider) }
+        return member
+    }
+}

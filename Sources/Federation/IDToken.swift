@@ -1,0 +1,149 @@
+internal import Cryptography
+internal import JOSE
+internal import Sessions
+
+/// The claims of an ID token (OpenID Connect Core section 2), checked for what makes them one.
+struct IDToken: Sendable {
+    private let claims: [String: JSONValue]
+    private let provider: IdentityProvider
+    private let key: Identity.Key
+    private let expiry: Int64
+    private let issuedAt: Int64
+
+    /// Reads what every ID token has. Nothing of it may be believed before its signature.
+    init(_ claims: [String: JSONValue]?, of provider: IdentityProvider) throws(ServiceError) {
+        guard let claims else { throw .identityRefused(.malformed) }
+        guard claims["iss"]?.string == provider.issuer else { throw .identityRefused(.issuer) }
+        // A logout token, or an access token of Keycloak's: the same key, issuer and audience, and no ID token.
+        guard claims["events"] == nil, claims["typ"] == nil || claims["typ"]?.string == "ID",
+            let expiry = claims["exp"]?.seconds, let issuedAt = claims["iat"]?.seconds,
+            claims["nbf"] == nil || claims["nbf"]?.seconds != nil
+        else { throw .identityRefused(.malformed) }
+        guard let subject = claims["sub"]?.string, let key = Identity.Key(provider: provider.name, subject: subject)
+        else { throw .identityRefused(.subject) }
+        self.claims = claims
+        self.provider = provider
+        self.key = key
+        self.expiry = expiry
+        self.issuedAt = issuedAt
+    }
+
+    /// Checks for whom the token is, and when.
+    func check(nonce: String?, at now: Instant) throws(ServiceError) {
+        try checkAudience()
+        let (now, leeway) = (now.secondsSinceEpoch, IdentityProvider.leeway)
+        guard now - leeway < expiry else { throw .identityRefused(.expired) }
+        guard now < goodUntil else { throw .identityRefused(.tooOld) }
+        guard issuedAt <= now + leeway, (claims["nbf"]?.seconds ?? 0) <= now + leeway else {
+            throw .identityRefused(.notYet)
+        }
+        try check(nonce: nonce)
+    }
+
+    /// One of the audiences is ours, and so is the party that asked for the token, where it is named or could be another.
+    private func checkAudience() throws(ServiceError) {
+        let audiences: [String]
+        switch claims["aud"] {
+        case .string(let only): audiences = [only]
+        case .array(let values):
+            audiences = values.compactMap(\.string)
+            guard audiences.count == values.count else { throw .identityRefused(.audience) }
+        default: throw .identityRefused(.audience)
+        }
+        guard audiences.contains(where: provider.audiences.contains) else { throw .identityRefused(.audience) }
+        if audiences.count > 1 || claims["azp"] != nil {
+            guard let party = claims["azp"]?.string, provider.audiences.contains(party) else {
+                throw .identityRefused(.audience)
+            }
+        }
+    }
+
+    private func check(nonce: String?) throws(ServiceError) {
+        if provider.nonce == .ignored { return }
+        let expected = nonce.map { provider.nonceForm == .plain ? $0 : Hex.encode(sha256(Array($0.utf8))) }
+        let isMissing = expected == nil && provider.nonce == .required
+        guard !isMissing, claims["nonce"] == nil || claims["nonce"]?.string != nil, claims["nonce"]?.string == expected
+        else { throw .identityRefused(.nonce) }
+    }
+
+    /// The first second in which the token is refused for its age, by its own word or by ours.
+    private var goodUntil: Int64 {
+        let oldest = issuedAt.addingReportingOverflow(provider.tokenAge.wholeSeconds + IdentityProvider.leeway)
+        let end = expiry.addingReportingOverflow(IdentityProvider.leeway)
+        return min(oldest.overflow ? .max : oldest.partialValue, end.overflow ? .max : end.partialValue)
+    }
+
+    /// Whom the token is about, after its signature was found to be right over `payload`.
+    func identity(payload: [UInt8]) throws(ServiceError) -> ExternalIdentity {
+        let provenEmail = claims["email_verified"]?.isTrue == true ? claims["email"]?.string : nil
+        return ExternalIdentity(
+            key, username: username(provenEmail: provenEmail), profile: profile,
+            linkingEmail: provider.linksByProvenEmail ? provenEmail : nil, authenticationMethods: methods,
+            tokenID: Hex.encode(sha256(payload)),
+            goodUntil: Instant(secondsSinceEpoch: goodUntil))
+    }
+
+    /// What looks like an address of somebody is taken only if it was proven.
+    private func username(provenEmail: String?) -> String? {
+        guard let name = text(provider.claims.username),
+            Text.isValid(Text.normalized(name), lengthMax: User.usernameLengthMax)
+        else { return nil }
+        return name.contains("@") && name != provenEmail ? nil : name
+    }
+
+    /// Each claim that can stand in a profile; the provider's mistakes keep nobody out.
+    private var profile: User.Profile {
+        var profile = User.Profile()
+        func take(_ member: WritableKeyPath<User.Profile, String?>, _ claim: String?, unless denial: String? = nil) {
+            guard let text = text(claim), denial.map({ claims[$0]?.isTrue != false }) ?? true else { return }
+            var tried = profile
+            tried[keyPath: member] = text
+            if tried.isSound { profile = tried }
+        }
+        take(\.email, provider.claims.email, unless: "email_verified")
+        take(\.phoneNumber, provider.claims.phoneNumber, unless: "phone_number_verified")
+        take(\.displayName, provider.claims.displayName)
+        take(\.country, provider.claims.country)
+        return profile
+    }
+
+    /// RFC 8176: what the provider says of how it authenticated, if it can stand in our tokens. Nothing is added: no method of
+    /// the RFC means that somebody else has looked.
+    private var methods: [String] {
+        guard case .array(let values)? = claims["amr"], values.count <= 8 else { return [] }
+        let methods = values.compactMap(\.string).filter {
+            (1...32).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        }
+        return methods.count == values.count ? methods : []
+    }
+
+    /// The text of a claim; of several, as Azure AD B2C has `emails`, the first.
+    private func text(_ claim: String?) -> String? {
+        switch claim.flatMap({ claims[$0] }) {
+        case .string(let text): text
+        case .array(let values): values.first?.string
+        default: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// RFC 7519 section 2: a NumericDate may have a fraction.
+    fileprivate var seconds: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .number(let number): Int64(exactly: number.rounded(.down))
+        default: nil
+        }
+    }
+
+    /// Apple writes truth values as texts.
+    fileprivate var isTrue: Bool? {
+        switch self {
+        case .bool(let truth): truth
+        case .string("true"): true
+        case .string("false"): false
+        default: nil
+        }
+    }
+}

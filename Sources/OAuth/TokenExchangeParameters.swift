@@ -1,0 +1,40 @@
+/// The parameters of a token exchange (RFC 8693 section 2.1).
+public struct TokenExchangeParameters: Sendable {
+    /// The types of tokens (RFC 8693 section 3) that have a part in it.
+    public enum TokenType: String, CaseIterable, Sendable {
+        /// An access token.
+        case accessToken = "urn:ietf:params:oauth:token-type:access_token"
+        /// A refresh token.
+        case refreshToken = "urn:ietf:params:oauth:token-type:refresh_token"
+        /// An ID token.
+        case idToken = "urn:ietf:params:oauth:token-type:id_token"
+    }
+
+    /// `subject_token`: who it is about.
+    public let subjectToken: String?
+    /// `subject_token_type`.
+    public let subjectTokenType: String?
+    /// `requested_token_type`.
+    public let requestedTokenType: String?
+    /// `resource`: the URI of the API that the token is for.
+    public let resource: String?
+    /// `audience`: its name.
+    public let audience: String?
+    /// `actor_token`: who acts for the subject.
+    public let actorToken: String?
+    /// `actor_token_type`.
+    public let actorTokenType: String?
+    /// `nonce`: the one in the ID token, as the app knows it. Not of the RFC.
+    public let nonce: String?
+
+    init(_ parameters: FormParameters) {
+        subjectToken = parameters["subject_token"]
+        subjectTokenType = parameters["subject_token_type"]
+        requestedTokenType = parameters["requested_token_type"]
+        resource = parameters["resource"]
+        audience = parameters["audience"]
+        actorToken = parameters["actor_token"]
+        actorTokenType = parameters["actor_token_type"]
+        nonce = parameters["nonce"]
+    }
+}

@@ -1,0 +1,38 @@
+extension Administration {
+    /// The identities of a user.
+    public func identities(of reference: UserReference) async throws(ServiceError) -> [Identity] {
+        let user = try await user(reference)
+        return try await tokens.inStore { () async throws(StoreError) in try await store.identities(of: user.id) }
+    }
+
+    /// Lets a user log in by an identity. True: it is new; false: the user had it before.
+    public func link(
+        _ key: Identity.Key, to reference: UserReference, by origin: Origin
+    ) async throws(ServiceError) -> Bool {
+        let user = try await user(reference)
+        let now = context.clock.now
+        let insertion = IdentityInsertion(
+            Identity(key, userID: user.id, linkedAt: now),
+            events: [AuditEvent(.identityLinked, at: now, by: origin, userID: user.id, reason: key.provider)])
+        switch try await tokens.inStore({ () async throws(StoreError) in try await store.insertIdentity(insertion) }) {
+        case .inserted: return true
+        case .taken(user.id): return false
+        case .taken, .notFirst, .usernameTaken:
+            throw .conflict(code: "identity_taken", detail: "the identity belongs to another user")
+        case .unknownUser: throw .notFound("user")
+        }
+    }
+
+    /// Takes an identity from a user. Sessions go on: end them if they should not.
+    public func unlink(
+        _ key: Identity.Key, from reference: UserReference, by origin: Origin
+    ) async throws(ServiceError) {
+        let user = try await user(reference)
+        let event = AuditEvent(
+            .identityUnlinked, at: context.clock.now, by: origin, userID: user.id, reason: key.provider)
+        let isDone = try await tokens.inStore { () async throws(StoreError) in
+            try await store.deleteIdentity(key, of: user.id, events: [event])
+        }
+        guard isDone else { throw .notFound("identity") }
+    }
+}
