@@ -23,6 +23,15 @@ struct ClientLifeTests {
         #expect(result.status == 0, "\(result.text)")
         #expect(await server.stop() == "")
     }
+
+    /// Each listener is asked for all that its document allows and more, by schemathesis: some thousand requests.
+    @Test("calls that a document allows, and others", arguments: ["public", "admin"])
+    func attack(listener: String) async throws {
+        let server = try await ServerForClients(environment: ["SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_DELAY": "0"])
+        let result = try await server.run("document_attack", [listener])
+        #expect(result.status == 0, "\(result.text)")
+        #expect(await server.stop() == "")
+    }
 }
 
 /// The built program as a server with TLS, whose issuer is where it is reached, and which asks for nonces in proofs of
