@@ -7,7 +7,8 @@ enum Commands {
             DoctorCommand.doctor, HealthCommand.health,
             HealthCommand.version,
         ]
-        + TransferCommands.all + UserCommands.all + SessionCommands.all + ClientCommands.all + SettingsCommands.all
+        + TransferCommands.all + UserCommands.all + IdentityCommands.all + SessionCommands.all + ClientCommands.all
+        + SettingsCommands.all
         + KeyCommands.all
 
     /// What the first words of the others stand for.

@@ -33,6 +33,7 @@ struct Exporter {
             try write(.client, client.members, to: &writer)
         }
         try await writeUsers(to: &writer)
+        try await writeIdentities(to: &writer)
         try await writeSessions(to: &writer)
         try await writeForeignTokens(to: &writer)
         progress.finish()
@@ -53,6 +54,17 @@ struct Exporter {
             progress.show(nil, counts[.user] ?? 0, "users")
             cursor = page.nextCursor
         } while cursor != nil
+    }
+
+    private mutating func writeIdentities(to writer: inout LineWriter) async throws(Failure) {
+        var part: [Identity] = []
+        repeat {
+            let last = part.last?.key
+            part = try await read { () async throws(StoreError) in
+                try await store.identities(after: last, limit: Self.partSize)
+            }
+            for identity in part { try write(.identity, identity.members, to: &writer) }
+        } while part.count == Self.partSize
     }
 
     private mutating func writeSessions(to writer: inout LineWriter) async throws(Failure) {
@@ -112,7 +124,7 @@ extension TransferRecord {
     static func summary(_ counts: [Kind: Int64]) -> String {
         let parts = Kind.counted.compactMap { kind -> String? in
             guard let count = counts[kind], count > 0, kind != .settings else { return nil }
-            return "\(count) \(count == 1 ? String(kind.plural.dropLast()) : kind.plural)"
+            return "\(count) \(count == 1 ? kind.rawValue.replacing("_", with: " ") : kind.plural)"
         }
         return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }

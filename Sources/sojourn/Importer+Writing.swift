@@ -13,6 +13,7 @@ extension Importer {
         var refused: [RefusedLine] = []
         var users: [(line: Int, user: User)] = []
         var sessions: [(line: Int, session: Session)] = []
+        var identities: [(line: Int, identity: Identity)] = []
         var tokens: [(line: Int, token: ForeignTokenLine)] = []
         for (line, record) in batch {
             switch record {
@@ -22,6 +23,7 @@ extension Importer {
             case .settings(let settings): refused += try await write(settings, line: line)
             case .client(let client): refused += try await write(client, line: line)
             case .user(let user): users.append((line, user))
+            case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
             case .foreignToken(let token): tokens.append((line, token))
             }
@@ -31,6 +33,10 @@ extension Importer {
         if !users.isEmpty {
             let outcomes = try await store.importUsers(users.map(\.user))
             refused += note(outcomes, of: users.map { ($0.line, "the username '\($0.user.username)'") })
+        }
+        if !identities.isEmpty {
+            let outcomes = try await store.importIdentities(identities.map(\.identity))
+            refused += note(outcomes, of: identities.map { ($0.line, "the identity '\($0.identity.key.subject)'") })
         }
         if !sessions.isEmpty {
             let outcomes = try await store.importSessions(sessions.map(\.session))

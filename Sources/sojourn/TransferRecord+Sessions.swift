@@ -1,4 +1,5 @@
 import Cryptography
+import JOSE
 import Sessions
 
 extension Device {
@@ -83,6 +84,25 @@ extension TransferLine {
     }
 }
 
+extension Identity {
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        guard let key = Key(provider: try line.text("provider"), subject: try line.text("subject")) else {
+            throw LineProblem("'provider' and 'subject' name no identity")
+        }
+        self.init(key, userID: try line.identifier("user_id"), linkedAt: try line.instant("linked_at"))
+    }
+
+    /// The line of an identity.
+    var members: TransferMembers {
+        var members = TransferMembers(.identity)
+        members.add("provider", key.provider)
+        members.add("subject", key.subject)
+        members.add("user_id", userID.description)
+        members.add("linked_at", linkedAt)
+        return members
+    }
+}
+
 extension User {
     /// An account. Without a `user_id` the id follows from the username, so that the same line is the same user again.
     init(_ line: inout TransferLine, now: Instant) throws(LineProblem) {
@@ -102,6 +122,10 @@ extension User {
             passwordHash: try line.passwordHash(), offlineSessionMax: try line.optionalDuration("offline_session_max"),
             disabledByAdmin: try line.disabling(by: "admin"), disabledByUser: try line.disabling(by: "user"),
             passwordReset: reset, createdAt: try line.optionalInstant("created_at") ?? now)
+        let claims: [String: JSONValue]? = try line.value("claims", "an object")
+        do throws(UserClaims.Problem) { self.claims = try UserClaims(claims ?? [:]) } catch {
+            throw LineProblem("'claims' \(error.detail)")
+        }
     }
 
     /// The id of a user who comes without one.
@@ -125,6 +149,7 @@ extension User {
         members.add(disabledByUser, by: "user")
         members.add("reset_secret_hash", bytes: passwordReset?.secretHash)
         members.add("reset_expires_at", passwordReset?.expiresAt)
+        if let claims { members.add("claims", claims.values) }
         members.add("created_at", createdAt)
         return members
     }

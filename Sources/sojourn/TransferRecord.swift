@@ -8,12 +8,14 @@ enum TransferRecord {
         case header
         case signingKey = "signing_key"
         case adminKey = "admin_key"
-        case settings, client, user, session
+        case settings, client, user, identity, session
         case foreignToken = "foreign_token"
         case end
 
         /// The kinds that are counted, in the order of an export.
-        static let counted: [Kind] = [.signingKey, .adminKey, .settings, .client, .user, .session, .foreignToken]
+        static let counted: [Kind] = [
+            .signingKey, .adminKey, .settings, .client, .user, .identity, .session, .foreignToken,
+        ]
 
         /// What people call several of them.
         var plural: String {
@@ -24,6 +26,7 @@ enum TransferRecord {
             case .settings: "settings"
             case .client: "clients"
             case .user: "users"
+            case .identity: "identities"
             case .session: "sessions"
             case .foreignToken: "foreign tokens"
             case .end: "ends"
@@ -37,6 +40,7 @@ enum TransferRecord {
     case settings(Settings)
     case client(Client)
     case user(User)
+    case identity(Identity)
     case session(Session)
     case foreignToken(ForeignTokenLine)
     case end([Kind: Int64])
@@ -50,6 +54,7 @@ enum TransferRecord {
         case .settings: .settings
         case .client: .client
         case .user: .user
+        case .identity: .identity
         case .session: .session
         case .foreignToken: .foreignToken
         case .end: .end
@@ -73,6 +78,7 @@ enum TransferRecord {
         case .settings: self = .settings(try Settings(&line))
         case .client: self = .client(try Client(&line))
         case .user: self = .user(try User(&line, now: now))
+        case .identity: self = .identity(try Identity(&line))
         case .session: self = .session(try Session(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))
         case .end:

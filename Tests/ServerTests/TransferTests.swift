@@ -1,4 +1,5 @@
 import Cryptography
+import JOSE
 import Locks
 import PostgresStage
 import PostgresStore
@@ -88,6 +89,13 @@ struct TransferTests {
                 digest: sha256(Array("foreign".utf8)), userID: user.id, clientID: Client.mobileID,
                 device: Device(id: "watch"), startedAt: clock.wall.now, epoch: 2)
             _ = try await stages[0].store.importForeignTokens([waiting])
+            let key = try #require(Identity.Key(provider: "acme", subject: "0|ada"))
+            #expect(try await stages[0].administration.link(key, to: .id(user.id), by: .system))
+            let claims = try UserClaims(["role": .string("teller"), "limits": .object(["eur": .integer(500)])])
+            _ = try await stages[0].administration.changeUser(.id(user.id), by: .system) {
+                $0.claims = claims
+                return nil
+            }
             let first = try await stages[0].export(to: folder)
             #expect(try await postgres.load(folder).refused.isEmpty)
             let second = try await postgres.export(to: folder)
@@ -101,6 +109,8 @@ struct TransferTests {
             tokens.append(try #require(exchanged.refreshToken))
             _ = try await postgres.export(to: folder)
             #expect(try await stages[1].load(folder).refused.isEmpty)
+            #expect(try await stages[1].store.identity(key)?.userID == user.id)
+            #expect(try await stages[1].store.user(.id(user.id))?.claims == claims)
             clock.advance(.seconds(1000))
             for token in tokens { _ = try await stages[1].refresh(token).get() }
             // The foreign token is spent here, too.
@@ -213,8 +223,8 @@ struct TransferRefusalTests {
         #expect(
             lines == [
                 "line 3: this is not a JSON object",
-                "line 4: 'type' must be one of: header, signing_key, admin_key, settings, client, user, session, "
-                    + "foreign_token, end",
+                "line 4: 'type' must be one of: header, signing_key, admin_key, settings, client, user, "
+                    + "identity, session, foreign_token, end",
                 "line 5: 'type' is missing", "line 6: there is no member 'passwort' here",
                 "line 7: 'username' must be a string",
                 "line 8: 'username' must have 1 to 128 bytes and no control characters",
