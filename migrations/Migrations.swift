@@ -128,5 +128,9 @@ public struct Migration: Sendable {
             version: 8, name: "add_identities", effect: .addsColumns(to: ["users"]),
             sqlite: String(decoding: PackageResources._08_add_identities_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._08_add_identities_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 9, name: "add_webhook", effect: .addsTables(["webhook"]),
+            sqlite: String(decoding: PackageResources._09_add_webhook_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._09_add_webhook_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -126,6 +126,19 @@ public struct Configuration: Hashable, Sendable {
         var policy: ProofPolicy { ProofPolicy(age: proofAge, lead: proofLead, nonce: nonce, memory: proofMemory) }
     }
 
+    /// Who is told what has happened.
+    public struct Webhook: Hashable, Sendable {
+        /// Where events are sent; nil: nowhere.
+        public var url: String?
+        /// The file of the secret that signs them.
+        public var secretFile: String?
+        /// Which events are sent.
+        public var events: [AuditEvent.Kind] = [
+            .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .userDeleted,
+            .clientDeleted, .allSessionsRevoked,
+        ]
+    }
+
     /// How fast the rows of what is over leave the database, and when.
     public struct CleanUp: Hashable, Sendable {
         /// Rows that are looked at, and deleted at most, in a second: a bound on the writes of clean-up.
@@ -171,6 +184,8 @@ public struct Configuration: Hashable, Sendable {
     public var limits = ServerLimits()
     /// How fast the rows of what is over leave the database, and when.
     public var cleanUp = CleanUp()
+    /// Who is told what has happened.
+    public var webhook = Webhook()
     /// What the log says, and how.
     public var log = Log()
 

@@ -1,4 +1,5 @@
 internal import Endpoints
+internal import HTTPClient
 internal import Sessions
 internal import Sockets
 
@@ -107,6 +108,16 @@ extension ConfigurationKey {
         count("cleanup.rows_per_second", 10...1_000_000, "rows per second", \.cleanUp.rowsPerSecond),
         count("cleanup.step_rows", 1...10_000, "rows", \.cleanUp.stepSize),
         count("audit.retention_days", 0...36_500, "days", \.cleanUp.auditRetentionDays),
+    ]
+
+    static let webhook = [
+        optionalText("webhook.url", "an https URL, or an http URL of this machine", \.webhook.url) {
+            OutboundURL($0, plainLoopback: true) != nil
+        },
+        optionalText("webhook.secret_file", "a path", \.webhook.secretFile) { isPath($0) },
+        list(
+            "webhook.events", "a list of events of the audit trail", \.webhook.events,
+            parse: { AuditEvent.Kind(rawValue: $0) }, print: { $0.rawValue }),
     ]
 
     static let log = [

@@ -69,7 +69,9 @@ public actor SojournServer {
             let addresses = try listen(engine, reloaders)
             let application = try await openApplication(issuer: addresses.public)
             application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
+            let webhook: Webhook?
             do throws(StartError) {
+                webhook = try application.webhook(configuration.webhook, surroundings)
                 // Not before the database is ours: the socket of the server that has it must stay where it is.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 entrance.open(application.endpoints(isStopping: { [closing = entrance.closing] in closing.isStopping }))
@@ -88,6 +90,7 @@ public actor SojournServer {
                 upkeep: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
+                        if let webhook { group.addTask { await webhook.run() } }
                         for reloader in reloaders { group.addTask { await reloader.run() } }
                     }
                 })

@@ -31,6 +31,8 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     case certificate(CertificateProblem)
     /// The event loops cannot be made.
     case system(String)
+    /// What the webhook's configuration lacks.
+    case webhook(String)
     /// The ready file cannot be written.
     case readyFile(path: String, reason: String)
 
@@ -57,6 +59,7 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
         case .cancelled: "stopped before it had started"
         case .certificate(let problem): problem.description
         case .system(let reason): reason
+        case .webhook(let problem): problem
         case .readyFile(let path, let reason): "the ready file \(path) cannot be written: \(reason)"
         }
     }

@@ -281,6 +281,11 @@ public protocol Store: Sendable {
     /// Deletes up to `limit` revocations that do not matter any more at `instant`. Returns how many.
     func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int
 
+    /// Lets `change` edit how far the webhook has come; nil: there was none yet.
+    func updateWebhook<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
+    ) async throws(StoreError) -> Outcome
+
     /// Every session, tombstones included, in the order of their ids: up to `limit` of those after `cursor`. Fewer than
     /// `limit` is the end.
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session]

@@ -100,6 +100,10 @@ final class ManyStores: Store {
         try await next.sweepRevocations(before: instant, limit: limit)
     }
 
+    func updateWebhook<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
+    ) async throws(StoreError) -> Outcome { try await next.updateWebhook(change) }
+
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
         try await next.exportSessions(after: cursor, limit: limit)
     }

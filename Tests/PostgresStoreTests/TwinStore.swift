@@ -99,6 +99,12 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.updateSigningKeys(change) }
     }
 
+    func updateWebhook<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.updateWebhook(change) }
+    }
+
     func updateAdminKeys<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
     ) async throws(StoreError) -> Outcome {

@@ -66,12 +66,14 @@ struct ConfigurationTests {
             "server.admin_tls_key": "/k.pem", "server.admin_client_ca": "/ca.pem",
             "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
-            "dpop.nonce": "required",
+            "dpop.nonce": "required", "webhook.url": "https://hooks.example/sojourn",
+            "webhook.secret_file": "/run/secrets/2", "webhook.events": "session_started,user_deleted",
         ]
         // Values that text alone does not spell.
         let spelt: [String: ConfigurationValue] = [
             "server.reuse_port": .boolean(true),
             "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
+            "webhook.events": .list(["session_started", "user_deleted"]),
         ]
         // What makes sense only together.
         let certificates = [

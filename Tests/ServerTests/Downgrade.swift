@@ -4,6 +4,7 @@ enum Downgrade {
     static let statements = """
         DROP TABLE foreign_tokens;
         DROP TABLE revocations;
+        DROP TABLE webhook;
         ALTER TABLE settings DROP COLUMN earlier_tokens_end_at;
         ALTER TABLE clients DROP COLUMN dpop;
         ALTER TABLE sessions DROP COLUMN device_key;

@@ -1,0 +1,117 @@
+internal import FoundationEssentials
+internal import Sessions
+
+/// An event as the webhook tells it, with what a mail to the user needs: whom to write to, and which device, where.
+struct WebhookMessage: Encodable, Sendable {
+    /// What the event is about.
+    struct Content: Encodable, Sendable {
+        let eventID: String
+        let actor: String
+        let user: Person?
+        let sessionID: String?
+        let clientID: String?
+        let device: Appliance?
+        /// Whether the user has no other session on that device, living or remembered; only of sessions that start.
+        let newDevice: Bool?
+        let reason: String?
+        let remoteAddress: String?
+        let requestID: String?
+
+        enum CodingKeys: String, CodingKey {
+            case eventID = "event_id"
+            case actor, user
+            case sessionID = "session_id"
+            case clientID = "client_id"
+            case device
+            case newDevice = "new_device"
+            case reason
+            case remoteAddress = "remote_address"
+            case requestID = "request_id"
+        }
+    }
+
+    /// Whom the event concerns; of a deleted user the id is left.
+    struct Person: Encodable, Sendable {
+        let userID: String
+        let username: String?
+        let email: String?
+        let displayName: String?
+
+        enum CodingKeys: String, CodingKey {
+            case userID = "user_id"
+            case username, email
+            case displayName = "display_name"
+        }
+    }
+
+    /// On which device.
+    struct Appliance: Encodable, Sendable {
+        let deviceID: String
+        let name: String?
+        let platform: String?
+        let appVersion: String?
+
+        enum CodingKeys: String, CodingKey {
+            case deviceID = "device_id"
+            case name, platform
+            case appVersion = "app_version"
+        }
+    }
+
+    let type: String
+    /// RFC 3339.
+    let timestamp: String
+    let data: Content
+
+    /// The message about `recorded`, with what the store knows of its user and device by now.
+    init(_ recorded: RecordedEvent, from store: any Store) async throws(StoreError) {
+        let event = recorded.event
+        var user: User?
+        if let id = event.userID { user = try await store.user(.id(id)) }
+        var device: Device?
+        if let id = event.sessionID { device = try await store.session(id)?.session.device }
+        var isNew: Bool?
+        if event.kind == .sessionStarted, let userID = event.userID {
+            isNew = try await !Self.hasOther(event, of: userID, in: store)
+        }
+        type = event.kind.rawValue
+        timestamp = Date(timeIntervalSince1970: Double(event.at.secondsSinceEpoch)).formatted(.iso8601)
+        data = Content(
+            eventID: String(recorded.id), actor: event.actor,
+            user: event.userID.map { id in
+                Person(
+                    userID: id.description, username: user?.username, email: user?.profile.email,
+                    displayName: user?.profile.displayName)
+            },
+            sessionID: event.sessionID?.description, clientID: event.clientID,
+            device: event.deviceID.map { id in
+                Appliance(
+                    deviceID: id, name: device?.name, platform: device?.platform, appVersion: device?.appVersion)
+            },
+            newDevice: isNew, reason: event.reason, remoteAddress: event.remoteAddress, requestID: event.requestID)
+    }
+
+    /// Whether the user has had another session on the device of `event` before, as far as sessions are remembered. Of two in one second
+    /// each is the first: better two mails than none.
+    private static func hasOther(
+        _ event: AuditEvent, of userID: Identifier<User>, in store: any Store
+    ) async throws(StoreError) -> Bool {
+        var cursor: String?
+        repeat {
+            let page = try await store.sessions(of: userID, after: cursor, limit: 200)
+            let other = page.items.contains { record in
+                record.session.device.id == event.deviceID && record.session.id != event.sessionID
+                    && record.session.startedAt < event.at
+            }
+            if other { return true }
+            cursor = page.nextCursor
+        } while cursor != nil
+        return false
+    }
+
+    static func encode(_ message: WebhookMessage) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(message)).map { Array($0) } ?? []
+    }
+}

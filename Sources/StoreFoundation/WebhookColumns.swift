@@ -1,0 +1,27 @@
+public import Sessions
+
+/// How far the webhook has come, as a row.
+public enum WebhookColumns {
+    /// In the order in which `read` reads them.
+    public static let all = Columns("cursor", "since", "holder", "held_until", "failing_since")
+
+    /// Reads the columns.
+    public static func read(_ row: inout some StoredRow) -> WebhookProgress {
+        let cursor = row.integer()
+        var progress = WebhookProgress(since: row.instant())
+        progress.cursor = cursor
+        progress.holder = row.text()
+        progress.heldUntil = row.instant()
+        progress.failingSince = row.optional { row in row.instant() }
+        return progress
+    }
+
+    /// Writes all columns.
+    public static func write(_ progress: WebhookProgress, to row: inout some WrittenRow) {
+        row.add(progress.cursor)
+        row.add(progress.since)
+        row.add(progress.holder)
+        row.add(progress.heldUntil)
+        row.add(progress.failingSince)
+    }
+}

@@ -1,0 +1,189 @@
+import Cryptography
+import FoundationEssentials
+import Glibc
+import HTTPClient
+import HostileServer
+import Locks
+import Sessions
+import Telemetry
+import Testing
+
+@testable import Server
+@testable import sojourn
+
+/// The webhook, against a server that this test is: what comes, how it is signed, and what becomes of what is not taken.
+@Suite("Webhook", .timeLimit(.minutes(3)))
+struct WebhookTests {
+    private static let secret = [UInt8](repeating: 7, count: 32)
+    private static let started = [AuditEvent.Kind.sessionStarted, .sessionEnded]
+
+    private let folder = StartingFolder()
+    private let clock = StartingClock()
+
+    /// Answers with what the test wants next, and keeps what came.
+    private final class Receiver: Sendable {
+        let status = Locked(204)
+        let server: HostileServer
+        init() {
+            let status = status
+            server = HostileServer { _ in
+                [.say("HTTP/1.1 \(status.withLock { $0 }) Said\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
+            }
+        }
+        var messages: [Message] { server.requests.map(Message.init) }
+    }
+
+    /// A request to the receiver.
+    private struct Message {
+        let fields: [String: String]
+        let body: String
+        init(_ request: String) {
+            let parts = request.split(separator: "\r\n\r\n", maxSplits: 1)
+            var fields: [String: String] = [:]
+            for line in parts[0].split(separator: "\r\n").dropFirst() {
+                let pair = line.split(separator: ": ", maxSplits: 1)
+                fields[pair[0].lowercased()] = pair.count > 1 ? String(pair[1]) : ""
+            }
+            self.fields = fields
+            body = parts.count > 1 ? String(parts[1]) : ""
+        }
+        var id: String { fields["webhook-id"] ?? "" }
+        var json: JSON { JSON(text: Array(body.utf8)) ?? .null }
+    }
+
+    private func webhook(_ application: Application, _ receiver: Receiver, node: String = "a") throws -> Webhook {
+        Webhook(
+            target: Webhook.Target(
+                url: try #require(OutboundURL(receiver.server.origin + "/hook", plainLoopback: true)),
+                secret: Self.secret, kinds: Set(Self.started)),
+            context: application.context, client: HTTPClient(HTTPClient.Options(width: 1)), logger: .silent,
+            metrics: WebhookMetrics(MetricsRegistry()), node: node)
+    }
+
+    /// A user, and a way to log them in on a device.
+    private func makeUser(_ application: Application) async throws -> (String) async throws -> Void {
+        let profile = User.Profile(email: "anna@example.org", displayName: "Anna")
+        let administration = Administration(application.context)
+        let user = try await administration.createUser(
+            username: "anna", password: nil, profile: profile, offlineSessionMax: nil, by: .system)
+        return { device in
+            let session = Session(
+                id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID,
+                device: Device(id: device, name: "Phone", platform: "ios"), startedAt: application.context.clock.now,
+                epoch: 1)
+            let origin = Origin(actor: "user", remoteAddress: "192.0.2.9")
+            _ = try await application.context.store.openSession(
+                userID: user.id, clientID: Client.mobileID, deviceID: device
+            ) { opening in
+                opening.session = session
+                opening.events = [AuditEvent(.sessionStarted, at: session.startedAt, by: origin, session: session)]
+            }
+        }
+    }
+
+    private func drain(_ webhook: Webhook) async { while await webhook.step(failures: 0) == .again {} }
+
+    @Test("events come in order, signed, with whom to write to and which device; a new one is told from a known one")
+    func delivery() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let receiver = Receiver()
+        let webhook = try webhook(application, receiver)
+        let logIn = try await makeUser(application)
+        // What was before the webhook is not sent.
+        try await logIn("early")
+        clock.advance(.seconds(10))
+        await drain(webhook)
+        #expect(receiver.messages.isEmpty)
+        for device in ["phone", "phone", "early"] {
+            try await logIn(device)
+            clock.advance(.seconds(1))
+        }
+        await drain(webhook)
+        let messages = receiver.messages
+        #expect(messages.map { $0.json["type"]?.string } == ["session_started", "session_started", "session_started"])
+        #expect(messages.map { $0.json["data"]?["new_device"] } == [.bool(true), .bool(false), .bool(false)])
+        #expect(Set(messages.map(\.id)).count == 3)
+        for message in messages {
+            let data = message.json["data"]
+            #expect(data?["user"]?["email"]?.string == "anna@example.org")
+            #expect(data?["user"]?["username"]?.string == "anna" && data?["user"]?["display_name"]?.string == "Anna")
+            #expect(data?["device"]?["name"]?.string == "Phone" && data?["device"]?["platform"]?.string == "ios")
+            #expect(data?["remote_address"]?.string == "192.0.2.9")
+            let time = message.fields["webhook-timestamp"] ?? ""
+            #expect(Int64(time) == application.context.clock.now.secondsSinceEpoch)
+            let tag = HMACSHA256Key(Self.secret).authenticate(Array("\(message.id).\(time).\(message.body)".utf8))
+            #expect(message.fields["webhook-signature"] == "v1," + Data(tag).base64EncodedString())
+        }
+        try await logIn("tablet")
+        await drain(webhook)
+        #expect(receiver.messages.last?.json["data"]?["new_device"] == .bool(true))
+        receiver.server.stop()
+        await application.close()
+    }
+
+    @Test("what is not taken comes again, slower and slower, before anything else; and after a restart too")
+    func retries() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let receiver = Receiver()
+        let first = try webhook(application, receiver)
+        let logIn = try await makeUser(application)
+        await drain(first)
+        try await logIn("a")
+        try await logIn("b")
+        receiver.status.withLock { $0 = 500 }
+        var delays: [Duration] = []
+        for failures in [0, 1, 2, 8, 30] {
+            guard case .failed(let delay) = await first.step(failures: failures) else { break }
+            delays.append(delay)
+        }
+        #expect(delays == [1, 2, 4, 256, 300].map { .seconds($0) })
+        #expect(Set(receiver.messages.map(\.id)).count == 1)
+        #expect(first.metrics.failed.value == 5)
+        let failing = try await application.context.store.updateWebhook { $0?.failingSince }
+        #expect(failing == application.context.clock.now)
+        // Another node leaves it alone until the first one is gone for sure, then goes on where it stopped.
+        receiver.status.withLock { $0 = 200 }
+        let second = try webhook(application, receiver, node: "b")
+        #expect(await second.step(failures: 0) == .idle)
+        clock.advance(.seconds(331))
+        await drain(second)
+        let ids = receiver.messages.map(\.id)
+        #expect(ids.count == 7 && ids[5] == ids[0] && ids[6] != ids[0])
+        #expect(try await application.context.store.updateWebhook { $0?.failingSince } == nil)
+        #expect(await first.step(failures: 0) == .idle)
+        receiver.server.stop()
+        await application.close()
+    }
+
+    @Test(
+        "the secret is whsec_ and 24 to 64 bytes",
+        arguments: [
+            ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", true), ("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", false),
+            ("whsec_", false), ("whsec_c2hvcnQ=", false), ("whsec_ä", false), ("", false),
+        ])
+    func secrets(_ text: String, _ isOne: Bool) { #expect((Webhook.secret(text) != nil) == isOne) }
+
+    @Test("the signature is that of the example of Standard Webhooks")
+    func example() throws {
+        let secret = try #require(Webhook.secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
+        #expect(
+            Webhook.signature(
+                "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", Array(#"{"test": 2432232314}"#.utf8), secret: secret)
+                == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    }
+
+    @Test("a start says what the configuration lacks")
+    func configuration() async throws {
+        var configuration = folder.configuration
+        configuration.webhook.url = "https://hooks.example/x"
+        let application = try await Application.open(configuration, clock.surroundings())
+        #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
+        configuration.webhook.secretFile = folder.file("secret")
+        #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
+        folder.write("secret", "whsec_short")
+        #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
+        folder.write("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
+        #expect(try application.webhook(configuration.webhook, clock.surroundings()) != nil)
+        await application.close()
+    }
+}
