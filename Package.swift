@@ -166,7 +166,7 @@ let package = Package(
                 "OAuth", "JOSE", "HTTP",
                 "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
                 "Migrations", "PostgresStore", "PostgresStage",
-            ], exclude: ["Clients"], swiftSettings: strict),
+            ], exclude: ["Clients", "RealProvider"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
