@@ -140,6 +140,17 @@ import Testing
         }
     }
 
+    @Test func keysOfAnotherOrigin_areNotFetched_thoughTheyAreThere() async throws {
+        try await ProviderStage.with { world in
+            let (issuer, elsewhere) = (world.provider.issuer, world.other.issuer)
+            world.provider.change {
+                $0.discovery = [.json(#"{"issuer":"\#(issuer)","jwks_uri":"\#(elsewhere)/keys"}"#)]
+            }
+            try await world.expect(503)
+            #expect(world.other.keyRequests == 0)
+        }
+    }
+
     @Test func keysThatAreNotForSignatures_orNamedTwice_areNotUsed() async throws {
         let stranger = SigningKey.generate(.es256)
         for edit: @Sendable (String) -> String in [
