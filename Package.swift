@@ -50,6 +50,7 @@ let package = Package(
                 .embedInCode("007_add_revocations.sqlite.sql"), .embedInCode("007_add_revocations.postgres.sql"),
                 .embedInCode("008_add_identities.sqlite.sql"), .embedInCode("008_add_identities.postgres.sql"),
                 .embedInCode("009_add_webhook.sqlite.sql"), .embedInCode("009_add_webhook.postgres.sql"),
+                .embedInCode("010_add_presence.sqlite.sql"), .embedInCode("010_add_presence.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -132,5 +132,9 @@ public struct Migration: Sendable {
             version: 9, name: "add_webhook", effect: .addsTables(["webhook"]),
             sqlite: String(decoding: PackageResources._09_add_webhook_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._09_add_webhook_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 10, name: "add_presence", effect: .addsColumns(to: ["clients", "sessions"]),
+            sqlite: String(decoding: PackageResources._10_add_presence_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._10_add_presence_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -69,6 +69,7 @@ struct ClientMembers: Sendable {
     static let names = [
         "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "token_style",
         "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
+        "user_presence_max_age",
     ]
 
     private let name: String??
@@ -82,6 +83,7 @@ struct ClientMembers: Sendable {
     private let accessTokenLifetime: Duration??
     private let refreshAfter: Duration??
     private let dpop: Client.ProofDemand?
+    private let userPresenceMaxAge: Duration??
 
     init(_ members: Members) throws {
         try members.refuseNull("token_endpoint_auth_method", "grant_types", "scope", "token_style", "dpop")
@@ -97,6 +99,7 @@ struct ClientMembers: Sendable {
         accessTokenLifetime = try members.change("access_token_lifetime", members.seconds)
         refreshAfter = try members.change("refresh_after", members.seconds)
         dpop = try members.word("dpop", as: Client.ProofDemand.self)
+        userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
     }
 
     /// Sets what the body names; the domain says whether it goes together.
@@ -112,6 +115,7 @@ struct ClientMembers: Sendable {
         if let accessTokenLifetime { client.accessTokenLifetime = accessTokenLifetime }
         if let refreshAfter { client.refreshAfter = refreshAfter }
         if let dpop { client.dpop = dpop }
+        if let userPresenceMaxAge { client.userPresenceMaxAge = userPresenceMaxAge }
     }
 }
 
@@ -131,6 +135,7 @@ struct ClientAnswer: Encodable {
     let accessTokenLifetime: Int64?
     let refreshAfter: Int64?
     let dpop: String
+    let userPresenceMaxAge: Int64?
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -147,6 +152,7 @@ struct ClientAnswer: Encodable {
         accessTokenLifetime = client.accessTokenLifetime?.wholeSeconds
         refreshAfter = client.refreshAfter?.wholeSeconds
         dpop = client.dpop.rawValue
+        userPresenceMaxAge = client.userPresenceMaxAge?.wholeSeconds
     }
 
     enum CodingKeys: String, CodingKey {
@@ -164,5 +170,6 @@ struct ClientAnswer: Encodable {
         case accessTokenLifetime = "access_token_lifetime"
         case refreshAfter = "refresh_after"
         case dpop
+        case userPresenceMaxAge = "user_presence_max_age"
     }
 }

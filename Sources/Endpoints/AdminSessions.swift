@@ -34,8 +34,7 @@ extension Endpoints {
     /// `POST /admin/v1/users/{user}/sessions`: tokens for a user whom another backend authenticated. The device is made
     /// up when the body names none. `dpop_jkt` binds the session to the key of the app that it is for.
     func mintSession(_ call: Call) async throws -> Response {
-        let members = try Members(
-            call, known: ["client_id", "device", "authentication_mode", "scope", "dpop_jkt"], mayBeMissing: true)
+        let members = try Members(call, known: Members.loginNames + ["dpop_jkt"], mayBeMissing: true)
         var request = try members.loginRequest(on: try members.device() ?? Device(id: madeUpDeviceID()))
         if let thumbprint = try members.identifier("dpop_jkt") {
             guard Base64URL.decode(thumbprint)?.count == 32 else {
@@ -96,6 +95,7 @@ struct SessionAnswer: Encodable {
     let clientID: String
     let device: DevicePart
     let authenticationMode: String
+    let activationPending: Bool?
     let startedAt: Int64
     let lastRefreshedAt: Int64
     let sessionIdleExpiresAt: Int64
@@ -115,6 +115,7 @@ struct SessionAnswer: Encodable {
             id: session.device.id, name: session.device.name, platform: session.device.platform,
             appVersion: session.device.appVersion)
         authenticationMode = session.authenticationMode.rawValue
+        activationPending = session.presence.isActivationPending ? true : nil
         startedAt = session.startedAt.secondsSinceEpoch
         lastRefreshedAt = session.childAnsweredAt.secondsSinceEpoch
         sessionIdleExpiresAt = lifetimes.idleEnd(of: session).secondsSinceEpoch
@@ -129,6 +130,7 @@ struct SessionAnswer: Encodable {
         case clientID = "client_id"
         case device
         case authenticationMode = "authentication_mode"
+        case activationPending = "activation_pending"
         case startedAt = "started_at"
         case lastRefreshedAt = "last_refreshed_at"
         case sessionIdleExpiresAt = "session_idle_expires_at"

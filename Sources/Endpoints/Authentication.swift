@@ -5,9 +5,9 @@ internal import Sessions
 /// Who asks. Three kinds of callers: users with a rolling token, admins with a key, OAuth clients.
 extension Endpoints {
     /// The living session of the rolling token in the `Authorization` field.
-    func authenticatedSession(_ call: Call) async throws -> AuthenticatedSession {
+    func authenticatedSession(_ call: Call, demandsPresence: Bool = true) async throws -> AuthenticatedSession {
         let (token, use) = try presentedToken(call)
-        return try await tokens.authenticate(token, as: use, from: call.origin)
+        return try await tokens.authenticate(token, as: use, demandsPresence: demandsPresence, from: call.origin)
     }
 
     /// The admin whose key is in the `Authorization` field, as the audit trail names them. Whoever can open the admin

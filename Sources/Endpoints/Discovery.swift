@@ -32,7 +32,8 @@ extension Endpoints {
                 confidentialAuthMethods: confidential.map(\.rawValue),
                 assertionAlgorithms: VerificationAlgorithm.allCases.map(\.rawValue),
                 signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted(),
-                proofAlgorithms: DPoPProof.algorithms.map(\.rawValue)))
+                proofAlgorithms: DPoPProof.algorithms.map(\.rawValue),
+                acrValues: PresenceDemand.Way.allCases.map(\.rawValue)))
     }
 
     private func cacheable(_ value: some Encodable) throws -> Response { Self.cacheable(try JSONAnswer.encode(value)) }

@@ -100,6 +100,13 @@ struct Doors: Sendable {
         }
     }
 
+    /// Runs what shows that the user is there: what holds no password is no guess, and costs nothing here.
+    func evidence<Value>(
+        _ evidence: PresenceEvidence, from caller: Caller, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        evidence.password == nil ? try await body() : try await password(from: caller, body)
+    }
+
     /// Runs a reset of a password, which hashes it before the token is compared, inside a transaction.
     func reset<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value

@@ -77,7 +77,12 @@ struct EndpointMetrics: Sendable {
 
     /// Counts a refresh that gave none.
     func countRefresh(failing error: ServiceError) {
-        guard case .refused(let reason) = error else { return failedRefreshes.increment() }
+        let reason: RefusalReason
+        switch error {
+        case .refused(let refusal): reason = refusal
+        case .userAbsent: reason = .userAbsent
+        default: return failedRefreshes.increment()
+        }
         (refreshes[reason.rawValue] ?? failedRefreshes).increment()
     }
 

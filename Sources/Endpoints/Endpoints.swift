@@ -158,6 +158,8 @@ public struct Endpoints: Sendable {
             switch call.route.handler {
             case .immediate(let handle): return try handle(self)
             case .open(let handle): return try await handle(self, call)
+            case .absentUser(let handle):
+                return try await handle(self, call, try await authenticatedSession(call, demandsPresence: false))
             case .user(let handle):
                 let session = try await authenticatedSession(call)
                 try Preconditions.check(call.request)

@@ -54,6 +54,7 @@ extension Endpoints {
         case .refused(let reason):
             Problem(
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .userAbsent(let demand): problem(demand)
         case .invalidCredentials:
             Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
         case .identityRefused(.unknownProvider):
@@ -106,6 +107,7 @@ extension Endpoints {
                 ErrorResponse(
                     .invalidGrant, description: reason.sentence, reason: reason.rawValue,
                     reauthenticate: reason.reauthenticate))
+        case .userAbsent(let demand): oauthError(demand)
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
         // RFC 8693 section 2.2.2: whatever is wrong with a subject token.
         case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
@@ -208,6 +210,13 @@ extension Endpoints {
         switch error {
         case RequestProblem.unproven(let proof, _):
             return (.dpop, #", error="\#(proof.code.rawValue)", error_description="\#(proof.sentence)""#)
+        case ServiceError.userAbsent(let demand):
+            let parameters =
+                #", error="\#(ErrorCode.insufficientUserAuthentication.rawValue)", "#
+                + #"error_description="\#(RefusalReason.userAbsent.sentence)", "#
+                + #"acr_values="\#(demand.acrValues)", max_age="\#(demand.ageMax.wholeSeconds)""#
+            if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
+            return (.bearer, parameters)
         case ServiceError.invalidToken, RequestProblem.unknownAdminKey:
             let parameters = #", error="invalid_token", error_description="The token is not valid, or no longer.""#
             if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
@@ -260,6 +269,7 @@ extension RefusalReason {
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
         case .deviceMismatch: "The session belongs to another device. It is kept."
         case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
+        case .userAbsent: "The session goes on when the user has shown to be there. It is kept."
         case .invalidAssertion:
             "The assertion is not one of the session's key, made just now and used once. It is kept."
         }

@@ -73,6 +73,7 @@ extension IntrospectionResponse {
         sub = session.userID.description
         sid = session.id.description
         deviceID = session.device.id
-        authTime = session.startedAt.secondsSinceEpoch
+        authTime = session.authenticatedAt.secondsSinceEpoch
+        acr = session.authenticationContext?.rawValue
     }
 }

@@ -8,12 +8,15 @@ extension Endpoints {
     func jwtBearerGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         guard let assertion = request.assertion else { throw RequestProblem.invalid("assertion", "is missing") }
         let presenter = try identity.presenter(by: .jwtBearer)
-        let resumption = ResumptionRequest(
+        var resumption = ResumptionRequest(
             assertion: assertion, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(),
             scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
+        resumption.evidence = request.evidence
         do throws(ServiceError) {
-            let (grant, decision) = try await tokens.resume(resumption, from: call.origin)
+            let (grant, decision) = try await doors.evidence(resumption.evidence, from: call.caller) {
+                [resumption] () async throws(ServiceError) in try await tokens.resume(resumption, from: call.origin)
+            }
             metrics.count(decision)
             return TokenAnswer.response(grant)
         } catch {

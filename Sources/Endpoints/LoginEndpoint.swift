@@ -5,7 +5,7 @@ internal import Sessions
 extension Endpoints {
     /// `POST /v1/login`: a public client logs a user in on a device, by a password or an identity provider's ID token.
     func logIn(_ call: Call) async throws -> Response {
-        let shared = ["client_id", "device", "authentication_mode", "scope", "device_key"]
+        let shared = Members.loginNames
         let all = try Members(call, known: shared + ["username", "password", "provider", "id_token", "nonce"])
         if all.contains("provider") || all.contains("id_token") {
             return try await logInByIdentity(
@@ -33,7 +33,6 @@ extension Endpoints {
     private func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
-        request.deviceKey = try members.publicKey("device_key").map(DeviceKey.init)
         request.keyThumbprint = try provenKey(call)
         // A confidential client has to prove itself, which this call does not ask for: /oauth/token does.
         guard try await administration.isPublic(clientID: request.clientID) else { throw ServiceError.invalidClient }
@@ -54,18 +53,8 @@ extension Administration {
 extension Members {
     /// A public key on P-256 or Ed25519 as a JWK (RFC 7517); nil when it is absent.
     func publicKey(_ name: String) throws -> VerificationKey? {
-        guard let jwk = try object(name, known: ["kty", "crv", "x", "y", "alg", "use", "kid", "key_ops"]) else {
-            return nil
-        }
-        let x = try jwk.string("x").flatMap { Base64URL.decode($0) } ?? []
-        let y = try jwk.string("y").flatMap { Base64URL.decode($0) } ?? []
-        let key: VerificationKey? =
-            switch (try jwk.string("kty"), try jwk.string("crv")) {
-            case ("EC", "P-256"): VerificationKey(.p256(x: x, y: y))
-            case ("OKP", "Ed25519"): VerificationKey(.ed25519(x: x))
-            default: nil
-            }
-        guard let key else { throw refused(name, "must be a public key on P-256 or Ed25519") }
+        guard let jwk = try object(name, known: Self.jwkNames) else { return nil }
+        guard let key = try jwk.publicKey else { throw refused(name, "must be a public key on P-256 or Ed25519") }
         return key
     }
 
@@ -78,6 +67,22 @@ extension Members {
         return nonce
     }
 
+    /// What a JWK can have.
+    static let jwkNames = ["kty", "crv", "x", "y", "alg", "use", "kid", "key_ops"]
+
+    /// The public key that these members are; nil when they are none.
+    var publicKey: VerificationKey? {
+        get throws {
+            let x = try string("x").flatMap { Base64URL.decode($0) } ?? []
+            let y = try string("y").flatMap { Base64URL.decode($0) } ?? []
+            switch (try string("kty"), try string("crv")) {
+            case ("EC", "P-256"): return VerificationKey(.p256(x: x, y: y))
+            case ("OKP", "Ed25519"): return VerificationKey(.ed25519(x: x))
+            default: return nil
+            }
+        }
+    }
+
     /// The member `device`.
     func device() throws -> Device? {
         guard let device = try object("device", known: ["id", "name", "platform", "app_version"]) else { return nil }
@@ -87,11 +92,17 @@ extension Members {
             appVersion: try device.text("app_version"))
     }
 
-    /// A login on `device` with the members that every login can have.
+    /// The members that every login can have.
+    static let loginNames = ["client_id", "device", "authentication_mode", "scope", "device_key", "presence_key"]
+
+    /// A login on `device` with these members.
     func loginRequest(on device: Device) throws -> LoginRequest {
-        LoginRequest(
+        var request = LoginRequest(
             clientID: try identifier("client_id") ?? Client.mobileID, device: device,
             authenticationMode: try word("authentication_mode", as: AuthenticationMode.self) ?? .no,
             scope: try scope("scope"))
+        request.deviceKey = try publicKey("device_key").map(DeviceKey.init)
+        request.presenceKey = try publicKey("presence_key").map(DeviceKey.init)
+        return request
     }
 }

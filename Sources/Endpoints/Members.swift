@@ -20,8 +20,13 @@ struct Members {
             return
         }
         guard try call.hasContentType("application/json") else { throw RequestProblem.unsupportedMediaType }
+        try self.init(json: body, known: known)
+    }
+
+    /// The members of a JSON object.
+    init(json text: [UInt8], known: [String]) throws {
         let values: [String: JSONValue]
-        do throws(JWTError) { values = try StrictJSON.object(body, else: .malformed) } catch {
+        do throws(JWTError) { values = try StrictJSON.object(text, else: .malformed) } catch {
             switch error {
             case .duplicateMember: throw RequestProblem.unreadable("A member of the JSON object stands twice.")
             case .tooManyValues: throw RequestProblem.unreadable("The JSON has too many values.")

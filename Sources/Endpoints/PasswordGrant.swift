@@ -12,10 +12,22 @@ extension Endpoints {
         guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
         let device = try request.device(else: madeUpDeviceID())
-        let login = LoginRequest(
-            clientID: client.id, device: device, scope: try request.requestedScope(),
-            keyThumbprint: call.provenKey)
+        var login = LoginRequest(
+            clientID: client.id, device: device, authenticationMode: try request.namedMode(),
+            scope: try request.requestedScope(), keyThumbprint: call.provenKey)
+        login.deviceKey = try Self.key(request.deviceKey, "device_key")
+        login.presenceKey = try Self.key(request.presenceKey, "presence_key")
         return try await logIn(login, username: username, password: password, call)
+    }
+
+    /// The public key that a parameter holds as a JWK.
+    private static func key(_ text: String?, _ name: String) throws -> DeviceKey? {
+        guard let text else { return nil }
+        guard let jwk = try? Members(json: Array(text.utf8), known: Members.jwkNames), let key = try jwk.publicKey
+        else {
+            throw RequestProblem.invalid(name, "must be a public key on P-256 or Ed25519, as a JWK")
+        }
+        return DeviceKey(key)
     }
 
     /// An id for a device of which the request says nothing.

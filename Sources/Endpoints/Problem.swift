@@ -10,6 +10,8 @@ struct Problem: Encodable, Sendable {
     let code: String
     var member: String?
     var reauthenticate: Bool?
+    var acrValues: String?
+    var maxAge: Int64?
     private let httpStatus: Status
 
     init(_ status: Status, code: String, detail: String, member: String? = nil, reauthenticate: Bool? = nil) {
@@ -33,8 +35,10 @@ struct Problem: Encodable, Sendable {
     /// The answer.
     var response: Response { Response(httpStatus, "application/problem+json", JSONAnswer.encodeOrEmpty(self)) }
 
-    enum CodingKeys: CodingKey {
+    enum CodingKeys: String, CodingKey {
         case type, title, status, detail, code, member, reauthenticate
+        case acrValues = "acr_values"
+        case maxAge = "max_age"
     }
 }
 

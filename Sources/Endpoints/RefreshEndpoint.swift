@@ -6,7 +6,8 @@ extension Endpoints {
     /// `POST /v1/refresh`: a public client renews its token, with `{refresh_token}` or, for a client that keeps one
     /// string, with that as Bearer or, when it is bound to a key, as DPoP.
     func refresh(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ["refresh_token", "device_id"], mayBeMissing: true)
+        let members = try Members(
+            call, known: ["refresh_token", "device_id", "user_assertion", "password"], mayBeMissing: true)
         let token: String
         var key: String?
         switch (try call.authorization(), try members.string("refresh_token")) {
@@ -21,9 +22,10 @@ extension Endpoints {
         case (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
-        let request = RefreshRequest(
+        var request = RefreshRequest(
             token: token, clientID: nil, deviceID: try members.identifier("device_id"),
             idempotencyKey: try call.idempotencyKey(), provenKeyThumbprint: key)
+        request.evidence = try members.evidence()
         return try await refresh(request, call)
     }
 }

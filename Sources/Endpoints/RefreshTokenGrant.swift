@@ -7,10 +7,11 @@ extension Endpoints {
     func refreshTokenGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         guard let token = request.refreshToken else { throw RequestProblem.invalid("refresh_token", "is missing") }
         let presenter = try identity.presenter(by: .refreshToken)
-        let refresh = RefreshRequest(
+        var refresh = RefreshRequest(
             token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
             scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
+        refresh.evidence = request.evidence
         do throws(ServiceError) {
             return try await self.refresh(refresh, call)
         } catch {
@@ -23,7 +24,9 @@ extension Endpoints {
     /// Refreshes, and writes the answer: what `/oauth/token` and `/v1/refresh` share.
     func refresh(_ request: RefreshRequest, _ call: Call) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
-            let (grant, decision) = try await tokens.refresh(request, from: call.origin)
+            let (grant, decision) = try await doors.evidence(request.evidence, from: call.caller) {
+                () async throws(ServiceError) in try await tokens.refresh(request, from: call.origin)
+            }
             let response = TokenAnswer.response(grant)
             metrics.count(decision)
             return response

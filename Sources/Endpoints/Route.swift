@@ -11,6 +11,8 @@ final class Route: Sendable {
         case open(@Sendable (Endpoints, Call) async throws -> Response)
         /// A rolling token whose session lives.
         case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// The same, although the session asks for its user first: what shows that the user is there.
+        case absentUser(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
         /// An admin key that may do so much, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
         /// The same, for an answer that may wait for something to happen.

@@ -29,6 +29,8 @@ extension Route {
         Route(.delete, "/v1/me/devices", .user { try await $0.endDevices($1, $2) }),
         Route(.patch, "/v1/me/devices/{device_id}", .user { try await $0.renameDevice($1, $2) }),
         Route(.delete, "/v1/me/devices/{device_id}", .user { try await $0.endDevice($1, $2) }),
+        Route(.put, "/v1/me/authentication-mode", .absentUser { try await $0.changeMode($1, $2) }),
+        Route(.post, "/v1/me/presence", .absentUser { try await $0.showPresence($1, $2) }),
         Route(.put, "/v1/me/password", .user { try await $0.changePassword($1, $2) }),
         Route(.post, "/v1/password-reset", .open { try await $0.resetPassword($1) }),
         Route(.get, "/v1/verify", .open { try await $0.verify($1) }),

@@ -43,6 +43,18 @@ extension TokenRequest {
         return Device(id: try namedDevice() ?? id(), name: deviceName)
     }
 
+    /// How the app will guard the session.
+    func namedMode() throws -> AuthenticationMode {
+        guard let text = authenticationMode else { return .no }
+        guard let mode = AuthenticationMode(rawValue: text) else {
+            throw RequestProblem.invalid("authentication_mode", "must be one of NO, BIOMETRIC, PASSWORD")
+        }
+        return mode
+    }
+
+    /// What the request brings to show that the user is there.
+    var evidence: PresenceEvidence { PresenceEvidence(assertion: userAssertion, password: password) }
+
     /// The device that the request names.
     func namedDevice() throws -> String? {
         guard let id = deviceID else { return nil }

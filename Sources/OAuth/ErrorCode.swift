@@ -39,6 +39,11 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The audience or resource is unknown, or not to be had.
     case invalidTarget = "invalid_target"
 
+    // RFC 9470 section 3
+
+    /// The user has to be authenticated anew, or in another way.
+    case insufficientUserAuthentication = "insufficient_user_authentication"
+
     // RFC 9449 sections 5 and 8
 
     /// The proof of possession is invalid.

@@ -11,6 +11,11 @@ public struct ErrorResponse: Codable, Hashable, Sendable {
     /// Whether logging in again would help.
     public var reauthenticate: Bool?
 
+    /// The ways to authenticate the user that would do, parted by blanks (RFC 9470 section 3).
+    public var acrValues: String?
+    /// How many seconds ago the user may have been authenticated (RFC 9470 section 3).
+    public var maxAge: Int64?
+
     /// An error. Characters that RFC 6749 does not allow in a description become `?`.
     public init(
         _ error: ErrorCode, description: String? = nil, uri: String? = nil, reason: String? = nil,
@@ -35,5 +40,7 @@ public struct ErrorResponse: Codable, Hashable, Sendable {
         case errorDescription = "error_description"
         case errorURI = "error_uri"
         case reason, reauthenticate
+        case acrValues = "acr_values"
+        case maxAge = "max_age"
     }
 }

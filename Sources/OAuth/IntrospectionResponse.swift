@@ -24,8 +24,10 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
     public var sid: String?
     /// The device.
     public var deviceID: String?
-    /// The Unix second of the interactive login.
+    /// The Unix second of the interactive login, or of the last time that the user has shown to be there.
     public var authTime: Int64?
+    /// How the user was authenticated since the login (RFC 9470 section 6.2).
+    public var acr: String?
 
     /// The key that it is bound to (RFC 9449 section 6.2).
     public var cnf: Confirmation?
@@ -50,6 +52,6 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
         case exp, iat, sub, aud, iss, sid
         case deviceID = "device_id"
         case authTime = "auth_time"
-        case cnf
+        case acr, cnf
     }
 }

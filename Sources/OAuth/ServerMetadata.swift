@@ -33,12 +33,14 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var idTokenSigningAlgValuesSupported: [String]
     /// What may sign proofs of possession (RFC 9449 section 5.1).
     public var dpopSigningAlgValuesSupported: [String]
+    /// How users can show to be there (RFC 9470 section 7).
+    public var acrValuesSupported: [String]
 
     /// The metadata of the server at `issuer`, whose endpoints are at those paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
-        signingAlgorithms: [String], proofAlgorithms: [String]
+        signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String]
     ) {
         // RFC 8414 section 2: the issuer is compared as it stands, so the slash that it may end in stays there.
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
@@ -56,6 +58,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         introspectionEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
         idTokenSigningAlgValuesSupported = signingAlgorithms
         dpopSigningAlgValuesSupported = proofAlgorithms
+        acrValuesSupported = acrValues
     }
 
     enum CodingKeys: String, CodingKey {
@@ -76,5 +79,6 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case subjectTypesSupported = "subject_types_supported"
         case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
         case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"
+        case acrValuesSupported = "acr_values_supported"
     }
 }

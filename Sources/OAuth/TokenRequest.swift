@@ -14,6 +14,14 @@ public struct TokenRequest: Sendable {
     public let username: String?
     /// `password`.
     public let password: String?
+    /// `user_assertion`: that the user is there, signed by the session's presence key.
+    public let userAssertion: String?
+    /// `authentication_mode`: how the app will guard the session of a login.
+    public let authenticationMode: String?
+    /// `device_key`: a JWK that can resume the session of a login.
+    public let deviceKey: String?
+    /// `presence_key`: a JWK that signs while the user is there.
+    public let presenceKey: String?
     /// `device_id`: the installation that asks.
     public let deviceID: String?
     /// `device_name`: what people call it.
@@ -31,6 +39,10 @@ public struct TokenRequest: Sendable {
         scope = parameters["scope"]
         username = parameters["username"]
         password = parameters["password"]
+        userAssertion = parameters["user_assertion"]
+        authenticationMode = parameters["authentication_mode"]
+        deviceKey = parameters["device_key"]
+        presenceKey = parameters["presence_key"]
         deviceID = parameters["device_id"]
         deviceName = parameters["device_name"]
         exchange = TokenExchangeParameters(parameters)

@@ -84,7 +84,8 @@ enum SessionSQL {
             session.device.platform, session.device.appVersion, session.authenticationMode.rawValue,
             session.scope.description, session.authenticationMethods.joined(separator: " "), session.keyThumbprint,
             session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
-            session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey)
+            session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey,
+            session.presence.key, session.presence.provenAt, session.presence.passwordAt)
     }
 
     private static let inserting = Template(
@@ -92,7 +93,7 @@ enum SessionSQL {
         INSERT INTO sessions (\(SessionColumns.all.list))
         VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
             $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
-            $19::text, $20::text)
+            $19::text, $20::text, $21::text, $22::bigint, $23::bigint)
         """)
     private static let replacing = Template(
         """
@@ -101,7 +102,9 @@ enum SessionSQL {
             device_platform = excluded.device_platform, device_app_version = excluded.device_app_version,
             authentication_mode = excluded.authentication_mode, parent = excluded.parent, child = excluded.child,
             child_answered_at = excluded.child_answered_at, child_request_key = excluded.child_request_key,
-            ended_at = excluded.ended_at, ended_reason = excluded.ended_reason, revision = sessions.revision + 1
+            ended_at = excluded.ended_at, ended_reason = excluded.ended_reason,
+            presence_key = excluded.presence_key, presence_proven_at = excluded.presence_proven_at,
+            password_proven_at = excluded.password_proven_at, revision = sessions.revision + 1
         """)
 
     /// A page of a user's sessions, newest first. Each half has its partial index.

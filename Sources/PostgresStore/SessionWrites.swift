@@ -10,6 +10,9 @@ struct SessionWrites {
         name: ArrayParameter(of: .text), platform: ArrayParameter(of: .text), appVersion: ArrayParameter(of: .text)
     )
     private var modes = ArrayParameter(of: .text)
+    private var presences = (
+        key: ArrayParameter(of: .text), provenAt: ArrayParameter(of: .bigint), passwordAt: ArrayParameter(of: .bigint)
+    )
     private var endings = (at: ArrayParameter(of: .bigint), reason: ArrayParameter(of: .text))
     private var events = EventSQL.Rows()
     private var revocations = RevocationSQL.Rows()
@@ -47,7 +50,7 @@ struct SessionWrites {
         let old = stored.session
         if session == old, events.isEmpty { return }
         if events.isEmpty, session.ending == old.ending, session.device == old.device,
-            session.authenticationMode == old.authenticationMode
+            session.authenticationMode == old.authenticationMode, session.presence == old.presence
         {
             rotations.append(session, over: stored)
             return
@@ -59,6 +62,9 @@ struct SessionWrites {
         modes.append(session.authenticationMode.rawValue)
         endings.at.append(session.ending?.at)
         endings.reason.append(session.ending?.reason.rawValue)
+        presences.key.append(session.presence.key)
+        presences.provenAt.append(session.presence.provenAt)
+        presences.passwordAt.append(session.presence.passwordAt)
         for event in events { self.events.append(event, guardedBy: session.id) }
         for revocation in revocations { self.revocations.append(revocation, guardedBy: session.id) }
     }
@@ -97,7 +103,7 @@ struct SessionWrites {
         let own: [any PostgresValue] = [
             catalogue, end, others.ids, others.revisions, others.userRevisions, others.parents, others.children,
             others.answers, others.keys, devices.name, devices.platform, devices.appVersion, modes, endings.at,
-            endings.reason,
+            endings.reason, presences.key, presences.provenAt, presences.passwordAt,
         ]
         return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters + revocations.parameters)
     }
@@ -109,17 +115,20 @@ struct SessionWrites {
                 child_request_key = v.child_request_key, device_name = v.device_name,
                 device_platform = v.device_platform, device_app_version = v.device_app_version,
                 authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
-                revision = s.revision + 1
+                presence_key = v.presence_key, presence_proven_at = v.presence_proven_at,
+                password_proven_at = v.password_proven_at, revision = s.revision + 1
             FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-                $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
+                $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[],
+                $16::text[], $17::bigint[], $18::bigint[])
                 AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
-                    device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason)
+                    device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
+                    presence_key, presence_proven_at, password_proven_at)
             WHERE \(isUnchanged)
             RETURNING s.id
         ), noted AS (
-            \(EventSQL.insertGuarded(by: "changed", firstParameter: 16))
+            \(EventSQL.insertGuarded(by: "changed", firstParameter: 19))
         ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 27))
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 30))
         )
         SELECT id FROM changed
         """)

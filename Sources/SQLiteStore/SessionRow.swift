@@ -25,7 +25,8 @@ enum SessionRow {
     static let update = Query(
         """
         UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
-            parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, ended_at = ?, ended_reason = ?
+            parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, ended_at = ?, ended_reason = ?,
+            presence_key = ?, presence_proven_at = ?, password_proven_at = ?
         WHERE number = ?
         """)
 
@@ -112,14 +113,16 @@ enum SessionRow {
     static func write(_ new: Session, over old: Session, number: Int64, _ connection: Connection) throws(DatabaseError)
     {
         if new == old { return }
-        if new.ending == old.ending, new.device == old.device, new.authenticationMode == old.authenticationMode {
+        if new.ending == old.ending, new.device == old.device, new.authenticationMode == old.authenticationMode,
+            new.presence == old.presence
+        {
             try connection.execute(
                 updateRotation, new.parent, new.child, new.childAnsweredAt, new.childRequestKey, number)
         } else {
             try connection.execute(
                 update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
                 new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.ending?.at,
-                new.ending?.reason.rawValue, number)
+                new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt, new.presence.passwordAt, number)
         }
     }
 

@@ -2,9 +2,9 @@ internal import Cryptography
 
 /// What users do with their own account: profile, devices, their own switch for logins, their password.
 public struct AccountService: Sendable {
-    private let context: ServiceContext
-    private let tokens: TokenService
-    private var store: any Store { context.store }
+    let context: ServiceContext
+    let tokens: TokenService
+    var store: any Store { context.store }
 
     /// The account service of `context`.
     public init(_ context: ServiceContext) {
@@ -111,15 +111,7 @@ public struct AccountService: Sendable {
         of user: User, in session: Session, from old: String, to new: String, by origin: Origin
     ) async throws(ServiceError) {
         let sessionID = session.id
-        let here = GuessCounter.Key(usernameKey: Text.key(user.username), deviceID: session.device.id)
-        let now = context.clock.now
-        if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
-        guard try await context.passwords.verify(old, against: user.passwordHash) else {
-            context.guesses.count(here, at: now)
-            try await tokens.recordFailedLogin(of: user.id, in: sessionID, "wrong_password", from: origin)
-            throw .invalidCredentials
-        }
-        context.guesses.forget(here)
+        try await tokens.verify(old, of: user, in: session, from: origin)
         let verified = user.passwordHash
         try await setPassword(of: .id(user.id), to: new, sparing: sessionID, by: origin) { change in
             change.user.passwordHash == verified ? nil : .invalidCredentials

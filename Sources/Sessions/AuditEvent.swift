@@ -6,6 +6,8 @@ public struct AuditEvent: Hashable, Sendable {
         case sessionEnded = "session_ended"
         case sessionsEnded = "sessions_ended"
         case sessionRestored = "session_restored"
+        /// How the app guards a session was changed; `reason` is from what to what.
+        case authenticationModeChanged = "authentication_mode_changed"
         case loginFailed = "login_failed"
         case loginRefused = "login_refused"
         case loginsDisabled = "logins_disabled"

@@ -73,6 +73,9 @@ public struct Client: Hashable, Sendable, Identifiable {
     public let epoch: Int64
     /// Whether what it gets must be bound to a key.
     public var dpop: ProofDemand
+    /// How long sessions that are guarded by biometry or password go on without the user's showing to be there; nil or zero:
+    /// as their mode has it.
+    public var userPresenceMaxAge: Duration?
 
     /// The public first-party app that exists from the first start.
     public static let mobileID = "mobile"
@@ -84,7 +87,7 @@ public struct Client: Hashable, Sendable, Identifiable {
         scope: Scope = .empty,
         tokenStyle: TokenStyle = .separate, offlineSessionIdle: Duration? = nil, offlineSessionMax: Duration? = nil,
         accessTokenLifetime: Duration? = nil, refreshAfter: Duration? = nil, createdAt: Instant, epoch: Int64,
-        dpop: ProofDemand = .optional
+        dpop: ProofDemand = .optional, userPresenceMaxAge: Duration? = nil
     ) {
         self.id = id
         self.name = name
@@ -101,6 +104,7 @@ public struct Client: Hashable, Sendable, Identifiable {
         self.createdAt = createdAt
         self.epoch = epoch
         self.dpop = dpop
+        self.userPresenceMaxAge = userPresenceMaxAge
     }
 
     /// Whether the client has nothing to prove itself with.

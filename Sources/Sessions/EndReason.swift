@@ -31,6 +31,8 @@ public enum RefusalReason: Hashable, Sendable {
 
     /// The assertion is not one of the session's key, to this server, made just now, and used once. The session is kept.
     case invalidAssertion
+    /// The session's mode asks for the user, who has not shown to be there (RFC 9470). The session is kept.
+    case userAbsent
 
     /// The stable word on the wire.
     public var rawValue: String {
@@ -43,6 +45,7 @@ public enum RefusalReason: Hashable, Sendable {
         case .deviceMismatch: "device_mismatch"
         case .bindingMismatch: "binding_mismatch"
         case .invalidAssertion: "invalid_assertion"
+        case .userAbsent: "insufficient_user_authentication"
         }
     }
 
@@ -51,7 +54,8 @@ public enum RefusalReason: Hashable, Sendable {
         switch self {
         case .malformed, .unknownSession: true
         case .ended(let reason): reason != .userDeleted
-        case .loginDisabledByUser, .loginDisabledByAdmin, .deviceMismatch, .bindingMismatch, .invalidAssertion:
+        case .loginDisabledByUser, .loginDisabledByAdmin, .deviceMismatch, .bindingMismatch, .invalidAssertion,
+            .userAbsent:
             false
         }
     }
@@ -60,6 +64,7 @@ public enum RefusalReason: Hashable, Sendable {
     public static var allCases: [RefusalReason] {
         [.malformed, .unknownSession] + EndReason.allCases.map(RefusalReason.ended) + [
             .loginDisabledByUser, .loginDisabledByAdmin, .deviceMismatch, .bindingMismatch, .invalidAssertion,
+            .userAbsent,
         ]
     }
 }

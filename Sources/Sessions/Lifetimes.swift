@@ -95,5 +95,5 @@ extension Lifetimes {
 
 extension Duration {
     /// The duration if it is longer than nothing: zero means "inherit".
-    fileprivate var ifPositive: Duration? { self > .zero ? self : nil }
+    var ifPositive: Duration? { self > .zero ? self : nil }
 }

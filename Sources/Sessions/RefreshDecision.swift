@@ -15,6 +15,8 @@ public struct RefreshPresentation: Hashable, Sendable {
 
     /// Whether it is not a token but a good assertion of the session's device key; the serial then means nothing.
     public var isOfDeviceKey = false
+    /// How the request shows that the user is there, if it does.
+    public var presence: PresenceProof?
 
     /// A presentation of the token number `serial`.
     public init(
@@ -109,7 +111,17 @@ public struct RefreshPolicy: Hashable, Sendable {
             session.end(ending.reason, at: ending.at)
             return .refused(.ended(ending.reason))
         }
-        return rotate(presentation, &session, interval: settings.sessions.rotationInterval, now: now)
+        if let proof = presentation.presence { session.note(proof, at: now) }
+        let interval = settings.sessions.rotationInterval
+        if openDemand(of: presentation, on: session, client: client, settings: settings, now: now) != nil {
+            // A thief is found out all the same; anybody else has to come back with the user, and nothing is spent.
+            var renewed = session
+            let decision = rotate(presentation, &renewed, interval: interval, now: now)
+            guard case .refused = decision else { return .refused(.userAbsent) }
+            session = renewed
+            return decision
+        }
+        return rotate(presentation, &session, interval: interval, now: now)
     }
 
     /// The table of convergent, confirmed rotation. Every check before it has passed.

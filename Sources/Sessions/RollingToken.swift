@@ -20,6 +20,8 @@ struct RollingToken: Decodable, Hashable, Sendable {
     var authenticatedAt: Int64?
     var scope: String?
     var authenticationMethods: [String]?
+    /// How the user was authenticated since the login, if so (RFC 9470 section 6.1).
+    var authenticationContext: String?
     /// From when the client should renew the token: "more than an hour" after it was issued (seed 003).
     var refreshAfter: Int64?
     /// The key that the token is bound to (RFC 9449 section 6).
@@ -42,6 +44,7 @@ struct RollingToken: Decodable, Hashable, Sendable {
         case authenticatedAt = "auth_time"
         case scope
         case authenticationMethods = "amr"
+        case authenticationContext = "acr"
         case refreshAfter = "refresh_after"
         case confirmation = "cnf"
         case refreshToken = "rt"
@@ -54,6 +57,7 @@ struct RollingToken: Decodable, Hashable, Sendable {
     /// The claims as JSON, in the order of their names.
     var encodedClaims: [UInt8] {
         var claims = JSONObject(capacity: 640)
+        claims.add("acr", authenticationContext)
         claims.add("amr", authenticationMethods)
         claims.add("aud", audience)
         claims.add("auth_time", authenticatedAt)
@@ -99,8 +103,10 @@ struct RollingTokenIssuer: Sendable {
                 issuer: issuer, subject: session.userID.description, audience: audience, clientID: session.clientID,
                 issuedAt: now.secondsSinceEpoch, expiry: expiry.secondsSinceEpoch,
                 id: Base64URL.encode(random.bytes(16)), sessionID: session.id.description,
-                deviceID: session.device.id, authenticatedAt: session.startedAt.secondsSinceEpoch, scope: scope.claim,
+                deviceID: session.device.id, authenticatedAt: session.authenticatedAt.secondsSinceEpoch,
+                scope: scope.claim,
                 authenticationMethods: session.authenticationMethods.isEmpty ? nil : session.authenticationMethods,
+                authenticationContext: session.authenticationContext?.rawValue,
                 refreshAfter: (now + refreshAfter).secondsSinceEpoch,
                 confirmation: session.keyThumbprint.map(RollingToken.Confirmation.init), refreshToken: refreshToken,
                 ownClaims: ownClaims), at: now)

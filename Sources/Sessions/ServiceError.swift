@@ -10,6 +10,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case tooManyRequests(retryAfter: Duration)
     /// A refresh was refused.
     case refused(RefusalReason)
+    /// The session goes on only after the user has shown to be there (RFC 9470). Nobody is logged out by this.
+    case userAbsent(PresenceDemand)
     /// Unknown user or wrong password: the same answer, equally slow.
     case invalidCredentials
     /// An ID token that is not taken, and why: nothing of it is secret from who holds it.

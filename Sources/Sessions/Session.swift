@@ -51,6 +51,8 @@ public struct Session: Hashable, Sendable, Identifiable {
 
     /// Set when the session is over.
     public var ending: Ending?
+    /// What is known of the user's presence since the login.
+    public var presence: UserPresence
 
     /// A session as it stands in the store.
     public init(
@@ -58,7 +60,8 @@ public struct Session: Hashable, Sendable, Identifiable {
         authenticationMode: AuthenticationMode = .no, scope: Scope = .empty, authenticationMethods: [String] = [],
         keyThumbprint: String? = nil, deviceKey: String? = nil, startedAt: Instant, epoch: Int64, parent: UInt64 = 0,
         child: UInt64 = 1,
-        childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, ending: Ending? = nil
+        childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, ending: Ending? = nil,
+        presence: UserPresence = UserPresence()
     ) {
         self.id = id
         self.userID = userID
@@ -76,6 +79,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.childAnsweredAt = childAnsweredAt ?? startedAt
         self.childRequestKey = childRequestKey
         self.ending = ending
+        self.presence = presence
     }
 
     /// Records the end, unless one is recorded already: the first reason stays.

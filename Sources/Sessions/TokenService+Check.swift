@@ -51,7 +51,7 @@ extension TokenService {
     /// The session of a rolling token, always checked against the store: an end that was acknowledged counts at once,
     /// and logins that were disabled with immediate effect too.
     public func authenticate(
-        _ token: String, as use: TokenUse = .bearer, from origin: Origin
+        _ token: String, as use: TokenUse = .bearer, demandsPresence: Bool = true, from origin: Origin
     ) async throws(ServiceError) -> AuthenticatedSession {
         let time = context.time
         let now = time.now
@@ -72,6 +72,12 @@ extension TokenService {
         }
         guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
         if user.rejectsRollingTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
+        if demandsPresence,
+            let demand = policy.presenceDemand(on: record.session, client: record.client, settings: record.settings),
+            !demand.isMet(by: record.session, at: now)
+        {
+            throw .userAbsent(demand)
+        }
         return AuthenticatedSession(
             record: record, user: user, scope: Scope(claims.scope ?? "") ?? .empty,
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
@@ -101,7 +107,7 @@ extension TokenService {
             return try await stands(token, since: reading) ? answer : .inactive
         }
         do throws(ServiceError) {
-            return .rollingToken(try await authenticate(token, as: .inquiry, from: origin))
+            return .rollingToken(try await authenticate(token, as: .inquiry, demandsPresence: false, from: origin))
         } catch {
             guard case .invalidToken = error else { throw error }
             return .inactive
@@ -131,7 +137,8 @@ extension TokenService {
             presentation, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
             earliest: time.earliest)
         if decision == .undecided { throw .store(.clockInDoubt) }
-        if case .refused = decision { return .inactive }
+        // That the user has to show up first ends nothing.
+        if case .refused(let reason) = decision, reason != .userAbsent { return .inactive }
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
         return .refreshToken(
             record, expiresAt: min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session)))

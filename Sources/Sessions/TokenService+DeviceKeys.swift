@@ -14,6 +14,8 @@ public struct ResumptionRequest: Hashable, Sendable {
     public var scope: Scope?
     /// The thumbprint of the key of which the request holds a good proof (RFC 9449), if it does.
     public var provenKeyThumbprint: String?
+    /// What the request brings to show that the user is there.
+    public var evidence = PresenceEvidence()
 
     /// A request.
     public init(
@@ -35,7 +37,7 @@ extension TokenService {
     /// No assertion may be good for longer: it is remembered so long, and can be made anew at any time.
     public static let assertionLifetimeMax = Duration.seconds(300)
     /// How far the clock of a device may be ahead.
-    private static let lead = Duration.seconds(15)
+    static let deviceLead = Duration.seconds(15)
 
     /// Resumes the session that the assertion names. Throws when it is not resumed; `.refused` says why.
     public func resume(
@@ -47,6 +49,9 @@ extension TokenService {
             serial: 0, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, provenKeyThumbprint: request.provenKeyThumbprint)
         presentation.isOfDeviceKey = true
+        if !request.evidence.isEmpty {
+            presentation.presence = try await presence(shownBy: request.evidence, in: id, from: origin)
+        }
         let answer = try await inStore { () async throws(StoreError) in
             try await store.updateSession(id) { [policy, presentation] change in
                 policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
@@ -62,7 +67,7 @@ extension TokenService {
     /// that this needs no transaction.
     private func session(of text: String, at now: Instant) async throws(ServiceError) -> Identifier<Session> {
         guard let assertion = try? KeyAssertion(text), let id = Identifier<Session>(assertion.issuer),
-            assertion.audience.contains(context.issuer), assertion.isTimely(at: now, lead: Self.lead)
+            assertion.audience.contains(context.issuer), assertion.isTimely(at: now, lead: Self.deviceLead)
         else { throw .refused(.invalidAssertion) }
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
             throw .refused(.unknownSession)

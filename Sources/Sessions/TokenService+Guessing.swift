@@ -52,6 +52,21 @@ extension TokenService {
         return user
     }
 
+    /// Checks the password of a user in a session of theirs: wrong ones are counted for that device alone.
+    func verify(
+        _ password: String, of user: User, in session: Session, from origin: Origin
+    ) async throws(ServiceError) {
+        let here = GuessCounter.Key(usernameKey: Text.key(user.username), deviceID: session.device.id)
+        let now = context.clock.now
+        if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
+        guard try await context.passwords.verify(password, against: user.passwordHash) else {
+            context.guesses.count(here, at: now)
+            try await recordFailedLogin(of: user.id, in: session.id, "wrong_password", from: origin)
+            throw .invalidCredentials
+        }
+        context.guesses.forget(here)
+    }
+
     /// Counts, and tells the audit trail. An unknown name is recorded too, without what was typed, and as much is read and
     /// written for it, so that the wait for the disk does not tell it from a wrong password.
     private func countWrongPassword(

@@ -12,6 +12,8 @@ public struct LoginRequest: Sendable {
     public var keyThumbprint: String?
     /// The key by which the device can resume the session without a token, if it has one.
     public var deviceKey: DeviceKey?
+    /// The key that signs only while the user is there, if the device has one.
+    public var presenceKey: DeviceKey?
 
     /// A login on `device`.
     public init(
@@ -23,6 +25,18 @@ public struct LoginRequest: Sendable {
         self.authenticationMode = authenticationMode
         self.scope = scope
         self.keyThumbprint = keyThumbprint
+    }
+}
+
+extension LoginRequest {
+    /// What is wrong with the presence key. One key for both would let what resumes silently say that the user is there.
+    var presenceKeyProblem: ServiceError? {
+        guard let presenceKey else { return nil }
+        if authenticationMode != .biometric {
+            return .invalid(member: "presence_key", detail: "is for the authentication_mode BIOMETRIC")
+        }
+        return presenceKey == deviceKey
+            ? .invalid(member: "presence_key", detail: "must be another key than device_key") : nil
     }
 }
 
@@ -110,6 +124,7 @@ extension SessionOpening {
             return .failure(
                 .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
         }
+        if let problem = request.presenceKeyProblem { return .failure(problem) }
         guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil else {
             return .failure(.unauthorizedClient)
         }
@@ -128,7 +143,7 @@ extension SessionOpening {
             authenticationMode: request.authenticationMode, scope: scope,
             authenticationMethods: authenticationMethods, keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: now,
-            epoch: settings.epoch)
+            epoch: settings.epoch, presence: UserPresence(key: request.presenceKey?.text))
         if let previous {
             events.append(.ended(previous, .replaced, at: now, by: origin))
         }

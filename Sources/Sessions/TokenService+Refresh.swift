@@ -16,6 +16,8 @@ public struct RefreshRequest: Hashable, Sendable {
     public var scope: Scope?
     /// The thumbprint of the key of which the request holds a good proof.
     public var provenKeyThumbprint: String?
+    /// What the request brings to show that the user is there.
+    public var evidence = PresenceEvidence()
 
     /// A refresh with `token`.
     public init(
@@ -41,11 +43,14 @@ extension TokenService {
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
         let time = context.time
         let token = try await refreshToken(in: request.token)
-        let presentation = RefreshPresentation(
+        var presentation = RefreshPresentation(
             serial: token?.serial ?? 0, clientID: request.clientID,
             isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
             provenKeyThumbprint: request.provenKeyThumbprint)
+        if let token, !request.evidence.isEmpty {
+            presentation.presence = try await presence(shownBy: request.evidence, in: token.sessionID, from: origin)
+        }
         guard let token else {
             let outcome = try await exchangeForeignToken(
                 request.token, presentation, scope: request.scope, from: origin, at: time)
@@ -53,7 +58,7 @@ extension TokenService {
             return try await tokens(for: outcome, scope: request.scope, at: time.now).get()
         }
         let answer = try await inStore { () async throws(StoreError) in
-            try await store.updateSession(token.sessionID) { [policy] change in
+            try await store.updateSession(token.sessionID) { [policy, presentation] change in
                 policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
             } preparing: { outcome in
                 await tokens(for: outcome, scope: request.scope, at: time.now)
@@ -124,6 +129,11 @@ extension RefreshPolicy {
         if decision == .undecided { return .failed(.store(.clockInDoubt)) }
         if case .refused(let reason) = decision {
             change.keep(session, endedBy: origin, at: now)
+            if reason == .userAbsent,
+                let demand = presenceDemand(on: session, client: change.client, settings: change.settings)
+            {
+                return .failed(.userAbsent(demand))
+            }
             return .failed(.refused(reason))
         }
         // What else stands in the way leaves the session as it was: the token is not spent.

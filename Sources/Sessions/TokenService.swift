@@ -38,6 +38,8 @@ public struct ServiceContext: Sendable {
     let deviceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
     /// ID tokens that were used, for as long as they are good.
     let identityTokens = ReplayCache(longest: TokenService.identityTokenAgeMax)
+    /// Assertions of presence keys that were used.
+    let presenceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
     /// Takes proofs of possession.
     public let proofs: ProofJudge
 

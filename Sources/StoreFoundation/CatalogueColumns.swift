@@ -43,7 +43,8 @@ public enum ClientColumns {
     public static let all = Columns(
         "id", "name", "authentication_method", "secret_hash", "grant_types", "scope", "token_style",
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
-        "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks")
+        "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks",
+        "user_presence_max_age_seconds")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Client {
@@ -68,6 +69,7 @@ public enum ClientColumns {
             refreshAfter: row.optional { row in row.duration() }, createdAt: row.instant(), epoch: row.integer(),
             dpop: try row.word(as: Client.ProofDemand.self))
         client.keys = try keys(row.optionalText(), of: id)
+        client.userPresenceMaxAge = row.optional { row in row.duration() }
         return client
     }
 
@@ -95,6 +97,7 @@ public enum ClientColumns {
         row.add(client.epoch)
         row.add(client.dpop)
         row.add(client.keys?.text)
+        row.add(client.userPresenceMaxAge)
     }
 }
 

@@ -6,7 +6,8 @@ public enum SessionColumns {
     public static let all = Columns(
         "id", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version",
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
-        "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key")
+        "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
+        "presence_key", "presence_proven_at", "password_proven_at")
 
     /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
@@ -29,6 +30,9 @@ public enum SessionColumns {
         let endedAt = row.optional { row in row.instant() }
         let reason = try row.optional { (row) throws(Contradiction) in try row.word(as: EndReason.self) }
         let deviceKey = row.optionalText()
+        let presence = UserPresence(
+            key: row.optionalText(), provenAt: row.optional { row in row.instant() },
+            passwordAt: row.optional { row in row.instant() })
         guard (endedAt == nil) == (reason == nil) else { throw Contradiction("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
@@ -37,7 +41,7 @@ public enum SessionColumns {
             scope: scope, authenticationMethods: authenticationMethods, keyThumbprint: keyThumbprint,
             deviceKey: deviceKey, startedAt: startedAt, epoch: epoch, parent: parent, child: child,
             childAnsweredAt: childAnsweredAt,
-            childRequestKey: childRequestKey, ending: ending)
+            childRequestKey: childRequestKey, ending: ending, presence: presence)
     }
 
     /// Writes all columns of a session.
@@ -59,5 +63,8 @@ public enum SessionColumns {
         row.add(session.ending?.at)
         row.add(session.ending?.reason)
         row.add(session.deviceKey)
+        row.add(session.presence.key)
+        row.add(session.presence.provenAt)
+        row.add(session.presence.passwordAt)
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTP
 import Sessions
 
@@ -8,8 +9,10 @@ enum ClientCommands {
     private static let members = [
         Command.Option("--name", "NAME", "what people call it"),
         Command.Option(
-            "--auth", "METHOD", "none (a public client), client_secret_basic or client_secret_post",
+            "--auth", "METHOD",
+            "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
             choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
+        Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name takes them away"),
         Command.Option("--grants", "LIST", "grant types, parted by commas: refresh_token,password,client_credentials"),
         Command.Option("--scope", "SCOPE", "the widest scope, parted by blanks"),
         Command.Option(
@@ -20,6 +23,9 @@ enum ClientCommands {
         Command.Option("--access-token-lifetime", "DURATION", "of rolling tokens; 0: the idle time"),
         Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
         Command.Option(
+            "--user-presence-max-age", "DURATION",
+            "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: as the mode has it"),
+        Command.Option(
             "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
             choices: Client.ProofDemand.allCases.map(\.rawValue)),
     ]
@@ -28,6 +34,7 @@ enum ClientCommands {
         var body: [String: JSON] = [:]
         if let name = arguments.value("--name") { body["client_name"] = name.isEmpty ? .null : .string(name) }
         if let method = arguments.value("--auth") { body["token_endpoint_auth_method"] = .string(method) }
+        if let file = arguments.value("--jwks") { body["jwks"] = file.isEmpty ? .null : try keys(in: file) }
         if let demand = arguments.value("--dpop") { body["dpop"] = .string(demand) }
         if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
         if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
@@ -37,10 +44,21 @@ enum ClientCommands {
         for (option, member) in [
             ("--idle", "offline_session_idle"), ("--max", "offline_session_max"),
             ("--access-token-lifetime", "access_token_lifetime"), ("--refresh-after", "refresh_after"),
+            ("--user-presence-max-age", "user_presence_max_age"),
         ] {
             if let seconds = try arguments.seconds(option) { body[member] = .int(seconds) }
         }
         return body
+    }
+
+    private static func keys(in file: String) throws(Failure) -> JSON {
+        guard let text = try? Data(contentsOf: URL(filePath: file)) else {
+            throw Failure(.usage, "\(file) cannot be read")
+        }
+        guard let keys = try? JSONDecoder().decode(JSON.self, from: text) else {
+            throw Failure(.usage, "\(file) is not JSON")
+        }
+        return keys
     }
 
     static let create = Command.admin(
@@ -49,6 +67,7 @@ enum ClientCommands {
         examples: [
             "sojourn client create tablet --name 'Tablet app' --scope offline_access --idle 30d",
             "sojourn client create backend --auth client_secret_basic --grants client_credentials",
+            "sojourn client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials",
         ],
         send: { connection, arguments async throws(Failure) in
             var body = try body(arguments)
@@ -105,7 +124,8 @@ enum ClientCommands {
             ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
             ("token style", client["token_style"]?.cell), ("idle", span("offline_session_idle")),
             ("longest stay", span("offline_session_max")), ("access token", span("access_token_lifetime")),
-            ("refresh after", span("refresh_after")), ("made", Wording.time(client["client_id_issued_at"]?.int)),
+            ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),
+            ("made", Wording.time(client["client_id_issued_at"]?.int)),
         ])
     }
 }

@@ -48,7 +48,10 @@ extension Session {
             epoch: try line.integer("epoch"), parent: try line.serial("parent"), child: try line.serial("child"),
             childAnsweredAt: try line.instant("child_answered_at"),
             childRequestKey: try line.value("child_request_key", "a whole number that is not negative"),
-            ending: ending)
+            ending: ending,
+            presence: UserPresence(
+                key: try line.optionalText("presence_key"), provenAt: try line.optionalInstant("presence_proven_at"),
+                passwordAt: try line.optionalInstant("password_proven_at")))
     }
 
     /// The line of a session.
@@ -63,6 +66,9 @@ extension Session {
         if !authenticationMethods.isEmpty { members.add("authentication_methods", authenticationMethods) }
         members.add("key_thumbprint", keyThumbprint)
         members.add("device_key", deviceKey)
+        members.add("presence_key", presence.key)
+        members.add("presence_proven_at", presence.provenAt)
+        members.add("password_proven_at", presence.passwordAt)
         members.add("epoch", epoch)
         members.add("started_at", startedAt)
         members.add("parent", parent)

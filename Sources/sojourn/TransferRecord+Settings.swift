@@ -52,7 +52,8 @@ extension Client {
             offlineSessionMax: try line.optionalDuration("offline_session_max"),
             accessTokenLifetime: try line.optionalDuration("access_token_lifetime"),
             refreshAfter: try line.optionalDuration("refresh_after"), createdAt: try line.instant("created_at"),
-            epoch: try line.integer("epoch"), dpop: try line.optionalWord("dpop") ?? .optional)
+            epoch: try line.integer("epoch"), dpop: try line.optionalWord("dpop") ?? .optional,
+            userPresenceMaxAge: try line.optionalDuration("user_presence_max_age"))
         guard authenticationMethod.hasSecret == (secretHash != nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
@@ -84,6 +85,7 @@ extension Client {
         members.add("created_at", createdAt)
         members.add("epoch", epoch)
         members.add("dpop", dpop.rawValue)
+        members.add("user_presence_max_age", userPresenceMaxAge)
         return members
     }
 }

@@ -4,7 +4,7 @@ import Sessions
 /// `sojourn user …`
 enum UserCommands {
     static let all = [
-        create, list, show, update, disable, enable, revoke, delete, setPassword, resetPassword,
+        create, list, show, update, disable, enable, unlock, revoke, delete, setPassword, resetPassword,
     ]
 
     /// USER is a name or an id; `username:NAME` where a name looks like an id.
@@ -126,6 +126,14 @@ enum UserCommands {
                 ? "logins of \(user["username"]?.cell ?? "") are on"
                 : "the admins' switch is off, but \(user["username"]?.cell ?? "") has switched logins off too: --include-own"
         })
+
+    static let unlock = Command.admin(
+        ["user", "unlock"], "Takes a user's passwords again, however many were wrong.", operands: ["USER"],
+        examples: ["sojourn user unlock ada"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.post, ["users", reference(arguments.operands[0]), "unlock"])
+        },
+        show: { user, _ in "passwords of \(user["username"]?.cell ?? "") are taken again" })
 
     static let revoke = Command.admin(
         ["user", "revoke"], "Ends every session of a user, on all devices.", operands: ["USER"],

@@ -25,15 +25,7 @@ import Testing
     private func assertion(
         _ stage: Stage, _ device: ProvingDevice, _ tokens: Tokens, edit: (inout ProofDraft) -> Void = { _ in }
     ) -> String {
-        let now = stage.surroundings.now.load(ordering: .relaxed)
-        var draft = ProofDraft(
-            header: ["alg": #""\#(device.key.algorithm.rawValue)""#], claims: ["iat": "\(now)", "exp": "\(now + 60)"])
-        draft.set("iss", tokens.sessionID)
-        draft.set("sub", tokens.userID)
-        draft.set("aud", Stage.issuer)
-        draft.set("jti", Base64URL.encode(randomBytes(count: 12)))
-        edit(&draft)
-        return device.sign(draft)
+        device.assertion(stage, tokens, edit: edit)
     }
 
     private func resume(

@@ -52,6 +52,19 @@ struct ProvingDevice: Sendable {
         return sign(draft)
     }
 
+    /// An assertion for the session of `tokens`, made now, with its own id (RFC 7523).
+    func assertion(_ stage: Stage, _ tokens: Tokens, edit: (inout ProofDraft) -> Void = { _ in }) -> String {
+        let now = stage.surroundings.now.load(ordering: .relaxed)
+        var draft = ProofDraft(
+            header: ["alg": #""\#(key.algorithm.rawValue)""#], claims: ["iat": "\(now)", "exp": "\(now + 60)"])
+        draft.set("iss", tokens.sessionID)
+        draft.set("sub", tokens.userID)
+        draft.set("aud", Stage.issuer)
+        draft.set("jti", Base64URL.encode(randomBytes(count: 12)))
+        edit(&draft)
+        return sign(draft)
+    }
+
     /// Any JWT signed by the key.
     func sign(_ draft: ProofDraft) -> String {
         let input = [draft.header, draft.claims].map { Base64URL.encode(Array(Self.json($0).utf8)) }

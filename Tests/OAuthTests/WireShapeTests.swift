@@ -53,7 +53,7 @@ import Testing
         let metadata = ServerMetadata(
             issuer: issuer, tokenPath: "/t", revocationPath: "/r", introspectionPath: "/i", jwksPath: "/j",
             grantTypes: ["g"], authMethods: ["none", "m"], confidentialAuthMethods: ["m"], assertionAlgorithms: ["A"],
-            signingAlgorithms: ["ES256"], proofAlgorithms: ["ES256"])
+            signingAlgorithms: ["ES256"], proofAlgorithms: ["ES256"], acrValues: ["presence"])
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         #expect(metadata.issuer == issuer)
         #expect(metadata.tokenEndpoint == base + "/t")
@@ -68,7 +68,8 @@ import Testing
             ErrorCode.allCases.map(\.rawValue) == [
                 "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
                 "invalid_scope", "server_error", "temporarily_unavailable", "invalid_token", "insufficient_scope",
-                "unsupported_token_type", "invalid_target", "invalid_dpop_proof", "use_dpop_nonce",
+                "unsupported_token_type", "invalid_target", "insufficient_user_authentication", "invalid_dpop_proof",
+                "use_dpop_nonce",
             ])
         #expect(
             GrantType.allCases.map(\.rawValue) == [

@@ -9,6 +9,10 @@ enum Downgrade {
         ALTER TABLE clients DROP COLUMN dpop;
         ALTER TABLE sessions DROP COLUMN device_key;
         ALTER TABLE clients DROP COLUMN jwks;
+        ALTER TABLE clients DROP COLUMN user_presence_max_age_seconds;
+        ALTER TABLE sessions DROP COLUMN presence_key;
+        ALTER TABLE sessions DROP COLUMN presence_proven_at;
+        ALTER TABLE sessions DROP COLUMN password_proven_at;
         ALTER TABLE admin_keys DROP COLUMN scope;
         ALTER TABLE admin_keys DROP COLUMN expires_at;
         ALTER TABLE admin_keys DROP COLUMN last_used_at;

@@ -52,7 +52,10 @@ enum Fixture {
             authenticationMethods: ["pwd", "otp"], keyThumbprint: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I",
             deviceKey: "EdDSA.11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
             startedAt: start, epoch: 7, parent: 41, child: 42, childAnsweredAt: start + .seconds(5),
-            childRequestKey: .max, ending: nil)
+            childRequestKey: .max, ending: nil,
+            presence: UserPresence(
+                key: "EdDSA.PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw", provenAt: start + .seconds(6),
+                passwordAt: start + .seconds(7)))
     }
 
     static func client(_ id: String = "web", epoch: Int64 = 2) -> Client {
@@ -68,7 +71,7 @@ enum Fixture {
             scope: Scope("read write") ?? .empty, tokenStyle: .single,
             offlineSessionIdle: .seconds(100),
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
-            createdAt: start, epoch: epoch, dpop: .required)
+            createdAt: start, epoch: epoch, dpop: .required, userPresenceMaxAge: .seconds(900))
     }
 }
 

@@ -28,6 +28,8 @@ let sessionRules: [StoreRule] = [
             change.session.device.platform = "android"
             change.session.device.appVersion = "4.0"
             change.session.authenticationMode = .password
+            change.session.presence = UserPresence(
+                key: "ES256.x", provenAt: Fixture.start + .seconds(1), passwordAt: Fixture.start + .seconds(2))
             change.session.parent = 8
             change.session.child = 9
             change.session.childAnsweredAt = Fixture.start + .seconds(60)
@@ -44,6 +46,18 @@ let sessionRules: [StoreRule] = [
             return change.session
         }
         #expect(try await store.stored(session.id) == cleared)
+    },
+    StoreRule("presence is written beside a rotation, and goes") { store in
+        let user = try await store.given(Fixture.user())
+        let session = try await store.given(Fixture.session(of: user.id))
+        for presence in [UserPresence(passwordAt: Fixture.start + .seconds(3)), UserPresence()] {
+            let changed = try await store.updateSession(session.id) { change -> Session in
+                change.session.child += 1
+                change.session.presence = presence
+                return change.session
+            }
+            #expect(try await store.stored(session.id) == changed)
+        }
     },
     StoreRule("a rotation is written, with the largest serials") { store in
         let user = try await store.given(Fixture.user())

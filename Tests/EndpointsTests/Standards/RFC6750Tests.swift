@@ -4,14 +4,18 @@ import Testing
 /// Bearer tokens: RFC 6750 sections 2 and 3.
 @Suite struct RFC6750Tests {
     private static let bare: [(name: StaticString, value: String?)] = [
-        ("WWW-Authenticate", #"Bearer realm="sojourn""#), ("Cache-Control", "no-store"),
+        ("WWW-Authenticate", #"Bearer realm="sojourn""#), otherScheme, ("Cache-Control", "no-store"),
     ]
     private static let invalid: [(name: StaticString, value: String?)] = [
         (
             "WWW-Authenticate",
             #"Bearer realm="sojourn", error="invalid_token", error_description="The token is not valid, or no longer.""#
-        )
+        ), otherScheme,
     ]
+    /// RFC 9449 section 7.1: what a token that is bound to a key comes by.
+    private static let otherScheme: (name: StaticString, value: String?) = (
+        "WWW-Authenticate", #"DPoP realm="sojourn", algs="ES256 EdDSA""#
+    )
 
     static let demands: [Demand] = [
         Demand(

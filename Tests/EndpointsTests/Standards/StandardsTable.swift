@@ -13,7 +13,7 @@ struct Demand: Sendable, CustomTestStringConvertible {
     let status: Int
     /// The `error` of an OAuth answer, the `code` of a problem.
     var error: String?
-    /// Fields of the answer, as they have to stand; nil: not there.
+    /// Fields of the answer: all of each name, in their order, as they have to stand; nil: not there.
     var fields: [(name: StaticString, value: String?)] = []
     /// Members that have to be there, with that value if one is given.
     var members: [String: String?] = [:]
@@ -49,10 +49,9 @@ struct Demand: Sendable, CustomTestStringConvertible {
             } else {
                 #expect(!answer.names.contains("error"), "\(testDescription): \(answer.text)")
             }
-            for (name, value) in fields {
-                let found = answer.response.fields.values(name)
-                // Other schemes may be offered beside the one that the clause speaks of.
-                #expect(value.map(found.contains) ?? found.isEmpty, "\(testDescription): \(name) \(found)")
+            for (name, _) in fields {
+                let demanded = fields.filter { $0.name.description == name.description }.compactMap(\.value)
+                #expect(answer.response.fields.values(name) == demanded, "\(testDescription): \(name)")
             }
             for (name, value) in members {
                 #expect(answer.names.contains(name), "\(testDescription): \(name) in \(answer.text)")

@@ -1,0 +1,59 @@
+internal import JOSE
+
+/// What a request brings to show that the user is there.
+public struct PresenceEvidence: Hashable, Sendable {
+    /// An assertion of the presence key (RFC 7523 section 3): `iss` the session, `sub` the user, `aud` the issuer, `exp` at
+    /// most five minutes ahead, `jti` once.
+    public var assertion: String?
+    /// The password.
+    public var password: String?
+
+    /// Evidence; nothing by default.
+    public init(assertion: String? = nil, password: String? = nil) {
+        self.assertion = assertion
+        self.password = password
+    }
+
+    /// Whether it is nothing.
+    public var isEmpty: Bool { assertion == nil && password == nil }
+}
+
+extension TokenService {
+    /// What `evidence` shows for the session; nil: nothing. A session that has ended is asked for nothing, so that its
+    /// tokens are good for no guess.
+    func presence(
+        shownBy evidence: PresenceEvidence, in id: Identifier<Session>, from origin: Origin
+    ) async throws(ServiceError) -> PresenceProof? {
+        let now = context.clock.now
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }),
+            policy.ending(of: record, at: now) == nil, let user = record.user
+        else { return nil }
+        return try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: now)
+    }
+
+    /// The same, of a session that was read. The password says more than the key. An assertion that is not taken shows
+    /// nothing and spoils nothing: whoever repeats a request after a lost answer brings the one that is used up.
+    func presence(
+        shownBy evidence: PresenceEvidence, of user: User, in session: Session, from origin: Origin, at now: Instant
+    ) async throws(ServiceError) -> PresenceProof? {
+        if let password = evidence.password {
+            try await verify(password, of: user, in: session, from: origin)
+            return .password
+        }
+        guard let text = evidence.assertion, let key = session.presence.key.flatMap(DeviceKey.init(text:)) else {
+            return nil
+        }
+        return isGood(text, of: key, in: session, at: now) ? .key : nil
+    }
+
+    /// Whether `key` has signed the assertion for this session, to us, just now, and not twice.
+    func isGood(_ text: String, of key: DeviceKey, in session: Session, at now: Instant) -> Bool {
+        guard let assertion = try? KeyAssertion(text), assertion.issuer == session.id.description,
+            assertion.subject == session.userID.description, assertion.audience.contains(context.issuer),
+            assertion.isTimely(at: now, lead: Self.deviceLead), (try? assertion.verify(with: key.key)) != nil
+        else { return false }
+        let end = Instant(secondsSinceEpoch: assertion.expiry) + .seconds(1)
+        return context.presenceAssertions.present(assertion.id, of: session.id.description, until: end, at: now)
+            == .fresh
+    }
+}

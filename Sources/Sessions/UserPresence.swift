@@ -1,0 +1,115 @@
+/// What a session knows of its user's presence since the login.
+public struct UserPresence: Hashable, Sendable {
+    /// The public key that signs only while the user is there, because the device asks for biometry first; as
+    /// `DeviceKey.text`.
+    public var key: String?
+    /// When that key signed last.
+    public var provenAt: Instant?
+    /// When the password was typed last, after the login.
+    public var passwordAt: Instant?
+
+    /// Nothing is known yet.
+    public init(key: String? = nil, provenAt: Instant? = nil, passwordAt: Instant? = nil) {
+        self.key = key
+        self.provenAt = provenAt
+        self.passwordAt = passwordAt
+    }
+
+    /// Whether a key was registered at the login that has not signed yet. Until it has, nobody knows that the device can
+    /// use it, and the mode stays what the login made it.
+    public var isActivationPending: Bool { key != nil && provenAt == nil }
+}
+
+/// How a request shows that the user is there.
+public enum PresenceProof: Hashable, Sendable {
+    /// By an assertion of the presence key.
+    case key
+    /// By the password.
+    case password
+}
+
+/// What a session asks for before it goes on (RFC 9470): that the user has shown to be there, not too long ago.
+public struct PresenceDemand: Hashable, Sendable {
+    /// The words for the ways to show it (`acr`), the preferred one first.
+    public enum Way: String, CaseIterable, Sendable {
+        /// The presence key has signed.
+        case presence
+        /// The password was typed.
+        case password
+    }
+
+    /// How long ago it may be at most.
+    public let ageMax: Duration
+    /// What will do.
+    public let ways: [Way]
+
+    /// How long ago it may be for a change of what guards the session.
+    public static let ageMaxOfChanges = Duration.seconds(300)
+
+    /// Whether `session` meets it.
+    func isMet(by session: Session, at now: Instant) -> Bool { now - session.lastShown(in: ways) < ageMax }
+}
+
+extension Session {
+    /// When the user last showed to be there in one of these ways. The login counts as each of them.
+    func lastShown(in ways: [PresenceDemand.Way]) -> Instant {
+        ways.reduce(startedAt) { last, way in
+            switch way {
+            case .presence: max(last, presence.provenAt ?? last)
+            case .password: max(last, presence.passwordAt ?? last)
+            }
+        }
+    }
+
+    /// When the user was last authenticated: by the login, or since then.
+    public var authenticatedAt: Instant { lastShown(in: PresenceDemand.Way.allCases) }
+
+    /// The way of that authentication, if it was after the login (RFC 9470 section 6).
+    public var authenticationContext: PresenceDemand.Way? {
+        switch (presence.provenAt, presence.passwordAt) {
+        case (let key?, let password?): key > password ? .presence : .password
+        case (_?, nil): .presence
+        case (nil, _?): .password
+        case (nil, nil): nil
+        }
+    }
+
+    /// Takes over that the user has shown to be there.
+    mutating func note(_ proof: PresenceProof, at now: Instant) {
+        switch proof {
+        case .key: presence.provenAt = now
+        case .password: presence.passwordAt = now
+        }
+    }
+}
+
+extension RefreshPolicy {
+    /// What the session's mode asks for, by today's settings; nil: it goes on silently.
+    ///
+    /// - `NO` asks for nothing.
+    /// - `BIOMETRIC` asks for the presence key, or the password in its stead, when the client says how often.
+    /// - `PASSWORD` asks for the password, as often as the client says, or else whenever a rolling token is due for renewal.
+    func presenceDemand(on session: Session, client: Client?, settings: Settings) -> PresenceDemand? {
+        let ageMax = client?.userPresenceMaxAge?.ifPositive
+        switch session.authenticationMode {
+        case .no: return nil
+        case .biometric: return ageMax.map { PresenceDemand(ageMax: $0, ways: [.presence, .password]) }
+        case .password:
+            let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.sessions.refreshAfter
+            return PresenceDemand(ageMax: ageMax ?? refreshAfter, ways: [.password])
+        }
+    }
+
+    /// The demand that `presentation` leaves open. A key that resumes the session by itself is never enough for `PASSWORD`:
+    /// that takes the password in the same request, however short ago it was typed.
+    func openDemand(
+        of presentation: RefreshPresentation, on session: Session, client: Client?, settings: Settings, now: Instant
+    ) -> PresenceDemand? {
+        if session.authenticationMode == .no { return nil }
+        guard let demand = presenceDemand(on: session, client: client, settings: settings) else { return nil }
+        if presentation.isOfDeviceKey, session.authenticationMode == .password {
+            return presentation.presence == .password ? nil : demand
+        }
+        return demand.isMet(by: session, at: now) ? nil : demand
+    }
+}
