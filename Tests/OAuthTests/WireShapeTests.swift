@@ -74,6 +74,7 @@ import Testing
         #expect(
             GrantType.allCases.map(\.rawValue) == [
                 "refresh_token", "client_credentials", "password", "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                "urn:ietf:params:oauth:grant-type:token-exchange",
             ])
     }
 }
