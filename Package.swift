@@ -51,6 +51,7 @@ let package = Package(
                 .embedInCode("008_add_identities.sqlite.sql"), .embedInCode("008_add_identities.postgres.sql"),
                 .embedInCode("009_add_webhook.sqlite.sql"), .embedInCode("009_add_webhook.postgres.sql"),
                 .embedInCode("010_add_presence.sqlite.sql"), .embedInCode("010_add_presence.postgres.sql"),
+                .embedInCode("011_add_resources.sqlite.sql"), .embedInCode("011_add_resources.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -136,5 +136,9 @@ public struct Migration: Sendable {
             version: 10, name: "add_presence", effect: .addsColumns(to: ["clients", "sessions"]),
             sqlite: String(decoding: PackageResources._10_add_presence_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._10_add_presence_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 11, name: "add_resources", effect: .addsColumns(to: ["clients"]),
+            sqlite: String(decoding: PackageResources._11_add_resources_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._11_add_resources_postgres_sql, as: UTF8.self)),
     ]
 }

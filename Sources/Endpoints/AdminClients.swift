@@ -67,8 +67,8 @@ extension Endpoints {
 /// The members of a client in a body that makes or changes one (RFC 7591's names beside the settings').
 struct ClientMembers: Sendable {
     static let names = [
-        "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "token_style",
-        "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
+        "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
+        "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
         "user_presence_max_age",
     ]
 
@@ -77,6 +77,7 @@ struct ClientMembers: Sendable {
     private let keys: ClientKeys??
     private let grantTypes: [Client.GrantType]?
     private let scope: Scope?
+    private let resources: [String]?
     private let tokenStyle: Client.TokenStyle?
     private let offlineSessionIdle: Duration??
     private let offlineSessionMax: Duration??
@@ -86,13 +87,14 @@ struct ClientMembers: Sendable {
     private let userPresenceMaxAge: Duration??
 
     init(_ members: Members) throws {
-        try members.refuseNull("token_endpoint_auth_method", "grant_types", "scope", "token_style", "dpop")
+        try members.refuseNull("token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop")
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
         keys = try members.change("jwks", members.keys)
         grantTypes = try members.words("grant_types", as: Client.GrantType.self)
         scope = try members.scope("scope")
+        resources = try members.strings("resources")
         tokenStyle = try members.word("token_style", as: Client.TokenStyle.self)
         offlineSessionIdle = try members.change("offline_session_idle", members.seconds)
         offlineSessionMax = try members.change("offline_session_max", members.seconds)
@@ -109,6 +111,7 @@ struct ClientMembers: Sendable {
         if let keys { client.keys = keys }
         if let grantTypes { client.grantTypes = grantTypes }
         if let scope { client.scope = scope }
+        if let resources { client.resources = resources }
         if let tokenStyle { client.tokenStyle = tokenStyle }
         if let offlineSessionIdle { client.offlineSessionIdle = offlineSessionIdle }
         if let offlineSessionMax { client.offlineSessionMax = offlineSessionMax }
@@ -129,6 +132,7 @@ struct ClientAnswer: Encodable {
     let jwks: JWKSet?
     let grantTypes: [String]
     let scope: String
+    let resources: [String]
     let tokenStyle: String
     let offlineSessionIdle: Int64?
     let offlineSessionMax: Int64?
@@ -146,6 +150,7 @@ struct ClientAnswer: Encodable {
         jwks = client.keys?.set
         grantTypes = client.grantTypes.map(\.rawValue)
         scope = client.scope.description
+        resources = client.resources
         tokenStyle = client.tokenStyle.rawValue
         offlineSessionIdle = client.offlineSessionIdle?.wholeSeconds
         offlineSessionMax = client.offlineSessionMax?.wholeSeconds
@@ -163,7 +168,7 @@ struct ClientAnswer: Encodable {
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
         case jwks
         case grantTypes = "grant_types"
-        case scope
+        case scope, resources
         case tokenStyle = "token_style"
         case offlineSessionIdle = "offline_session_idle"
         case offlineSessionMax = "offline_session_max"

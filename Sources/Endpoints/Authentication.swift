@@ -103,13 +103,13 @@ extension Endpoints {
 
 extension Call {
     /// The parameters of a form (RFC 6749 section 3.2, appendix B).
-    func form() throws -> FormParameters {
+    func form(repeatable: String? = nil) throws -> FormParameters {
         guard try hasContentType("application/x-www-form-urlencoded") else { throw RequestProblem.unsupportedMediaType }
         let pairs: [FormPair]
         do throws(FormError) { pairs = try FormDecoder.decode(request.body) } catch {
             throw RequestProblem.unreadable("The form cannot be read.")
         }
-        do throws(FormParameters.Repeated) { return try FormParameters(pairs) } catch {
+        do throws(FormParameters.Repeated) { return try FormParameters(pairs, repeatable: repeatable) } catch {
             throw RequestProblem.unreadable("A parameter stands twice.")
         }
     }

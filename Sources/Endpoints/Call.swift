@@ -56,6 +56,15 @@ struct Call: Sendable {
         }
     }
 
+    /// Whether `Accept` names that media type itself, and not as the least welcome (RFC 9110 section 12.5.1).
+    func accepts(_ type: String) -> Bool {
+        request.fields.values("Accept").joined(separator: ",").split(separator: ",").contains { range in
+            let parts = range.split(separator: ";").map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
+            guard parts.first == type else { return false }
+            return !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+        }
+    }
+
     /// Whether the content is of that media type; parameters such as `charset` may follow. Content in any coding is refused
     /// (RFC 9110 section 8.4).
     func hasContentType(_ type: String) throws -> Bool {
@@ -104,8 +113,6 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unsupportedGrantType
     /// The proof of possession in the field `DPoP` is not taken; whether it came with an access token.
     case unproven(ProofProblem, withAccessToken: Bool)
-    /// `resource` or `audience` name another API than the one that tokens are for (RFC 8693 section 2.2.2).
-    case unknownTarget
     /// A token of a type that cannot be revoked (RFC 7009 section 2.2.1).
     case unsupportedTokenType
 }

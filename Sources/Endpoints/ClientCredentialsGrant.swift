@@ -8,7 +8,8 @@ extension Endpoints {
         _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
     ) async throws -> Response {
         let granted = try await tokens.clientCredentials(
-            try await client(identity), scope: try request.requestedScope(), keyThumbprint: call.provenKey)
+            try await client(identity), scope: try request.requestedScope(), resources: request.resources,
+            keyThumbprint: call.provenKey)
         return TokenAnswer.response(
             granted.accessToken, scope: granted.scope, issuedAt: granted.issuedAt, expiresAt: granted.expiresAt,
             isBound: call.provenKey != nil)

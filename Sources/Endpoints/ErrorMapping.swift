@@ -32,6 +32,7 @@ extension Endpoints {
     static let internalText = "Something unexpected happened. Nobody is logged out by it."
     static let providerText = "The identity provider does not answer at present: try again."
     static let tooManyText = "Too many tries. Nobody is logged out by it: try again later."
+    static let targetText = "The resource is malformed, unknown, or none that the client can have tokens for."
     static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
 
     /// Seconds after which trying again makes sense: a store that was briefly busy, a queue that has to shrink, a fault.
@@ -76,6 +77,7 @@ extension Endpoints {
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
         case .invalidScope:
             Problem(.badRequest, code: "invalid_scope", detail: "The scope is malformed, or more than can be granted.")
+        case .invalidTarget: Problem(.badRequest, code: "invalid_target", detail: targetText)
         // Where members do not go together, the detail is a whole sentence that begins with the one to change.
         case .invalid("settings", let detail), .invalid("client", let detail):
             Problem(
@@ -119,6 +121,7 @@ extension Endpoints {
         case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")
         case .invalidScope:
             OAuthError(.badRequest, .invalidScope, "The scope is malformed, or more than can be granted.")
+        case .invalidTarget: OAuthError(.badRequest, .invalidTarget, targetText)
         case .invalid(let member, let detail): OAuthError(.badRequest, .invalidRequest, "\(member) \(detail).")
         case .notFound(let thing): OAuthError(.badRequest, .invalidRequest, "There is no such \(thing).")
         case .conflict(_, let detail): OAuthError(.badRequest, .invalidRequest, "Not done: \(detail).")
@@ -153,7 +156,7 @@ extension Endpoints {
             Problem(
                 .forbidden, code: "insufficient_scope",
                 detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
-        case .unsupportedGrantType, .unsupportedTokenType, .unknownTarget:
+        case .unsupportedGrantType, .unsupportedTokenType:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
     }
@@ -175,8 +178,6 @@ extension Endpoints {
         case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
         case .insufficientScope: OAuthError(.forbidden, .insufficientScope, "The admin key may not do this.")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
-        case .unknownTarget:
-            OAuthError(.badRequest, .invalidTarget, "Tokens are for the server's own audience alone.")
         case .unsupportedTokenType:
             OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")
         }

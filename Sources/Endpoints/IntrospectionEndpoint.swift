@@ -4,6 +4,7 @@ internal import Sessions
 
 extension Endpoints {
     /// `POST /oauth/introspect` (RFC 7662), for clients that have proved themselves: tokens must not be guessed by asking.
+    /// Signed for who asks for that (RFC 9701).
     func introspect(_ call: Call) async throws -> Response {
         let form = try call.form()
         guard
@@ -26,7 +27,9 @@ extension Endpoints {
             // As the token has them: RFC 7662 section 2.2 leaves room for members of our own.
             response.body = response.body.dropLast() + Array(",\(claims.members)}".utf8)
         }
-        return response
+        guard call.accepts("application/\(TokenService.introspectionType)") else { return response }
+        let signed = try await tokens.sign(introspection: response.body, for: client)
+        return Response(.ok, "application/\(TokenService.introspectionType)", Array(signed.utf8))
     }
 
     private func answer(to introspection: Introspection) -> IntrospectionResponse {
@@ -38,17 +41,17 @@ extension Endpoints {
         case .rollingToken(let token):
             answer.describe(token.session, of: token.user, scope: token.scope)
             answer.bind(to: token.session.keyThumbprint)
-            answer.aud = context.audience
+            answer.aud = IntrospectionResponse.Audience(token.audience)
             answer.iat = token.issuedAt.secondsSinceEpoch
             answer.exp = token.expiresAt.secondsSinceEpoch
-        case .clientToken(let clientID, let scope, let issuedAt, let expiresAt, let keyThumbprint):
-            answer.bind(to: keyThumbprint)
-            answer.aud = context.audience
-            answer.clientID = clientID
-            answer.sub = clientID
-            answer.scope = scope.tokens.isEmpty ? nil : scope.description
-            answer.iat = issuedAt.secondsSinceEpoch
-            answer.exp = expiresAt.secondsSinceEpoch
+        case .clientToken(let token):
+            answer.bind(to: token.keyThumbprint)
+            answer.aud = IntrospectionResponse.Audience(token.audience)
+            answer.clientID = token.clientID
+            answer.sub = token.clientID
+            answer.scope = token.scope.tokens.isEmpty ? nil : token.scope.description
+            answer.iat = token.issuedAt.secondsSinceEpoch
+            answer.exp = token.expiresAt.secondsSinceEpoch
         case .refreshToken(let record, let expiresAt):
             answer.describe(record.session, of: record.user, scope: record.session.scope)
             answer.cnf = record.session.keyThumbprint.map(IntrospectionResponse.Confirmation.init)

@@ -13,6 +13,7 @@ extension Endpoints {
             deviceID: try request.namedDevice(),
             scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
         resumption.evidence = request.evidence
+        resumption.resources = request.resources
         do throws(ServiceError) {
             let (grant, decision) = try await doors.evidence(resumption.evidence, from: call.caller) {
                 [resumption] () async throws(ServiceError) in try await tokens.resume(resumption, from: call.origin)

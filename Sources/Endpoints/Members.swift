@@ -122,6 +122,16 @@ struct Members {
         return words
     }
 
+    /// A list of strings.
+    func strings(_ name: String) throws -> [String]? {
+        guard let value = values[name] else { return nil }
+        guard case .array(let elements) = value else { throw refused(name, "must be an array of strings") }
+        return try elements.map { element in
+            guard let text = element.string else { throw refused(name, "must be an array of strings") }
+            return text
+        }
+    }
+
     /// A scope (RFC 6749 section 3.3).
     func scope(_ name: String) throws -> Scope? {
         guard let text = try string(name) else { return nil }

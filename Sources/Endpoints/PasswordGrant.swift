@@ -17,6 +17,7 @@ extension Endpoints {
             scope: try request.requestedScope(), keyThumbprint: call.provenKey)
         login.deviceKey = try Self.key(request.deviceKey, "device_key")
         login.presenceKey = try Self.key(request.presenceKey, "presence_key")
+        login.resources = request.resources
         return try await logIn(login, username: username, password: password, call)
     }
 

@@ -12,6 +12,7 @@ extension Endpoints {
             deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
             scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
         refresh.evidence = request.evidence
+        refresh.resources = request.resources
         do throws(ServiceError) {
             return try await self.refresh(refresh, call)
         } catch {

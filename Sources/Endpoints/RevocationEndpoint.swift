@@ -12,7 +12,8 @@ extension Endpoints {
         var call = call
         if case .authenticated = identity { call.actor = "client:\(client.id)" }
         // A token that a client got for itself has no session to end, and to say that it is revoked would be a lie.
-        if case .clientToken(client.id, _, _, _, _) = try await tokens.introspect(token, from: call.origin) {
+        if case .clientToken(let own) = try await tokens.introspect(token, from: call.origin), own.clientID == client.id
+        {
             throw RequestProblem.unsupportedTokenType
         }
         try await tokens.revoke(token, clientID: client.id, from: call.origin)

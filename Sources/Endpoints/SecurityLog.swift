@@ -27,8 +27,7 @@ extension Endpoints {
             case .malformedCredentials: (.info, "malformed_credentials")
             case .invalid(let member, _): (.debug, "invalid \(member)")
             case .unreadable(let detail): (.debug, detail)
-            case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType,
-                .unknownTarget:
+            case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType:
                 (.debug, "unsupported")
             case .unproven(let problem, _): (.info, "proof \(problem.rawValue)")
             case .preconditionFailed: (.debug, "precondition_failed")
@@ -57,6 +56,7 @@ extension Endpoints {
         case .invalidClient: (.info, "invalid_client")
         case .unauthorizedClient: (.info, "unauthorized_client")
         case .invalidScope: (.info, "invalid_scope")
+        case .invalidTarget: (.info, "invalid_target")
         case .invalid(let member, _): (.debug, "invalid \(member)")
         case .notFound(let thing): (.debug, "no \(thing)")
         case .conflict(let code, _): (.debug, code)

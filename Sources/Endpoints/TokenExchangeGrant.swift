@@ -22,15 +22,15 @@ extension Endpoints {
         if exchange.actorToken != nil || exchange.actorTokenType != nil {
             throw RequestProblem.invalid("actor_token", "is not supported")
         }
-        let target = [exchange.resource, exchange.audience].compactMap { $0 }
-        guard target.allSatisfy({ $0 == context.audience }) else { throw RequestProblem.unknownTarget }
         let type = try requestedType(exchange, client)
         if let nonce = exchange.nonce, !Text.isValid(nonce, lengthMax: 512) {
             throw RequestProblem.invalid("nonce", "must have 1 to 512 bytes and no control characters")
         }
-        let login = LoginRequest(
+        var login = LoginRequest(
             clientID: client.id, device: try request.device(else: madeUpDeviceID()),
             scope: try request.requestedScope(), keyThumbprint: call.provenKey)
+        // Section 2.1: both say where the token is to be used.
+        login.resources = request.resources + [exchange.audience].compactMap { $0 }
         return try await logIn(
             login, by: IdentityToken(provider: nil, text: subject, nonce: exchange.nonce), call
         ) { TokenAnswer.response($0, as: type) }

@@ -7,23 +7,33 @@ extension Endpoints {
     /// the store, so that what was ended, or disabled with immediate effect, opens nothing from then on.
     ///
     /// Envoy asks with the method of the original request and appends its path: hence the route for any rest.
+    ///
+    /// `audience` in the query names the API that the proxy stands before, if tokens for the server's own audience are not
+    /// to open it. Where a path is appended, so is the query of whoever asks: there it is not looked at.
     func verify(_ call: Call) async throws -> Response {
+        let named =
+            call.route.pattern == "/v1/verify"
+            ? try QueryParameters(call, known: ["audience"]).text("audience")
+            : nil
+        let demand = named.map(AudienceDemand.named) ?? .own
         let (token, use) = try presentedToken(call)
         var response = Response(status: .ok)
         do throws(ServiceError) {
-            let session = try await tokens.authenticate(token, as: use, from: call.origin)
+            let session = try await tokens.authenticate(token, as: use, for: demand, from: call.origin)
             response.fields.append("X-User-Id", session.user.id.description)
             response.fields.append("X-Session-Id", session.session.id.description)
             response.fields.append("X-Device-Id", session.session.device.id)
             response.fields.append("X-Client-Id", session.session.clientID)
             response.fields.append("X-Scope", session.scope.description)
+            response.fields.append("X-Audience", session.audience.joined(separator: " "))
         } catch {
             guard error == .invalidToken(nil),
-                case .clientToken(let clientID, let scope, _, _, let key) = try await tokens.introspect(
-                    token, from: call.origin), use.fits(key)
+                case .clientToken(let client) = try await tokens.introspect(token, from: call.origin),
+                use.fits(client.keyThumbprint), demand.isMet(by: client.audience, own: context.audience)
             else { throw error }
-            response.fields.append("X-Client-Id", clientID)
-            response.fields.append("X-Scope", scope.description)
+            response.fields.append("X-Client-Id", client.clientID)
+            response.fields.append("X-Scope", client.scope.description)
+            response.fields.append("X-Audience", client.audience.joined(separator: " "))
         }
         return response
     }

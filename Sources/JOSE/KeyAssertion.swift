@@ -29,19 +29,6 @@ public struct KeyAssertion: Sendable {
     }
 
     /// One or several (RFC 7519 section 4.1.3).
-    private struct Audience: Decodable {
-        let all: [String]
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if let one = try? value.decode(String.self) {
-                all = [one]
-            } else {
-                all = try value.decode([String].self)
-            }
-        }
-    }
-
     /// Takes an assertion apart.
     public init(_ text: String) throws(JWTError) {
         token = try JWT.parse(text)

@@ -1,6 +1,6 @@
 public import HTTP
 
-/// The parameters of an OAuth request. None stands twice; one that was sent empty counts as omitted (RFC 6749 section 3.2).
+/// The parameters of an OAuth request. None stands twice but for those that may; one that was sent empty counts as omitted (RFC 6749 section 3.2).
 public struct FormParameters: Sendable {
     /// A parameter stands twice.
     public struct Repeated: Error, Hashable, Sendable {
@@ -11,8 +11,9 @@ public struct FormParameters: Sendable {
     private let pairs: [FormPair]
 
     /// The parameters that `pairs` are. A request has a handful, so that looking through a list is the fast way.
-    public init(_ pairs: [FormPair]) throws(Repeated) {
-        for (index, pair) in pairs.enumerated() where pairs[..<index].contains(where: { $0.name == pair.name }) {
+    public init(_ pairs: [FormPair], repeatable: String? = nil) throws(Repeated) {
+        for (index, pair) in pairs.enumerated()
+        where pair.name != repeatable && pairs[..<index].contains(where: { $0.name == pair.name }) {
             throw Repeated(name: pair.name)
         }
         self.pairs = pairs
@@ -22,5 +23,10 @@ public struct FormParameters: Sendable {
     public subscript(_ name: String) -> String? {
         guard let pair = pairs.first(where: { $0.name == name }), !pair.value.isEmpty else { return nil }
         return pair.value
+    }
+
+    /// Every value of a parameter that may stand more than once, but for empty ones.
+    public func all(_ name: String) -> [String] {
+        pairs.lazy.filter { $0.name == name && !$0.value.isEmpty }.map(\.value)
     }
 }

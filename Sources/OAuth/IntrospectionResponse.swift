@@ -17,7 +17,7 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
     /// The user, or the client that got the token for itself.
     public var sub: String?
     /// Whom an access token is for.
-    public var aud: String?
+    public var aud: Audience?
     /// Who issued it.
     public var iss: String?
     /// The session.
@@ -39,6 +39,31 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
 
         /// Bound to the key with that thumbprint.
         public init(jkt: String) { self.jkt = jkt }
+    }
+
+    /// One name as a string, several as an array (RFC 7519 section 4.1.3).
+    public struct Audience: Codable, Hashable, Sendable {
+        /// The names.
+        public var names: [String]
+
+        /// Those.
+        public init(_ names: [String]) { self.names = names }
+
+        /// A string, or an array of strings.
+        public init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if let name = try? value.decode(String.self) {
+                names = [name]
+            } else {
+                names = try value.decode([String].self)
+            }
+        }
+
+        /// A string, or an array of strings.
+        public func encode(to encoder: any Encoder) throws {
+            var value = encoder.singleValueContainer()
+            if names.count == 1 { try value.encode(names[0]) } else { try value.encode(names) }
+        }
     }
 
     /// A token that is active, or not, of which nothing else is said yet.

@@ -36,6 +36,9 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// How users can show to be there (RFC 9470 section 7).
     public var acrValuesSupported: [String]
 
+    /// What signs introspections (RFC 9701 section 7).
+    public var introspectionSigningAlgValuesSupported: [String]
+
     /// The metadata of the server at `issuer`, whose endpoints are at those paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
@@ -57,6 +60,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         revocationEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
         introspectionEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
         idTokenSigningAlgValuesSupported = signingAlgorithms
+        introspectionSigningAlgValuesSupported = signingAlgorithms
         dpopSigningAlgValuesSupported = proofAlgorithms
         acrValuesSupported = acrValues
     }
@@ -78,6 +82,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
             "introspection_endpoint_auth_signing_alg_values_supported"
         case subjectTypesSupported = "subject_types_supported"
         case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
+        case introspectionSigningAlgValuesSupported = "introspection_signing_alg_values_supported"
         case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"
         case acrValuesSupported = "acr_values_supported"
     }

@@ -16,8 +16,6 @@ public struct TokenExchangeParameters: Sendable {
     public let subjectTokenType: String?
     /// `requested_token_type`.
     public let requestedTokenType: String?
-    /// `resource`: the URI of the API that the token is for.
-    public let resource: String?
     /// `audience`: its name.
     public let audience: String?
     /// `actor_token`: who acts for the subject.
@@ -31,7 +29,6 @@ public struct TokenExchangeParameters: Sendable {
         subjectToken = parameters["subject_token"]
         subjectTokenType = parameters["subject_token_type"]
         requestedTokenType = parameters["requested_token_type"]
-        resource = parameters["resource"]
         audience = parameters["audience"]
         actorToken = parameters["actor_token"]
         actorTokenType = parameters["actor_token_type"]

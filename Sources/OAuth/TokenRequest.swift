@@ -27,6 +27,11 @@ public struct TokenRequest: Sendable {
     /// `device_name`: what people call it.
     public let deviceName: String?
 
+    /// `resource`: the APIs that the token is for (RFC 8707 section 2), the one parameter that may be repeated.
+    public let resources: [String]
+    /// Its name.
+    public static let resourceName = "resource"
+
     /// What RFC 8693 section 2.1 has beside these.
     public let exchange: TokenExchangeParameters
 
@@ -45,6 +50,7 @@ public struct TokenRequest: Sendable {
         presenceKey = parameters["presence_key"]
         deviceID = parameters["device_id"]
         deviceName = parameters["device_name"]
+        resources = parameters.all(Self.resourceName)
         exchange = TokenExchangeParameters(parameters)
     }
 }

@@ -30,7 +30,7 @@ enum CatalogueSQL {
             INSERT INTO clients (\(ClientColumns.all.list))
             VALUES ($1::text, $2::text, $3::text, $4::bytea, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
                 $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::text, $15::text,
-                $16::bigint)
+                $16::bigint, $17::text)
             ON CONFLICT (id) DO UPDATE SET \(ClientColumns.all.replacements)
             """
         ) { row in ClientColumns.write(client, to: &row) }

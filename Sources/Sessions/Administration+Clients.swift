@@ -114,6 +114,7 @@ extension Client {
         if authenticationMethod != .privateKeyJWT, keys != nil {
             return "jwks is for clients with private_key_jwt"
         }
+        if let problem = Resource.problem(with: resources) { return problem }
         return Lifetimes.problem(settings: settings.sessions, clients: [self], absoluteMaximum: absoluteMaximum)
     }
 }

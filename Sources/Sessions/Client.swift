@@ -57,6 +57,8 @@ public struct Client: Hashable, Sendable, Identifiable {
     public var grantTypes: [GrantType]
     /// The widest scope that it can be granted.
     public var scope: Scope
+    /// The APIs that it can have tokens for, beside the server's own audience (RFC 8707).
+    public var resources: [String] = []
     /// Where the refresh token travels.
     public var tokenStyle: TokenStyle
     /// Overrides the setting of the same name; nil inherits.

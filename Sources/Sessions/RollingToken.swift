@@ -9,7 +9,7 @@ struct RollingToken: Decodable, Hashable, Sendable {
 
     let issuer: String
     let subject: String
-    let audience: String
+    let audience: Audience
     let clientID: String
     let issuedAt: Int64
     let expiry: Int64
@@ -59,7 +59,11 @@ struct RollingToken: Decodable, Hashable, Sendable {
         var claims = JSONObject(capacity: 640)
         claims.add("acr", authenticationContext)
         claims.add("amr", authenticationMethods)
-        claims.add("aud", audience)
+        if audience.all.count == 1 {
+            claims.add("aud", audience.all[0])
+        } else {
+            claims.add("aud", audience.all)
+        }
         claims.add("auth_time", authenticatedAt)
         claims.add("client_id", clientID)
         claims.add("cnf", confirmation?.json)
@@ -89,19 +93,19 @@ extension RollingToken.Confirmation {
 /// Issues rolling tokens, and reads them back.
 struct RollingTokenIssuer: Sendable {
     let issuer: String
-    let audience: String
     let keys: SigningKeys
     let random: RandomSource
 
     /// A token for a session, until `expiry`.
     func issue(
-        for session: Session, scope: Scope, refreshAfter: Duration, refreshToken: String?, ownClaims: Substring?,
+        for session: Session, audience: [String], scope: Scope, refreshAfter: Duration, refreshToken: String?,
+        ownClaims: Substring?,
         at now: Instant, expiry: Instant
     ) throws(ServiceError) -> String {
         try sign(
             RollingToken(
-                issuer: issuer, subject: session.userID.description, audience: audience, clientID: session.clientID,
-                issuedAt: now.secondsSinceEpoch, expiry: expiry.secondsSinceEpoch,
+                issuer: issuer, subject: session.userID.description, audience: Audience(audience),
+                clientID: session.clientID, issuedAt: now.secondsSinceEpoch, expiry: expiry.secondsSinceEpoch,
                 id: Base64URL.encode(random.bytes(16)), sessionID: session.id.description,
                 deviceID: session.device.id, authenticatedAt: session.authenticatedAt.secondsSinceEpoch,
                 scope: scope.claim,
@@ -114,12 +118,13 @@ struct RollingTokenIssuer: Sendable {
 
     /// A token that a client gets for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).
     func issue(
-        forClient id: String, scope: Scope, keyThumbprint: String?, at now: Instant, expiry: Instant
+        forClient id: String, audience: [String], scope: Scope, keyThumbprint: String?, at now: Instant, expiry: Instant
     ) throws(ServiceError) -> String {
         try sign(
             RollingToken(
-                issuer: issuer, subject: id, audience: audience, clientID: id, issuedAt: now.secondsSinceEpoch,
-                expiry: expiry.secondsSinceEpoch, id: Base64URL.encode(random.bytes(16)), scope: scope.claim,
+                issuer: issuer, subject: id, audience: Audience(audience), clientID: id,
+                issuedAt: now.secondsSinceEpoch, expiry: expiry.secondsSinceEpoch,
+                id: Base64URL.encode(random.bytes(16)), scope: scope.claim,
                 confirmation: keyThumbprint.map(RollingToken.Confirmation.init)), at: now)
     }
 
@@ -128,10 +133,10 @@ struct RollingTokenIssuer: Sendable {
         return signer.sign(encodedClaims: token.encodedClaims)
     }
 
-    /// The claims of a token of ours, whose signature, type, issuer and audience are right; nil for anything else.
-    /// Its age is for the caller to judge.
+    /// The claims of a token of ours, whose signature, type and issuer are right; nil for anything else.
+    /// Its age and its audience are for the caller to judge.
     func verify(_ token: String) -> RollingToken? {
-        read(token).flatMap { $0.issuer == issuer && $0.audience == audience ? $0 : nil }
+        read(token).flatMap { $0.issuer == issuer ? $0 : nil }
     }
 
     /// Whether it is a token that says to be signed by a key which is not known here.

@@ -30,6 +30,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case unauthorizedClient
     /// The scope is malformed, unknown, or exceeds what was granted (RFC 6749 section 5.2).
     case invalidScope
+    /// The resource is unknown, or not to be had by the client (RFC 8707 section 2).
+    case invalidTarget
     /// A member of the request is missing or impossible.
     case invalid(member: String, detail: String)
     /// The named thing does not exist.

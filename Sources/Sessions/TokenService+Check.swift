@@ -1,3 +1,5 @@
+internal import JOSE
+
 /// A rolling token that was checked against the store, and the session that it belongs to.
 public struct AuthenticatedSession: Hashable, Sendable {
     /// The session, its user, client and settings, as they stand.
@@ -6,6 +8,8 @@ public struct AuthenticatedSession: Hashable, Sendable {
     public let user: User
     /// What the token may do.
     public let scope: Scope
+    /// Whom the token is for: its `aud`, without what its client can no longer have.
+    public let audience: [String]
     /// When the token was issued.
     public let issuedAt: Instant
     /// When the token expires.
@@ -42,16 +46,33 @@ public enum Introspection: Hashable, Sendable {
     /// A rolling token of a session.
     case rollingToken(AuthenticatedSession)
     /// A token that a client got for itself.
-    case clientToken(clientID: String, scope: Scope, issuedAt: Instant, expiresAt: Instant, keyThumbprint: String?)
+    case clientToken(ClientToken)
     /// A refresh token that would be accepted.
     case refreshToken(SessionRecord, expiresAt: Instant)
+}
+
+/// What a token is good for that a client got for itself.
+public struct ClientToken: Hashable, Sendable {
+    /// The client.
+    public let clientID: String
+    /// What the token may do.
+    public let scope: Scope
+    /// Whom the token is for: its `aud`, without what its client can no longer have.
+    public let audience: [String]
+    /// When the token was issued.
+    public let issuedAt: Instant
+    /// When the token expires.
+    public let expiresAt: Instant
+    /// The key that it is bound to, if it is.
+    public let keyThumbprint: String?
 }
 
 extension TokenService {
     /// The session of a rolling token, always checked against the store: an end that was acknowledged counts at once,
     /// and logins that were disabled with immediate effect too.
     public func authenticate(
-        _ token: String, as use: TokenUse = .bearer, demandsPresence: Bool = true, from origin: Origin
+        _ token: String, as use: TokenUse = .bearer, for demand: AudienceDemand = .own, demandsPresence: Bool = true,
+        from origin: Origin
     ) async throws(ServiceError) -> AuthenticatedSession {
         let time = context.time
         let now = time.now
@@ -60,6 +81,8 @@ extension TokenService {
             let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
         else { throw .invalidToken(nil) }
         guard now.secondsSinceEpoch < claims.expiry else { throw .invalidToken(nil) }
+        // Before the store is asked: what is for another API opens nothing here.
+        guard demand.isMet(by: claims.audience.all, own: context.audience) else { throw .invalidToken(nil) }
         guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
             throw .invalidToken(.unknownSession)
@@ -70,16 +93,18 @@ extension TokenService {
             try await settle(ending, of: record, from: origin, at: now)
             throw .invalidToken(.ended(ending.reason))
         }
+        let audience = context.standing(claims.audience.all, of: record.client)
+        guard demand.isMet(by: audience, own: context.audience) else { throw .invalidToken(nil) }
         guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
         if user.rejectsRollingTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
         if demandsPresence,
-            let demand = policy.presenceDemand(on: record.session, client: record.client, settings: record.settings),
-            !demand.isMet(by: record.session, at: now)
+            let presence = policy.presenceDemand(on: record.session, client: record.client, settings: record.settings),
+            !presence.isMet(by: record.session, at: now)
         {
-            throw .userAbsent(demand)
+            throw .userAbsent(presence)
         }
         return AuthenticatedSession(
-            record: record, user: user, scope: Scope(claims.scope ?? "") ?? .empty,
+            record: record, user: user, scope: Scope(claims.scope ?? "") ?? .empty, audience: audience,
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
     }
 
@@ -107,7 +132,8 @@ extension TokenService {
             return try await stands(token, since: reading) ? answer : .inactive
         }
         do throws(ServiceError) {
-            return .rollingToken(try await authenticate(token, as: .inquiry, demandsPresence: false, from: origin))
+            return .rollingToken(
+                try await authenticate(token, as: .inquiry, for: .any, demandsPresence: false, from: origin))
         } catch {
             guard case .invalidToken = error else { throw error }
             return .inactive
@@ -116,12 +142,15 @@ extension TokenService {
 
     private func introspect(clientToken claims: RollingToken) async throws(ServiceError) -> Introspection {
         guard context.clock.now.secondsSinceEpoch < claims.expiry,
-            try await inStore({ () async throws(StoreError) in try await store.client(claims.clientID) }) != nil
+            let client = try await inStore({ () async throws(StoreError) in try await store.client(claims.clientID) })
         else { return .inactive }
+        let audience = context.standing(claims.audience.all, of: client)
+        guard !audience.isEmpty else { return .inactive }
         return .clientToken(
-            clientID: claims.clientID, scope: Scope(claims.scope ?? "") ?? .empty,
-            issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry),
-            keyThumbprint: claims.confirmation?.jkt)
+            ClientToken(
+                clientID: claims.clientID, scope: Scope(claims.scope ?? "") ?? .empty, audience: audience,
+                issuedAt: Instant(secondsSinceEpoch: claims.issuedAt),
+                expiresAt: Instant(secondsSinceEpoch: claims.expiry), keyThumbprint: claims.confirmation?.jkt))
     }
 
     /// A refresh token is active if the decision would accept it; it is asked of a copy, so that nothing is spent.

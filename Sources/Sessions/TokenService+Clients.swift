@@ -20,18 +20,20 @@ extension TokenService {
 
     /// A rolling token that a confidential client gets for itself (RFC 6749 section 4.4). It belongs to no session.
     public func clientCredentials(
-        _ client: Client, scope requested: Scope?, keyThumbprint: String? = nil
+        _ client: Client, scope requested: Scope?, resources: [String] = [], keyThumbprint: String? = nil
     ) async throws(ServiceError) -> (accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant) {
         guard !client.isPublic, client.grantTypes.contains(.clientCredentials) else { throw .unauthorizedClient }
         if client.dpop == .required, keyThumbprint == nil { throw .proofMissing }
         let scope = requested ?? client.scope
         guard client.scope.contains(scope) else { throw .invalidScope }
+        let audience = try context.audience(of: client, asking: resources)
         let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
         let now = context.clock.now
         let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).accessToken
         if context.signingKeys.isBehind { try await followKeys() }
         let token = try rollingTokens.issue(
-            forClient: client.id, scope: scope, keyThumbprint: keyThumbprint, at: now, expiry: expiry)
+            forClient: client.id, audience: audience, scope: scope, keyThumbprint: keyThumbprint, at: now,
+            expiry: expiry)
         return (token, scope, now, expiry)
     }
 }

@@ -10,6 +10,8 @@ public struct LoginRequest: Sendable {
     public var scope: Scope?
     /// The key that the session is bound to, proved in this request.
     public var keyThumbprint: String?
+    /// The APIs that the first rolling token is for; none: the server's own audience.
+    public var resources: [String] = []
     /// The key by which the device can resume the session without a token, if it has one.
     public var deviceKey: DeviceKey?
     /// The key that signs only while the user is there, if the device has one.
@@ -100,6 +102,9 @@ extension TokenService {
                 opening -> Result<SessionRecord, ServiceError> in
                 // The password may have changed while it was being verified.
                 if let passwordHash, opening.user.passwordHash != passwordHash { return .failure(.invalidCredentials) }
+                if let client = opening.client, !context.permits(request.resources, to: client) {
+                    return .failure(.invalidTarget)
+                }
                 return opening.start(
                     request, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
             }
@@ -108,7 +113,8 @@ extension TokenService {
         let record = try outcome.get()
         guard let user = record.user, let client = record.client else { throw .invalidClient }
         return try await grant(
-            record.session, user: user, client: client, settings: record.settings, scope: record.session.scope, at: now)
+            record.session, user: user, client: client, settings: record.settings, scope: record.session.scope,
+            resources: request.resources, at: now)
     }
 }
 

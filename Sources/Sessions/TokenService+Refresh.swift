@@ -14,6 +14,8 @@ public struct RefreshRequest: Hashable, Sendable {
     public var idempotencyKey: String?
     /// A narrower scope for the rolling token (RFC 6749 section 6); nil: all that was granted.
     public var scope: Scope?
+    /// The APIs that the rolling token is for (RFC 8707 section 2.2); none: the server's own audience.
+    public var resources: [String] = []
     /// The thumbprint of the key of which the request holds a good proof.
     public var provenKeyThumbprint: String?
     /// What the request brings to show that the user is there.
@@ -51,17 +53,20 @@ extension TokenService {
         if let token, !request.evidence.isEmpty {
             presentation.presence = try await presence(shownBy: request.evidence, in: token.sessionID, from: origin)
         }
+        presentation.resources = context.beyondOwn(request.resources)
         guard let token else {
             let outcome = try await exchangeForeignToken(
                 request.token, presentation, scope: request.scope, from: origin, at: time)
             guard let outcome else { throw .refused(.malformed) }
-            return try await tokens(for: outcome, scope: request.scope, at: time.now).get()
+            return try await tokens(
+                for: outcome, scope: request.scope, resources: request.resources, at: time.now
+            ).get()
         }
         let answer = try await inStore { () async throws(StoreError) in
             try await store.updateSession(token.sessionID) { [policy, presentation] change in
                 policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
             } preparing: { outcome in
-                await tokens(for: outcome, scope: request.scope, at: time.now)
+                await tokens(for: outcome, scope: request.scope, resources: request.resources, at: time.now)
             }
         }
         guard let answer else { throw .refused(.unknownSession) }
@@ -70,14 +75,15 @@ extension TokenService {
 
     /// What the outcome of a refresh gives to the client.
     func tokens(
-        for outcome: RefreshOutcome, scope: Scope?, at now: Instant
+        for outcome: RefreshOutcome, scope: Scope?, resources: [String], at now: Instant
     ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
         switch outcome {
         case .failed(let error): return .failure(error)
         case .issued(let decision, let session, let user, let client, let settings):
             do throws(ServiceError) {
                 let grant = try await grant(
-                    session, user: user, client: client, settings: settings, scope: scope ?? session.scope, at: now)
+                    session, user: user, client: client, settings: settings, scope: scope ?? session.scope,
+                    resources: resources, at: now)
                 return .success((grant, decision))
             } catch {
                 return .failure(error)
@@ -142,6 +148,7 @@ extension RefreshPolicy {
             return .failed(.unauthorizedClient)
         }
         if let scope, !session.scope.contains(scope) { return .failed(.invalidScope) }
+        guard presentation.resources.allSatisfy(client.resources.contains) else { return .failed(.invalidTarget) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))

@@ -22,6 +22,8 @@ public struct ServiceContext: Sendable {
     public let issuer: String
     /// The `aud` of every rolling token: whom it is for.
     public let audience: String
+    /// The same as a list, made once.
+    let ownAudience: [String]
 
     /// What a new password must be.
     public let passwordRules: PasswordRules
@@ -64,6 +66,7 @@ public struct ServiceContext: Sendable {
         self.random = random
         self.issuer = issuer
         self.audience = audience
+        ownAudience = [audience]
     }
 
     /// The time, and the earliest that it can be.
@@ -83,7 +86,7 @@ public struct TokenService: Sendable {
     public init(_ context: ServiceContext) {
         self.context = context
         rollingTokens = RollingTokenIssuer(
-            issuer: context.issuer, audience: context.audience, keys: context.signingKeys, random: context.random)
+            issuer: context.issuer, keys: context.signingKeys, random: context.random)
     }
 
     var store: any Store { context.store }
@@ -91,8 +94,10 @@ public struct TokenService: Sendable {
 
     /// What a login or a refresh gives: the values of the token answer.
     func grant(
-        _ session: Session, user: User, client: Client, settings: Settings, scope: Scope, at now: Instant
+        _ session: Session, user: User, client: Client, settings: Settings, scope: Scope, resources: [String],
+        at now: Instant
     ) async throws(ServiceError) -> TokenGrant {
+        let audience = try context.audience(of: client, asking: resources)
         // What a key has signed that another node has withdrawn would be good for nothing.
         if context.signingKeys.isBehind { try await followKeys() }
         let lifetimes = policy.lifetimes(settings: settings, client: client, user: user)
@@ -101,7 +106,7 @@ public struct TokenService: Sendable {
         let hasRefreshToken = client.grantTypes.contains(.refreshToken)
         let isSingle = client.tokenStyle == .single
         let accessToken = try rollingTokens.issue(
-            for: session, scope: scope, refreshAfter: lifetimes.refreshAfter,
+            for: session, audience: audience, scope: scope, refreshAfter: lifetimes.refreshAfter,
             refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, ownClaims: user.claims?.members, at: now,
             expiry: expiry)
         return TokenGrant(

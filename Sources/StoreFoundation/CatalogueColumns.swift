@@ -44,7 +44,7 @@ public enum ClientColumns {
         "id", "name", "authentication_method", "secret_hash", "grant_types", "scope", "token_style",
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
         "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks",
-        "user_presence_max_age_seconds")
+        "user_presence_max_age_seconds", "resources")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Client {
@@ -70,6 +70,7 @@ public enum ClientColumns {
             dpop: try row.word(as: Client.ProofDemand.self))
         client.keys = try keys(row.optionalText(), of: id)
         client.userPresenceMaxAge = row.optional { row in row.duration() }
+        client.resources = row.list()
         return client
     }
 
@@ -98,6 +99,7 @@ public enum ClientColumns {
         row.add(client.dpop)
         row.add(client.keys?.text)
         row.add(client.userPresenceMaxAge)
+        row.add(list: client.resources)
     }
 }
 

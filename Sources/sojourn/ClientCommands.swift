@@ -16,6 +16,8 @@ enum ClientCommands {
         Command.Option("--grants", "LIST", "grant types, parted by commas: refresh_token,password,client_credentials"),
         Command.Option("--scope", "SCOPE", "the widest scope, parted by blanks"),
         Command.Option(
+            "--resources", "LIST", "APIs that it can have tokens for (RFC 8707): URIs, parted by blanks; '' for none"),
+        Command.Option(
             "--token-style", "STYLE", "separate, or single: the refresh token travels inside the rolling token",
             choices: Client.TokenStyle.allCases.map(\.rawValue)),
         Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
@@ -37,6 +39,9 @@ enum ClientCommands {
         if let file = arguments.value("--jwks") { body["jwks"] = file.isEmpty ? .null : try keys(in: file) }
         if let demand = arguments.value("--dpop") { body["dpop"] = .string(demand) }
         if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
+        if let resources = arguments.value("--resources") {
+            body["resources"] = .array(resources.split(separator: " ").map { .string(String($0)) })
+        }
         if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
         if let grants = arguments.value("--grants") {
             body["grant_types"] = .array(grants.split(separator: ",").map { .string(String($0)) })

@@ -57,6 +57,8 @@ extension Client {
         guard authenticationMethod.hasSecret == (secretHash != nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
+        resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
+        if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
         if let text = try line.optionalText("jwks") {
             do throws(ClientKeys.Problem) { keys = try ClientKeys(text: Array(text.utf8)) } catch {
                 throw LineProblem("'jwks' \(error.detail)")
@@ -76,6 +78,7 @@ extension Client {
         members.add("secret_hash", bytes: secretHash)
         members.add("grant_types", grantTypes.map(\.rawValue))
         members.add("scope", scope.description)
+        members.add("resources", resources)
         members.add("jwks", keys?.text)
         members.add("token_style", tokenStyle.rawValue)
         members.add("offline_session_idle", offlineSessionIdle)

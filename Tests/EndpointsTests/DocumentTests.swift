@@ -120,7 +120,8 @@ import Testing
             func look(_ value: Any) {
                 let mirror = Mirror(reflecting: value)
                 if mirror.displayStyle == .struct { return mirror.children.forEach { look($0.value) } }
-                if let text = value as? String { values.insert(text) } else { missing += 1 }
+                let texts = (value as? [String]) ?? (value as? String).map { [$0] } ?? []
+                if texts.isEmpty { missing += 1 } else { values.formUnion(texts) }
             }
             look(TokenRequest(try FormParameters(pairs)))
             return (values, missing)

@@ -1,3 +1,4 @@
+import JOSE
 import FoundationEssentials
 import Testing
 
@@ -6,7 +7,8 @@ import Testing
 struct RollingTokenTests {
     @Test func claimsAreWrittenByTheirNamesAndAreReadAsTheyWere() throws {
         var token = RollingToken(
-            issuer: "https://a.example/\"x\"", subject: "s", audience: "a", clientID: "c", issuedAt: 1, expiry: 2,
+            issuer: "https://a.example/\"x\"", subject: "s", audience: Audience(["a"]), clientID: "c", issuedAt: 1,
+            expiry: 2,
             id: "i")
         #expect(
             String(decoding: token.encodedClaims, as: UTF8.self)

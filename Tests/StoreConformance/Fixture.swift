@@ -64,7 +64,7 @@ enum Fixture {
 
     /// A client with every member set but its keys, which do not stand beside a secret.
     static func fullClient(_ id: String = "backend", epoch: Int64 = 2) -> Client {
-        Client(
+        var client = Client(
             id: id, name: "Das Backend", authenticationMethod: .clientSecretBasic,
             secretHash: [UInt8](repeating: 0xCD, count: 32),
             grantTypes: [.clientCredentials, .refreshToken, .password],
@@ -72,6 +72,8 @@ enum Fixture {
             offlineSessionIdle: .seconds(100),
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
             createdAt: start, epoch: epoch, dpop: .required, userPresenceMaxAge: .seconds(900))
+        client.resources = ["https://one.example/api", "urn:example:two"]
+        return client
     }
 }
 

@@ -9,17 +9,6 @@ import Testing
 
 /// The rolling token as a JWT: RFC 7519 sections 4.1, 5 and 7, and as an access token: RFC 9068 sections 2 and 4.
 @Suite struct RFC7519Tests {
-    /// Header and claims of a token, read without the server's own reader.
-    private func parts(_ token: String) throws -> (header: [String: JSONValue], claims: [String: JSONValue]) {
-        let segments = token.split(separator: ".", omittingEmptySubsequences: false)
-        // RFC 7519 section 7.1: the compact form, of which no part is empty.
-        #expect(segments.count == 3 && segments.allSatisfy { !$0.isEmpty })
-        let texts = try segments.prefix(2).map { try #require(Base64URL.decode($0)) }
-        return (
-            try StrictJSON.object(texts[0], else: .malformed), try StrictJSON.object(texts[1], else: .malformed)
-        )
-    }
-
     private func number(_ value: JSONValue?) -> Int64? {
         if case .integer(let number)? = value { number } else { nil }
     }
@@ -27,7 +16,7 @@ import Testing
     @Test func aTokenHasTheClaimsThatTheClausesDemand() async throws {
         try await Stage.with { stage in
             let tokens = try await stage.logIn()
-            let (header, claims) = try parts(tokens.access)
+            let (header, claims) = try tokenParts(tokens.access)
             // RFC 9068 section 2.1: the type, and an asymmetric algorithm. RFC 7515 section 4.1.4: which key.
             #expect(header["typ"]?.string == "at+jwt")
             #expect(header["alg"]?.string == "ES256")
@@ -53,8 +42,8 @@ import Testing
         try await Stage.with { stage in
             let tokens = try await stage.logIn()
             let again = await stage.refresh(tokens.refresh)
-            let first = try parts(tokens.access).claims["jti"]?.string
-            let second = try parts(try #require(again.string("access_token"))).claims["jti"]?.string
+            let first = try tokenParts(tokens.access).claims["jti"]?.string
+            let second = try tokenParts(try #require(again.string("access_token"))).claims["jti"]?.string
             #expect(first != nil && second != nil && first != second)
         }
     }
@@ -63,7 +52,7 @@ import Testing
     @Test func aClientsOwnTokenNamesTheClient() async throws {
         try await Stage.with { stage in
             let scene = try await Scene(stage)
-            let (_, claims) = try parts(scene["own"])
+            let (_, claims) = try tokenParts(scene["own"])
             #expect(claims["sub"]?.string == "backend" && claims["client_id"]?.string == "backend")
             // RFC 9068 section 2.2.1: nobody logged in.
             #expect(Set(claims.keys) == ["iss", "aud", "sub", "client_id", "iat", "exp", "jti", "scope"])

@@ -1,0 +1,81 @@
+/// The APIs that a client can have tokens for (RFC 8707): beside the server's own audience those that an admin has listed for
+/// the client. Compared as they stand, byte for byte.
+public enum Resource {
+    /// How many a client has at most: all of them may stand in one token.
+    public static let countMax = 8
+    /// How long one is at most, in bytes.
+    public static let lengthMax = 256
+
+    /// Whether it is an absolute URI without a fragment (RFC 8707 section 2, RFC 3986 section 4.3).
+    public static func isValid(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= lengthMax, let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon < bytes.count - 1,
+            let first = bytes.first, isLetter(first),
+            bytes[..<colon].allSatisfy({ isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) })
+        else { return false }
+        let rest = bytes[(colon + 1)...]
+        return rest.indices.allSatisfy { index in
+            if rest[index] == UInt8(ascii: "%") { return rest[(index + 1)...].prefix(2).count(where: isHexDigit) == 2 }
+            return isLetter(rest[index]) || isDigit(rest[index]) || "-._~:/?[]@!$&'()*+,;=".utf8.contains(rest[index])
+        }
+    }
+
+    /// What is wrong with the list of a client, in one sentence; nil when it is good.
+    public static func problem(with list: [String]) -> String? {
+        guard list.count <= countMax, list.allSatisfy(isValid), Set(list).count == list.count else {
+            return """
+                resources must be at most \(countMax) absolute URIs without a fragment, each once and of at most \(lengthMax) \
+                characters (RFC 8707 section 2)
+                """
+        }
+        return nil
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    private static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }
+}
+
+/// For which API somebody wants to use a token, or asks about it.
+public enum AudienceDemand: Hashable, Sendable {
+    /// The server's own audience: the one that tokens are for unless others are asked for.
+    case own
+    /// That one: an API for which a proxy asks.
+    case named(String)
+    /// Whichever it is for.
+    case any
+
+    /// Whether a token for those is good enough.
+    public func isMet(by audience: [String], own: String) -> Bool {
+        switch self {
+        case .own: audience.contains(own)
+        case .named(let name): audience.contains(name)
+        case .any: !audience.isEmpty
+        }
+    }
+}
+
+extension ServiceContext {
+    /// The `aud` of a token for which the client has asked for `resources`; the server's own without any. One that it cannot
+    /// have is `invalid_target` (RFC 8707 section 2).
+    func audience(of client: Client, asking resources: [String]) throws(ServiceError) -> [String] {
+        if resources.isEmpty { return ownAudience }
+        guard permits(resources, to: client) else { throw .invalidTarget }
+        var audience: [String] = []
+        for resource in resources where !audience.contains(resource) { audience.append(resource) }
+        return audience
+    }
+
+    /// Whether the client can have tokens for all of them.
+    func permits(_ resources: [String], to client: Client) -> Bool {
+        resources.allSatisfy { $0 == audience || client.resources.contains($0) }
+    }
+
+    /// Those that are not the server's own audience, which every client can have.
+    func beyondOwn(_ resources: [String]) -> [String] { resources.isEmpty ? [] : resources.filter { $0 != audience } }
+
+    /// Those in the `aud` of a token of the client that it still can have.
+    func standing(_ audience: [String], of client: Client?) -> [String] {
+        audience.filter { $0 == self.audience || client?.resources.contains($0) == true }
+    }
+}
