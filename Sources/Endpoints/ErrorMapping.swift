@@ -77,7 +77,7 @@ extension Endpoints {
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
         case .invalidScope:
             Problem(.badRequest, code: "invalid_scope", detail: "The scope is malformed, or more than can be granted.")
-        case .invalidTarget: Problem(.badRequest, code: "invalid_target", detail: targetText)
+        case .invalidTarget: .invalid("resource", "is none that the client can have tokens for")
         // Where members do not go together, the detail is a whole sentence that begins with the one to change.
         case .invalid("settings", let detail), .invalid("client", let detail):
             Problem(
