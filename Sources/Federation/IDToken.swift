@@ -13,7 +13,7 @@ struct IDToken: Sendable {
     /// Reads what every ID token has. Nothing of it may be believed before its signature.
     init(_ claims: [String: JSONValue]?, of provider: IdentityProvider) throws(ServiceError) {
         guard let claims else { throw .identityRefused(.malformed) }
-        guard claims["iss"]?.string == provider.issuer else { throw .identityRefused(.issuer) }
+        guard claims["iss"]?.isSame(as: provider.issuer) == true else { throw .identityRefused(.issuer) }
         // A logout token, or an access token of Keycloak's: the same key, issuer and audience, and no ID token.
         guard claims["events"] == nil, claims["typ"] == nil || claims["typ"]?.string == "ID",
             let expiry = claims["exp"]?.seconds, let issuedAt = claims["iat"]?.seconds,
@@ -50,20 +50,24 @@ struct IDToken: Sendable {
             guard audiences.count == values.count else { throw .identityRefused(.audience) }
         default: throw .identityRefused(.audience)
         }
-        guard audiences.contains(where: provider.audiences.contains) else { throw .identityRefused(.audience) }
+        guard audiences.contains(where: isOurs) else { throw .identityRefused(.audience) }
         if audiences.count > 1 || claims["azp"] != nil {
-            guard let party = claims["azp"]?.string, provider.audiences.contains(party) else {
-                throw .identityRefused(.audience)
-            }
+            guard let party = claims["azp"]?.string, isOurs(party) else { throw .identityRefused(.audience) }
         }
+    }
+
+    private func isOurs(_ audience: String) -> Bool {
+        provider.audiences.contains { JSONValue.string(audience).isSame(as: $0) }
     }
 
     private func check(nonce: String?) throws(ServiceError) {
         if provider.nonce == .ignored { return }
         let expected = nonce.map { provider.nonceForm == .plain ? $0 : Hex.encode(sha256(Array($0.utf8))) }
-        let isMissing = expected == nil && provider.nonce == .required
-        guard !isMissing, claims["nonce"] == nil || claims["nonce"]?.string != nil, claims["nonce"]?.string == expected
-        else { throw .identityRefused(.nonce) }
+        switch (claims["nonce"], expected) {
+        case (nil, nil) where provider.nonce == .optional: break
+        case (let nonce?, let expected?) where nonce.isSame(as: expected): break
+        default: throw .identityRefused(.nonce)
+        }
     }
 
     /// The first second in which the token is refused for its age, by its own word or by ours.
@@ -128,6 +132,10 @@ struct IDToken: Sendable {
 }
 
 extension JSONValue {
+    /// Whether it is that text, code point by code point (RFC 7519 section 2, StringOrURI): `==` would take two texts for one
+    /// that only look alike.
+    fileprivate func isSame(as text: String) -> Bool { string.map { $0.utf8.elementsEqual(text.utf8) } ?? false }
+
     /// RFC 7519 section 2: a NumericDate may have a fraction.
     fileprivate var seconds: Int64? {
         switch self {

@@ -47,8 +47,7 @@ public final class ReplayCache: Sendable {
 
     /// Presents what its owner calls `id`, and could present until just before `end`. The owner's name holds no NUL.
     public func present(_ id: String, of owner: String, until end: Instant, at now: Instant) -> Finding {
-        let digest = sha256(Array("\(owner)\0\(id)".utf8))
-        let entry = SIMD2(Self.word(digest[..<8]), Self.word(digest[8..<16]))
+        let entry = Self.entry(id, of: owner)
         let bucket = number(end)
         return state.withLock { state in
             // No flood moves the first bucket so far: the clock was ahead, and has been set back.
@@ -64,6 +63,19 @@ public final class ReplayCache: Sendable {
             state.count += 1
             return .fresh
         }
+    }
+
+    /// Takes back that it was presented: nothing came of it.
+    func withdraw(_ id: String, of owner: String, until end: Instant) {
+        let entry = Self.entry(id, of: owner)
+        state.withLock { state in
+            if state.buckets[number(end)]?.remove(entry) != nil { state.count -= 1 }
+        }
+    }
+
+    private static func entry(_ id: String, of owner: String) -> SIMD2<UInt64> {
+        let digest = sha256(Array("\(owner)\0\(id)".utf8))
+        return SIMD2(word(digest[..<8]), word(digest[8..<16]))
     }
 
     private func discard(_ state: inout State, before first: Int64) {

@@ -16,23 +16,25 @@ extension TokenService {
         }
     }
 
-    /// Logs in whom an identity provider has authenticated. The first login makes the user. A token is used up here, also by a
-    /// login that is refused.
+    /// Logs in whom an identity provider has authenticated. The first login makes the user. The token is used up when the
+    /// session has begun.
     public func login(
         _ request: LoginRequest, as identity: ExternalIdentity, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
-        let finding = context.identityTokens.present(
-            identity.tokenID, of: identity.key.provider, until: identity.goodUntil, at: now)
-        switch finding {
-        case .fresh: break
-        case .repeated, .forgotten:
-            try await recordFailedLogin(of: nil, "id_token_\(IdentityRefusal.replayed.rawValue)", from: origin)
-            throw .identityRefused(.replayed)
+        do throws(ServiceError) {
+            return try await context.identityTokens.once(identity, at: now) { () async throws(ServiceError) in
+                let userID = try await user(for: identity, from: origin, at: now)
+                return try await start(
+                    request, userID: userID, verified: nil, authenticationMethods: identity.authenticationMethods,
+                    from: origin)
+            }
+        } catch {
+            if case .identityRefused(let reason) = error {
+                try await recordFailedLogin(of: nil, "id_token_\(reason.rawValue)", from: origin)
+            }
+            throw error
         }
-        let userID = try await user(for: identity, from: origin, at: now)
-        return try await start(
-            request, userID: userID, verified: nil, authenticationMethods: identity.authenticationMethods, from: origin)
     }
 
     /// Whose the identity is; somebody's new, if nobody has it.

@@ -39,7 +39,7 @@ public struct ServiceContext: Sendable {
     /// Assertions of device keys that were used, for as long as they are good.
     let deviceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
     /// ID tokens that were used, for as long as they are good.
-    let identityTokens = ReplayCache(longest: TokenService.identityTokenAgeMax)
+    let identityTokens = IdentityTokenUses()
     /// Assertions of presence keys that were used.
     let presenceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
     /// Takes proofs of possession.

@@ -1,5 +1,6 @@
-import Sessions
 import Testing
+
+@testable import Sessions
 
 /// What is presented once is not taken twice, and the memory for it has a bound.
 @Suite struct ReplayCacheTests {
@@ -47,5 +48,19 @@ import Testing
         #expect(cache.present("1", of: "key", until: at(1_000_061), at: at(1_000_000)) == .fresh)
         #expect(cache.present("2", of: "key", until: at(61), at: at(0)) == .fresh)
         #expect(cache.present("2", of: "key", until: at(61), at: at(0)) == .repeated)
+    }
+
+    @Test func whatIsWithdrawn_canBePresentedAgain_andTakesNoMemory() {
+        let cache = ReplayCache(capacity: 100, longest: .seconds(64))
+        #expect(cache.present("1", of: "a", until: at(61), at: at(0)) == .fresh)
+        cache.withdraw("1", of: "b", until: at(61))
+        #expect(cache.present("1", of: "a", until: at(61), at: at(0)) == .repeated)
+        for _ in 0..<2 { cache.withdraw("1", of: "a", until: at(61)) }
+        #expect(cache.count == 0)
+        #expect(cache.present("1", of: "a", until: at(61), at: at(0)) == .fresh)
+        // What a flood has pushed out is gone, and is not counted twice.
+        #expect(cache.present("2", of: "a", until: at(200), at: at(100)) == .fresh)
+        cache.withdraw("1", of: "a", until: at(61))
+        #expect(cache.count == 1)
     }
 }

@@ -101,7 +101,8 @@ import Testing
                 return await group.reduce(into: []) { $0.append($1) }
             }
             #expect(statuses.count { $0 == 200 } == 1)
-            #expect(statuses.count { $0 == 401 } == 19)
+            // Used, or being used by a login that could still fail.
+            #expect(statuses.count { $0 == 401 || $0 == 503 } == 19)
         }
     }
 

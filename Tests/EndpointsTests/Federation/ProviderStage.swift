@@ -106,8 +106,10 @@ struct ProviderStage {
     let provider: FakeProvider
     let other: FakeProvider
 
+    /// `twice`: the provider has a second entry, `acme-2`.
     static func with(
-        _ change: (inout IdentityProvider) -> Void = { _ in }, _ body: (ProviderStage) async throws -> Void
+        twice: Bool = false, _ change: (inout IdentityProvider) -> Void = { _ in },
+        _ body: (ProviderStage) async throws -> Void
     ) async throws {
         let (provider, other) = (FakeProvider(), FakeProvider("globex"))
         defer {
@@ -116,7 +118,9 @@ struct ProviderStage {
         }
         var configuration = provider.configuration
         change(&configuration)
-        let providers = [configuration, other.configuration]
+        var second = configuration
+        second.name = "acme-2"
+        let providers = [configuration, other.configuration] + (twice ? [second] : [])
         try await Stage.with(identities: { clock, logger in
             IdentityProviders(
                 providers, client: HTTPClient(HTTPClient.Options(connectDeadline: .seconds(2), deadline: .seconds(2))),
