@@ -151,6 +151,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [#""issuer":"https://evil.example","#, #""issuer":null,"#, ""])
+    func aDocumentOfAnotherIssuer_isNotFollowed(_ member: String) async throws {
+        try await ProviderStage.with { world in
+            let issuer = world.provider.issuer
+            world.provider.change { $0.discovery = [.json(#"{\#(member)"jwks_uri":"\#(issuer)/keys"}"#)] }
+            try await world.expect(503)
+            #expect(world.provider.keyRequests == 0)
+        }
+    }
+
     @Test func keysThatAreNotForSignatures_orNamedTwice_areNotUsed() async throws {
         let stranger = SigningKey.generate(.es256)
         for edit: @Sendable (String) -> String in [
