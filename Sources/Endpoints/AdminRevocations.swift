@@ -4,6 +4,9 @@ internal import Sessions
 extension Endpoints {
     /// How long a long poll waits at most.
     static let longestWait = Duration.seconds(60)
+    /// How long a stream is believed to be still allowed.
+    static let trust = Duration.seconds(15)
+    private static let trustNanoseconds: Int64 = 15_000_000_000
 
     /// `GET /admin/v1/revocations?cursor=&limit=&wait=`: which rolling tokens that have not expired are good for nothing any more. Without a
     /// cursor, all that still matters; then what is new. As a page, which `wait` seconds are waited for if there is nothing,
@@ -13,51 +16,66 @@ extension Endpoints {
         let limit = try query.limit()
         let wait = try query.seconds("wait", max: Self.longestWait) ?? .zero
         let acceptsEvents = call.request.fields.values("Accept").contains { $0.contains("text/event-stream") }
-        var place = try query.place()
+        var place = RevocationPlace.start
+        if let text = try query.text("cursor") { place = try Self.place(text, "cursor") }
         // A browser's or a library's own way to resume is as good as ours, and newer.
         if acceptsEvents, let last = try call.onlyField("Last-Event-ID"), !last.isEmpty {
-            guard let number = QueryParameters.place(last) else {
-                throw RequestProblem.invalid("Last-Event-ID", "must be the id of an event of this feed")
-            }
-            place = number
+            place = try Self.place(last, "Last-Event-ID")
         }
         guard try await revocations.knows(place) else { throw RequestProblem.unknownCursor }
-        if acceptsEvents { return .stream(events(after: place)) }
-        let cursor = place
-        let page =
-            wait > .zero
-            ? try await revocations.next(after: cursor, limit: limit, patience: wait)
-            : try await revocations.page(after: cursor, limit: limit)
+        if acceptsEvents { return .stream(events(after: place, for: call)) }
+        let page: [Revocation]
+        if wait > .zero {
+            page = try await revocations.next(after: place.number, limit: limit, patience: wait)
+            // The key may have gone meanwhile.
+            _ = try await authenticatedAdmin(call, for: .feed)
+        } else {
+            page = try await revocations.page(after: place.number, limit: limit)
+        }
+        let next = page.last.map(RevocationPlace.init(after:)) ?? place
         return .whole(
             try .json(
                 RevocationPageAnswer(
-                    items: page.map(RevocationAnswer.init), nextCursor: String(page.last?.number ?? cursor),
-                    hasMore: page.count == limit)))
+                    items: page.map(RevocationAnswer.init), nextCursor: next.description, hasMore: page.count == limit))
+        )
+    }
+
+    private static func place(_ text: String, _ name: String) throws -> RevocationPlace {
+        guard let place = RevocationPlace(text) else {
+            throw RequestProblem.invalid(name, "must be a cursor of this feed")
+        }
+        return place
     }
 
     /// The feed as the HTML standard's server-sent events. Every event's id is the cursor to go on from; when all that there
     /// was has been sent, the event `caught_up` says so.
-    private func events(after place: Int64) -> StreamedResponse {
+    private func events(after place: RevocationPlace, for call: Call) -> StreamedResponse {
         var head = Response(.ok, "text/event-stream", Array("retry: 1000\n\n".utf8))
         // nginx would keep the pieces until it has a page of them.
         head.fields.append("X-Accel-Buffering", "no")
         head.fields.append("Cache-Control", "no-store")
-        return StreamedResponse(head: head, heartbeat: Array(":\n\n".utf8)) { [revocations] reader in
+        return StreamedResponse(head: head, heartbeat: Array(":\n\n".utf8)) { reader in
             var cursor = place
             var isCaughtUp = false
+            var checkedAt = stopwatch()
             while !Task.isCancelled {
                 let page: [Revocation]
-                do throws(ServiceError) {
+                do {
                     page =
                         isCaughtUp
                         ? try await revocations.next(
-                            after: cursor, limit: RevocationFeed.pageMax, patience: .seconds(60))
-                        : try await revocations.page(after: cursor, limit: RevocationFeed.pageMax)
+                            after: cursor.number, limit: RevocationFeed.pageMax, patience: Self.trust)
+                        : try await revocations.page(after: cursor.number, limit: RevocationFeed.pageMax)
+                    // Whose key has gone is told nothing more.
+                    if stopwatch() - checkedAt >= Self.trustNanoseconds || isCaughtUp && page.isEmpty {
+                        _ = try await authenticatedAdmin(call, for: .feed)
+                        checkedAt = stopwatch()
+                    }
                 } catch { return }
-                cursor = page.last?.number ?? cursor
+                if let last = page.last { cursor = RevocationPlace(after: last) }
                 var piece: [UInt8] = []
                 for revocation in page {
-                    piece += Array("id: \(revocation.number)\ndata: ".utf8)
+                    piece += Array("id: \(RevocationPlace(after: revocation))\ndata: ".utf8)
                     piece += JSONAnswer.encodeOrEmpty(RevocationAnswer(revocation))
                     piece += Array("\n\n".utf8)
                 }
@@ -96,7 +114,7 @@ struct RevocationAnswer: Encodable {
     let reason: String?
 
     init(_ revocation: Revocation) {
-        id = String(revocation.number)
+        id = RevocationPlace(after: revocation).description
         type = revocation.kind.rawValue
         at = revocation.at.secondsSinceEpoch
         until = revocation.until.secondsSinceEpoch

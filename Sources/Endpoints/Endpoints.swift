@@ -27,7 +27,7 @@ public struct Endpoints: Sendable {
     let isStopping: @Sendable () -> Bool
     let backups: (any BackupService)?
     let identityVerifier: (any IdentityVerifier)?
-    private let stopwatch: @Sendable () -> Int64
+    let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
     private let publicTable: RouteTable
     private let adminTable: RouteTable
@@ -52,7 +52,9 @@ public struct Endpoints: Sendable {
         tokens = TokenService(context)
         accounts = AccountService(context)
         administration = Administration(context)
-        revocations = RevocationFeed(store: context.store, clock: context.clock)
+        let (start, instant) = (stopwatch(), ContinuousClock.now)
+        revocations = RevocationFeed(
+            store: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
         self.registry = registry
         metrics = EndpointMetrics(registry, routes: Route.all)
         doors = Doors(doorLimits, registry, stopwatch: stopwatch)

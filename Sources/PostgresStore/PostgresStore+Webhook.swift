@@ -15,7 +15,7 @@ extension PostgresStore {
         }
     }
 
-    private static var selectWebhook: Statement { Statement("SELECT \(WebhookColumns.all.list) FROM webhook") }
+    static var selectWebhook: Statement { Statement("SELECT \(WebhookColumns.all.list) FROM webhook") }
 
     private static func replaceWebhook(_ progress: WebhookProgress) -> Statement {
         Statement(

@@ -14,6 +14,8 @@ extension PostgresStore {
             public var clients: [Client]
             /// Its signing keys, sealed.
             public var keys: [StoredSigningKey]
+            /// How far its webhook has come.
+            public var webhook: WebhookProgress?
         }
 
         /// The version of the server.
@@ -73,12 +75,13 @@ extension PostgresStore.Survey {
     private static func contents(_ transaction: Transaction) throws(DatabaseError) -> Contents {
         let rows = try transaction.run([
             CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
-            KeySQL.selectSigningKeys,
+            KeySQL.selectSigningKeys, PostgresStore.selectWebhook,
         ])
         let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
         return Contents(
             settings: catalogue.settings, clients: Array(catalogue.clients.values),
-            keys: try rows[3].map { row in SigningKeyColumns.read(&row) })
+            keys: try rows[3].map { row in SigningKeyColumns.read(&row) },
+            webhook: try rows[4].first { row in WebhookColumns.read(&row) })
     }
 }
 

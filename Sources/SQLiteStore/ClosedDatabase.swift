@@ -50,4 +50,11 @@ public final class ClosedDatabase {
             return (catalogue.settings, Array(catalogue.clients.values), keys)
         }
     }
+
+    /// How far the webhook of an up-to-date database has come.
+    public func webhook() throws(OpenError) -> WebhookProgress? {
+        try OpenError.mapping(path) { () throws(DatabaseError) in
+            try connection.first(SQLiteStore.selectWebhook) { row in WebhookColumns.read(&row) }
+        }
+    }
 }

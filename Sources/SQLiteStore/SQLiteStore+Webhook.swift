@@ -21,6 +21,6 @@ extension SQLiteStore {
         }
     }
 
-    private static let selectWebhook = Query("SELECT \(WebhookColumns.all.list) FROM webhook WHERE id = 1")
+    static let selectWebhook = Query("SELECT \(WebhookColumns.all.list) FROM webhook WHERE id = 1")
     private static let replaceWebhook = Query(inserting: "id", WebhookColumns.all, into: "webhook", "OR REPLACE")
 }

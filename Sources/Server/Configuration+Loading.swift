@@ -29,6 +29,8 @@ extension Configuration {
         case rootKey = "SOJOURN_ROOT_KEY"
         /// An admin key that is to exist.
         case adminKey = "SOJOURN_ADMIN_KEY"
+        /// The secret of the webhook, as in its file.
+        case webhookSecret = "SOJOURN_WEBHOOK_SECRET"
         /// The configuration file, where `--config` says nothing.
         case config = "SOJOURN_CONFIG"
         /// The program, for scripts that start it.

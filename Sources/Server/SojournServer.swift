@@ -84,7 +84,7 @@ public actor SojournServer {
             application.metrics.showCertificates(reloaders, engine)
             let upkeep = Upkeep(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
-                cleanUp: configuration.cleanUp)
+                cleanUp: configuration.cleanUp, webhook: webhook)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 upkeep: Task {

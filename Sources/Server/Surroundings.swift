@@ -17,11 +17,14 @@ public struct Surroundings: Sendable {
     public var rootKeyVariable: String?
     /// An admin key that is to exist (`SOJOURN_ADMIN_KEY`).
     public var adminKeyVariable: String?
+    /// The secret of the webhook (`SOJOURN_WEBHOOK_SECRET`), which then takes the place of its file.
+    public var webhookSecretVariable: String?
 
     /// Surroundings.
     public init(
         clock: WallClock, secondsPassed: @escaping @Sendable () -> Int64 = Self.systemSecondsPassed,
-        random: RandomSource = .system, logger: Logger, rootKeyVariable: String? = nil, adminKeyVariable: String? = nil
+        random: RandomSource = .system, logger: Logger, rootKeyVariable: String? = nil, adminKeyVariable: String? = nil,
+        webhookSecretVariable: String? = nil
     ) {
         self.clock = clock
         self.secondsPassed = secondsPassed
@@ -29,6 +32,7 @@ public struct Surroundings: Sendable {
         self.logger = logger
         self.rootKeyVariable = rootKeyVariable
         self.adminKeyVariable = adminKeyVariable
+        self.webhookSecretVariable = webhookSecretVariable
     }
 
     /// Seconds since the machine was started, its sleep included.
@@ -50,7 +54,8 @@ public struct Surroundings: Sendable {
                 clock_gettime(CLOCK_REALTIME, &time)
                 return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
             },
-            rootKeyVariable: value(.rootKey), adminKeyVariable: value(.adminKey))
+            rootKeyVariable: value(.rootKey), adminKeyVariable: value(.adminKey),
+            webhookSecretVariable: value(.webhookSecret))
     }
 }
 

@@ -7,6 +7,8 @@ extension Upkeep {
     @discardableResult
     func sweepEvents(pause: Duration) async -> Int {
         guard let retention = cleanUp.auditRetention else { return 0 }
+        // That this cannot be told keeps nothing from being deleted.
+        try? await webhook?.tellLost(before: settled + (.seconds(1) - retention))
         return await sweep("audit events", pause) { () async throws(StoreError) in
             // An event goes when it is as old as that, to the second, as sessions do.
             let instant = settled + (.seconds(1) - retention)

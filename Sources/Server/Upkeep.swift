@@ -10,6 +10,8 @@ struct Upkeep: Sendable {
     var clockFile: ClockFile?
     /// How fast old rows go, and which.
     var cleanUp = Configuration.CleanUp()
+    /// Who is told of events, if somebody is.
+    var webhook: Webhook?
 
     /// How often keys are looked after: the lead of a day in which a new one is published makes this soon enough.
     static let period = Duration.seconds(300)

@@ -48,7 +48,9 @@ struct Webhook: Sendable {
             let step = await step(failures: failures)
             switch step {
             case .again: failures = 0
-            case .idle: try? await Task.sleep(for: Self.pause)
+            case .idle:
+                failures = 0
+                try? await Task.sleep(for: Self.pause)
             case .failed(let delay):
                 failures += 1
                 try? await Task.sleep(for: delay)
@@ -56,7 +58,7 @@ struct Webhook: Sendable {
         }
         // Whoever takes over need not wait for the end of the lease.
         _ = try? await context.store.updateWebhook { [node, clock = context.clock] progress in
-            if progress?.holder == node { progress?.heldUntil = clock.now }
+            progress?.leave(node, at: clock.now)
         }
     }
 
@@ -68,7 +70,7 @@ struct Webhook: Sendable {
                 after: progress.cursor, limit: Self.pageMax, userID: nil, sessionID: nil)
             guard let last = events.last else { return .idle }
             // What nobody wants to hear of is gone past together with what comes before it.
-            let wanted = events.first { target.kinds.contains($0.event.kind) && $0.event.at >= progress.since }
+            let wanted = events.first { isWanted($0, progress) }
             if let wanted {
                 if let problem = await send(wanted) { return try await fail(wanted, problem, failures) }
                 metrics.delivered.increment()
@@ -83,16 +85,35 @@ struct Webhook: Sendable {
         }
     }
 
+    private func isWanted(_ event: RecordedEvent, _ progress: WebhookProgress) -> Bool {
+        target.kinds.contains(event.event.kind) && event.event.at >= progress.since
+    }
+
+    /// Tells of events from before `instant` that nobody has taken: the trail is about to forget them.
+    func tellLost(before instant: Instant) async throws(StoreError) {
+        guard let progress = try await take(for: Self.lease) else { return }
+        var (cursor, count, isMore) = (progress.cursor, 0, true)
+        while isMore {
+            let page = try await context.store.events(
+                after: cursor, limit: Self.pageMax, userID: nil, sessionID: nil)
+            let old = page.prefix { $0.event.at < instant }
+            count += old.count { isWanted($0, progress) }
+            cursor = old.last?.id ?? cursor
+            isMore = old.count == Self.pageMax
+        }
+        if count == 0 { return }
+        metrics.lost.increment(by: UInt64(count))
+        logger.error(
+            "events go from the audit trail that the webhook never took; audit.retention_days says how long they wait",
+            ["count": .int(count)])
+    }
+
     /// How far the webhook is, if this node may send now; then it may for `lease` longer.
     private func take(for lease: Duration) async throws(StoreError) -> WebhookProgress? {
         let (now, node) = (context.clock.now, node)
         return try await context.store.updateWebhook { progress in
             var current = progress ?? WebhookProgress(since: now)
-            guard current.holder == node || now >= current.heldUntil else { return nil }
-            // A write for each look would cost more than it tells.
-            if current.holder != node || current.heldUntil < now + lease / 2 {
-                (current.holder, current.heldUntil) = (node, now + lease)
-            }
+            guard current.take(by: node, at: now, for: lease) else { return nil }
             progress = current
             return current
         }
@@ -100,50 +121,53 @@ struct Webhook: Sendable {
 
     /// Notes that everything up to `cursor` is done with. False: another node has taken over.
     private func advance(to cursor: Int64) async throws(StoreError) -> Bool {
-        try await context.store.updateWebhook { [node] progress in
-            guard progress?.holder == node else { return false }
-            progress?.cursor = cursor
-            progress?.failingSince = nil
-            return true
-        }
+        try await context.store.updateWebhook { [node] in $0?.advance(to: cursor, by: node) ?? false }
     }
 
-    private func fail(_ event: RecordedEvent, _ problem: String, _ failures: Int) async throws(StoreError) -> Step {
+    private func fail(_ event: RecordedEvent, _ problem: Problem, _ failures: Int) async throws(StoreError) -> Step {
         metrics.failed.increment()
-        let delay = min(Self.longestDelay, .seconds(1 << min(failures, 10)))
+        // Who asks for more time gets it, within the same limit.
+        let delay = min(Self.longestDelay, max(problem.retryAfter ?? .zero, .seconds(1 << min(failures, 10))))
         let now = context.clock.now
         let since = try await context.store.updateWebhook { [node] progress in
-            guard progress?.holder == node else { return now }
-            progress?.heldUntil = now + delay + Self.lease
-            let since = progress?.failingSince ?? now
-            progress?.failingSince = since
-            return since
+            progress?.fail(by: node, at: now, for: delay, Self.lease)
         }
-        metrics.failingSeconds.set(max(0, (now - since).wholeSeconds))
+        metrics.failingSeconds.set(since.map { max(0, (now - $0).wholeSeconds) } ?? 0)
         logger.warning(
             "the webhook was not taken, and is tried again",
             [
-                "cause": .string(problem), "event": .int(Int(event.id)), "tries": .int(failures + 1),
+                "cause": .string(problem.cause), "event": .int(Int(event.id)), "tries": .int(failures + 1),
                 "next_try_seconds": .int(Int(delay.wholeSeconds)),
             ])
         return .failed(delay)
     }
 
+    /// Why an event was not taken.
+    private struct Problem {
+        let cause: String
+        /// When the receiver wants to see it again, if it says so (RFC 9110 section 10.2.3).
+        var retryAfter: Duration?
+    }
+
     /// Sends one event. What was wrong, if it was not taken.
-    private func send(_ event: RecordedEvent) async -> String? {
+    private func send(_ event: RecordedEvent) async -> Problem? {
         let body: [UInt8]
         do throws(StoreError) {
             body = WebhookMessage.encode(try await WebhookMessage(event, from: context.store))
-        } catch { return "the database does not answer" }
-        let (id, timestamp) = ("evt_\(event.id)", String(context.clock.now.secondsSinceEpoch))
+        } catch { return Problem(cause: "the database does not answer") }
+        // With its time: a database that was restored from a copy may give the number again.
+        let id = "evt_\(event.id)_\(event.event.at.secondsSinceEpoch)"
+        let timestamp = String(context.clock.now.secondsSinceEpoch)
         let fields: Fields = [
             "Content-Type": "application/json", "webhook-id": id, "webhook-timestamp": timestamp,
             "webhook-signature": Self.signature(id, timestamp, body, secret: target.secret),
         ]
         do throws(OutboundError) {
             let answer = try await client.send(OutboundRequest(.post, target.url, fields: fields, body: body))
-            return (200..<300).contains(answer.status) ? nil : "status \(answer.status)"
-        } catch { return error.word }
+            if (200..<300).contains(answer.status) { return nil }
+            let seconds = answer.fields.first("Retry-After").flatMap { UInt64($0) }.map { min($0, 3600) }
+            return Problem(cause: "status \(answer.status)", retryAfter: seconds.map { .seconds($0) })
+        } catch { return Problem(cause: error.word) }
     }
 
     /// The signature of a message, as Standard Webhooks has it: of id, time and content, parted by dots.
@@ -166,13 +190,14 @@ struct Webhook: Sendable {
 struct WebhookMetrics: Sendable {
     let delivered: Counter
     let failed: Counter
+    let lost: Counter
     let failingSeconds: Gauge
 
     init(_ registry: MetricsRegistry) {
         let deliveries = registry.counters(
-            "sojourn_webhook_deliveries_total", help: "Events that were sent to the webhook.",
-            labels: [MetricLabel("outcome", values: ["delivered", "failed"])])
-        (delivered, failed) = (deliveries["delivered"], deliveries["failed"])
+            "sojourn_webhook_deliveries_total", help: "Events that the webhook took, did not take yet, or never will.",
+            labels: [MetricLabel("outcome", values: ["delivered", "failed", "lost"])])
+        (delivered, failed, lost) = (deliveries["delivered"], deliveries["failed"], deliveries["lost"])
         failingSeconds = registry.gauge(
             "sojourn_webhook_failing_seconds", help: "How long the webhook has not taken its next event.")
     }

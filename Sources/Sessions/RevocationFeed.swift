@@ -26,8 +26,8 @@ public final class RevocationFeed: Sendable {
         var seen: Int64?
     }
 
-    private let store: any Store
-    private let clock: WallClock
+    let store: any Store
+    let clock: WallClock
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Locked(State())
 
@@ -51,12 +51,6 @@ public final class RevocationFeed: Sendable {
 
     private func found(after cursor: Int64, limit: Int) async throws(StoreError) -> [Revocation] {
         try await store.revocations(after: cursor, at: clock.now, limit: min(limit, Self.pageMax))
-    }
-
-    /// Whether `cursor` can have been given by this database.
-    public func knows(_ cursor: Int64) async throws(ServiceError) -> Bool {
-        if cursor == 0 { return true }
-        do throws(StoreError) { return try await cursor <= store.lastRevocation() } catch { throw .store(error) }
     }
 
     /// The same as `page`, but waits until there is something; for `patience` at most, and no longer than the task lives.

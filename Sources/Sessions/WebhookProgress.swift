@@ -20,3 +20,36 @@ public struct WebhookProgress: Hashable, Sendable {
         heldUntil = since
     }
 }
+
+extension WebhookProgress {
+    /// Lets `node` send until `lease` from `now` on, unless another one does. Whether it may.
+    public mutating func take(by node: String, at now: Instant, for lease: Duration) -> Bool {
+        guard holder == node || now >= heldUntil else { return false }
+        // A write for each look would cost more than it tells.
+        if holder != node || heldUntil < now + lease / 2 { (holder, heldUntil) = (node, now + lease) }
+        return true
+    }
+
+    /// Everything up to `cursor` is done with, says `node`. False: another one has taken over, and says what is done.
+    public mutating func advance(to cursor: Int64, by node: String) -> Bool {
+        guard holder == node, cursor >= self.cursor else { return false }
+        self.cursor = cursor
+        failingSince = nil
+        return true
+    }
+
+    /// A delivery of `node` has failed at `now`, and it tries again after `delay`, so that it is not believed to be gone before
+    /// `lease` later. Returns since when deliveries fail; nil: another node has taken over.
+    public mutating func fail(by node: String, at now: Instant, for delay: Duration, _ lease: Duration) -> Instant? {
+        guard holder == node else { return nil }
+        heldUntil = now + delay + lease
+        let since = failingSince ?? now
+        failingSince = since
+        return since
+    }
+
+    /// `node` goes, and whoever comes need not wait for the end of the lease.
+    public mutating func leave(_ node: String, at now: Instant) {
+        if holder == node { heldUntil = now }
+    }
+}

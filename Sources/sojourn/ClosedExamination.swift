@@ -27,7 +27,8 @@ struct ClosedExamination {
             let newest = diagnostics.applied.map(\.appliedAt).max()
             if missing.isEmpty {
                 let (settings, clients, keys) = try database.contents()
-                return findings + contents.findings(settings, clients, keys, newest: newest)
+                findings += contents.findings(settings, clients, keys, newest: newest)
+                return findings + [contents.webhook(try database.webhook())].compactMap { $0 }
             }
             return findings + [contents.clock(newest)].compactMap { $0 }
         } catch { return [Finding(.fail, "database", error.description)] }

@@ -55,6 +55,21 @@ struct ContentsExamination {
         ).map { Finding(.fail, "settings", StartError.settings($0).description) }
     }
 
+    /// Whether the webhook, if there is one, takes its events.
+    func webhook(_ progress: WebhookProgress?) -> Finding? {
+        guard configuration.webhook.url != nil, let progress else { return nil }
+        return Self.webhook(failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
+    }
+
+    /// One that does not answer once is nothing yet.
+    static func webhook(failingSeconds: Int64) -> Finding {
+        if failingSeconds < 300 { return Finding(.ok, "webhook", "takes its events") }
+        return Finding(
+            .warn, "webhook",
+            "has not taken its next event for \(failingSeconds / 60) minutes: the server's log says why. Events wait for "
+                + "it for as long as the audit trail is kept")
+    }
+
     /// Whether the database has entries of the future.
     func clock(_ newest: Instant?) -> Finding? {
         guard let newest, newest.secondsSinceEpoch > now + 60 else { return nil }

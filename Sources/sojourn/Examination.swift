@@ -113,7 +113,7 @@ struct Examination {
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
         do throws(SocketError) {
             findings += running(try HTTPExchange.send(Request(.get, "/readyz"), to: socket))
-            if configuration.database.isFile { return findings }
+            if configuration.database.isFile { return findings + [runningWebhook(socket)].compactMap { $0 } }
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))
         }
@@ -134,6 +134,17 @@ struct Examination {
             return [server, Finding(.fail, "database", damaged("the server's log says where"))]
         }
         return [server] + inUse
+    }
+
+    /// What a running server that has the database for itself counts.
+    private func runningWebhook(_ socket: SocketAddress) -> Finding? {
+        guard configuration.webhook.url != nil,
+            let answer = try? HTTPExchange.send(Request(.get, "/metrics"), to: socket)
+        else { return nil }
+        let name = "sojourn_webhook_failing_seconds "
+        let line = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(name) }
+        guard let seconds = line.flatMap({ Double($0.dropFirst(name.count)) }) else { return nil }
+        return ContentsExamination.webhook(failingSeconds: Int64(seconds))
     }
 
     private func damaged(_ reason: String) -> String {

@@ -24,7 +24,8 @@ struct PostgresExamination {
         guard let held = survey.contents else {
             return findings + [contents.clock(survey.lastAppliedAt)].compactMap { $0 }
         }
-        return findings + contents.findings(held.settings, held.clients, held.keys, newest: survey.lastAppliedAt)
+        findings += contents.findings(held.settings, held.clients, held.keys, newest: survey.lastAppliedAt)
+        return findings + [contents.webhook(held.webhook)].compactMap { $0 }
     }
 
     private static func server(_ survey: PostgresStore.Survey) -> Finding {

@@ -1,7 +1,9 @@
 import HTTP
 import Locks
+import SQLiteStore
 import Sessions
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import Endpoints
@@ -192,6 +194,9 @@ import Testing
     @Test(arguments: [
         ("cursor=x", 400), ("cursor=-1", 400), ("cursor=99999999999999999999", 400), ("wait=61", 400),
         ("wait=1.5", 400),
+        ("cursor=1-", 400), ("cursor=-", 400), ("cursor=1-2-3", 400), ("cursor=1-x", 400), ("cursor=1%2D-2", 400),
+        ("cursor=9223372036854775807", 410), ("cursor=9223372036854775807-9223372036854775807", 410),
+        ("cursor=1-9223372036854775807", 410), ("cursor=0-1", 200),
         ("limit=201", 400), ("user=1", 400), ("cursor=1&cursor=2", 400), ("cursor=987654321", 410),
     ])
     func impossibleQuestionsAreRefused(_ query: String, _ status: Int) async throws {
@@ -225,15 +230,16 @@ import Testing
         }
     }
 
-    private func stream(_ stage: Stage, _ fields: Fields = Fields(), cursor: String = "") async throws
-        -> StreamedResponse
-    {
+    private func stream(
+        _ stage: Stage, _ fields: Fields = Fields(), cursor: String = "", key: String? = nil,
+        from endpoints: Endpoints? = nil
+    ) async throws -> StreamedResponse {
         var fields = fields
-        fields.append("Authorization", "Bearer \(stage.adminKey)")
+        fields.append("Authorization", "Bearer \(key ?? stage.adminKey)")
         fields.append("Accept", "text/event-stream")
         let request = Request(.get, "/admin/v1/revocations" + cursor, fields: fields, body: [])
         let caller = Caller(remoteAddress: "192.0.2.1", listener: .admin)
-        guard case .patient(let reply) = stage.endpoints.reply(to: request, from: caller),
+        guard case .patient(let reply) = (endpoints ?? stage.endpoints).reply(to: request, from: caller),
             case .stream(let stream) = await reply.respond()
         else { throw CancellationError() }
         return stream
@@ -258,6 +264,7 @@ import Testing
             let text = reader.text.withLock { $0 }
             let ids = text.split(separator: "\n").filter { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
             #expect(ids.count == 3 && ids[0] == ids[1])
+            #expect(ids[0].hasSuffix("-\(Stage.start + 1_209_600)"))
             // From the first id on comes the second event, and nothing else; the field is newer than the query.
             for (fields, cursor) in [
                 (["Last-Event-ID": ids[0]], ""), (["Last-Event-ID": ids[0]], "?cursor=1"),
@@ -272,6 +279,85 @@ import Testing
                 let text = reader.text.withLock { $0 }
                 #expect(text.contains(other.sessionID) && !text.contains(tokens.sessionID))
             }
+        }
+    }
+
+    @Test(arguments: [true, false]) func aStreamWhoseKeyIsGoneEndsSoonAndTellsNothingMore(_ isDeleted: Bool)
+        async throws
+    {
+        try await Stage.with { stage in
+            let tokens = try await stage.logIn()
+            let made = await stage.admin(
+                .post, "/admin/v1/admin-keys", #"{"name":"api","scope":"feed","expires_in":60}"#)
+            let (key, id) = (try #require(made.string("admin_key")), try #require(made.string("id")))
+            let nanoseconds = Atomic<Int64>(0)
+            let endpoints = Endpoints(
+                context: stage.context, metrics: MetricsRegistry(), logger: .silent,
+                stopwatch: { nanoseconds.load(ordering: .relaxed) })
+            let (stream, reader) = (try await stream(stage, key: key, from: endpoints), Reader())
+            let reading = Task { await stream.produce(reader) }
+            try await reader.wait(for: "event: caught_up")
+            // As long as the key is good, so is the stream.
+            nanoseconds.store(16_000_000_000, ordering: .relaxed)
+            while endpoints.revocations.waitingCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            if isDeleted {
+                #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
+            } else {
+                stage.moveClock(to: 60)
+            }
+            nanoseconds.store(32_000_000_000, ordering: .relaxed)
+            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            await reading.value
+            #expect(!reader.text.withLock { $0.contains(tokens.sessionID) })
+        }
+    }
+
+    @Test func aLongPollWithoutNewsEndsWhenItsTimeIsOver() async throws {
+        try await Stage.with { stage in
+            let nanoseconds = Atomic<Int64>(0)
+            let now = { @Sendable in ContinuousClock.Instant.now + .nanoseconds(nanoseconds.load(ordering: .relaxed)) }
+            let feed = RevocationFeed(store: stage.store, clock: stage.context.clock, now: now)
+            async let page = feed.next(after: 0, limit: 9, patience: .seconds(3600))
+            while feed.waitingCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            nanoseconds.store(3_601_000_000_000, ordering: .relaxed)
+            #expect(try await page.isEmpty)
+            #expect(feed.waitingCount == 0)
+        }
+    }
+
+    @Test func aLongPollWhoseKeyIsGoneTellsNothing() async throws {
+        try await Stage.with { stage in
+            let tokens = try await stage.logIn()
+            let made = await stage.admin(.post, "/admin/v1/admin-keys", #"{"name":"api","scope":"feed"}"#)
+            let (key, id) = (try #require(made.string("admin_key")), try #require(made.string("id")))
+            let request = Request(
+                .get, "/admin/v1/revocations?wait=60", fields: ["Authorization": "Bearer \(key)"], body: [])
+            async let answer = stage.send(request, on: .admin)
+            while stage.endpoints.revocations.waitingCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
+            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            #expect(await answer.status == 401)
+        }
+    }
+
+    @Test func aCursorOfAnotherPastIsUnknownAndOneBeforeWhatWasSweptIsKnown() async throws {
+        try await Stage.with { stage in
+            let tokens = try await stage.logIn()
+            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            let page = await stage.admin(.get, "/admin/v1/revocations")
+            let cursor = try #require(page.string("next_cursor"))
+            #expect(page.items.first?.string("id") == cursor)
+            let number = try #require(cursor.split(separator: "-").first)
+            func status(_ cursor: String) async -> Int {
+                await stage.admin(.get, "/admin/v1/revocations?cursor=\(cursor)").status
+            }
+            #expect(await status(cursor) == 200)
+            // The same number, which a database gave before it was restored from a backup.
+            #expect(await status("\(number)-\(Stage.start + 1_209_599)") == 410)
+            stage.moveClock(to: 1_209_600)
+            let now = stage.context.clock.now
+            #expect(try await stage.store.sweepRevocations(before: now, limit: 9) == 1)
+            #expect(await status(cursor) == 200)
         }
     }
 }

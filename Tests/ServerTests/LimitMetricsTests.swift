@@ -35,7 +35,7 @@ struct LimitMetricsTests {
         for line in [
             #"sojourn_limit_reached_total{limit="limits.request_line_bytes"} 1"#,
             #"sojourn_limit_reached_total{limit="limits.pending_requests"} 0"#,
-            "sojourn_http_pending_requests 0", "sojourn_http_buffered_bytes 0",
+            "sojourn_http_pending_requests 0", "sojourn_http_subscribers 0", "sojourn_http_buffered_bytes 0",
         ] {
             #expect(text.contains("\n\(line)\n"), "\(line)")
         }

@@ -182,8 +182,18 @@ struct WebhookTests {
         #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
         folder.write("secret", "whsec_short")
         #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
-        folder.write("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
-        #expect(try application.webhook(configuration.webhook, clock.surroundings()) != nil)
+        var surroundings = clock.surroundings()
+        surroundings.webhookSecretVariable = "whsec_short"
+        let problem = #expect(throws: StartError.self) { try application.webhook(configuration.webhook, surroundings) }
+        #expect(problem?.description.hasPrefix("SOJOURN_WEBHOOK_SECRET must hold whsec_") == true)
+        // The variable goes over the file.
+        surroundings.webhookSecretVariable = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        let webhook = try application.webhook(configuration.webhook, surroundings)
+        #expect(webhook?.target.secret == Webhook.secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         await application.close()
+        folder.write("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
+        let next = try await Application.open(configuration, clock.surroundings())
+        #expect(try next.webhook(configuration.webhook, clock.surroundings()) != nil)
+        await next.close()
     }
 }
