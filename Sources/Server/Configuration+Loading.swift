@@ -1,3 +1,4 @@
+internal import HTTPClient
 internal import Sockets
 
 extension Configuration {
@@ -48,6 +49,10 @@ extension Configuration {
             apply(text, to: key, from: flag, &problems)
         }
         problems += impossibleCombinations
+        if problems.contains(where: { $0.contains("https URL") }) {
+            // Without the library that reads URLs no URL is one.
+            problems += HTTPClient.unavailability.map { [$0] } ?? []
+        }
         if !problems.isEmpty { throw Problems(lines: problems) }
     }
 

@@ -57,19 +57,6 @@ struct PostgresCommandTests {
         try await expect("doctor --database \(url)", exits: 0, output: "applied, none is missing")
     }
 
-    @Test("libpq is loaded for PostgreSQL alone, and one that cannot be is named with its package")
-    func library() async throws {
-        let folder = StartingFolder()
-        folder.write("libpq.so.5", "not a library")
-        var program = CommandLineProgram(folder)
-        program.environment["LD_LIBRARY_PATH"] = folder.path
-        let sqlite = try await program.run(["migrate", "--database", "sqlite:a.sqlite"])
-        #expect(sqlite.status == 0, "\(sqlite.errors)")
-        let postgres = try await program.run(["migrate", "--database", "postgres://127.0.0.1/none"])
-        #expect(postgres.status != 0)
-        #expect(postgres.errors.contains("libpq cannot be loaded (package libpq5): "), "\(postgres.errors)")
-    }
-
     @Test("doctor finds a root key that is lost or wrong, also while nodes run")
     func rootKey() async throws {
         let url = try PostgresServer.shared.newDatabase()

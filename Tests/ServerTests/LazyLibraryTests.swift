@@ -1,0 +1,34 @@
+import Testing
+
+@testable import sojourn
+
+/// What only some databases and settings need is loaded for them alone, and one that cannot be is named with its package.
+struct LazyLibraryTests {
+    /// The program in a folder whose libpq and libcurl are none.
+    private func program() -> CommandLineProgram {
+        let folder = StartingFolder()
+        for library in ["libpq.so.5", "libcurl.so.4"] { folder.write(library, "not a library") }
+        var program = CommandLineProgram(folder)
+        program.environment["LD_LIBRARY_PATH"] = folder.path
+        return program
+    }
+
+    @Test func nothingOfThemIsNeededForSQLite() async throws {
+        let result = try await program().run(["migrate", "--database", "sqlite:a.sqlite"])
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test func libpqIsForPostgreSQL() async throws {
+        let result = try await program().run(["migrate", "--database", "postgres://127.0.0.1/none"])
+        #expect(result.status != 0)
+        #expect(result.errors.contains("libpq cannot be loaded (package libpq5): "), "\(result.errors)")
+    }
+
+    @Test func libcurlIsForWhatTheServerAsksOfOthers() async throws {
+        var program = program()
+        program.environment["SOJOURN_WEBHOOK_URL"] = "https://example.org/hook"
+        let result = try await program.run(["migrate", "--database", "sqlite:a.sqlite"])
+        #expect(result.status != 0)
+        #expect(result.errors.contains("libcurl cannot be loaded (package libcurl4): "), "\(result.errors)")
+    }
+}
