@@ -36,6 +36,36 @@ import Testing
         }
     }
 
+    /// Wherever a password can be tried: one that comes with a refresh is a guess like any other.
+    @Test func aPasswordWithARefreshIsAGuessToo() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
+            let login = await doors.logIn()
+            let token = try #require(login.string("refresh_token"))
+            for _ in 1...2 {
+                let guess = await doors.refresh(token + "&password=wrong")
+                #expect(guess.status == 400)
+            }
+            let refused = await doors.refresh(token + "&password=wrong")
+            #expect(refused.status == 429)
+            #expect(doors.refusals(.wrongPasswordsPerAddress))
+            // What holds no password is none.
+            let refresh = await doors.refresh(token)
+            #expect(refresh.status == 200)
+        }
+    }
+
+    @Test func aLoginThatIsRefusedAfterTheRightPasswordIsNotCounted() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+            _ = await stage.admin(.post, "/admin/v1/users/username:anna/disable", "{}")
+            for _ in 1...3 {
+                let answer = await doors.logIn()
+                #expect(answer.status == 403)
+            }
+        }
+    }
+
     @Test func whatSucceedsIsNotCounted() async throws {
         try await Stage.with { stage in
             let doors = DoorStage(
