@@ -23,11 +23,12 @@ struct EndpointMetrics: Sendable {
     private let failedRefreshes: Counter
     private let logins: [String: Counter]
     private let failedLogins: Counter
+    private let refusedProofs: [ProofProblem: Counter]
 
     /// The routes whose durations are worth a histogram of their own.
     private static let timed = ["POST /oauth/token", "POST /v1/refresh", "POST /v1/login", "GET /v1/verify"]
     private static let statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
-    private static let issued = ["repeated", "rotated", "converged", "reissued", "caught_up", "restored"]
+    private static let issued = ["repeated", "rotated", "converged", "reissued", "caught_up", "restored", "resumed"]
 
     init(_ registry: MetricsRegistry, routes: [Route]) {
         let names = routes.map(\.name)
@@ -63,7 +64,15 @@ struct EndpointMetrics: Sendable {
             labels: [MetricLabel("outcome", values: endings + ["failed"])])
         self.logins = Dictionary(endings.map { ($0, logins[$0]) }, uniquingKeysWith: { first, _ in first })
         failedLogins = logins["failed"]
+
+        let proofs = registry.counters(
+            "sojourn_proofs_refused_total", help: "DPoP proofs that were not taken, by the reason.",
+            labels: [MetricLabel("reason", values: ProofProblem.allCases.map(\.rawValue))])
+        refusedProofs = Dictionary(uniqueKeysWithValues: ProofProblem.allCases.map { ($0, proofs[$0.rawValue]) })
     }
+
+    /// Counts a proof that was not taken.
+    func count(_ problem: ProofProblem) { refusedProofs[problem]?.increment() }
 
     /// Counts an answer.
     func count(_ route: Route?, status: Status, nanoseconds: Int64?) {

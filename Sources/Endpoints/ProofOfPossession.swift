@@ -18,6 +18,7 @@ extension Endpoints {
                 provenBy: values[0],
                 for: ProofOccasion(method: method, target: target, accessToken: accessToken), at: context.clock.now)
         } catch {
+            metrics.count(error)
             throw RequestProblem.unproven(error, withAccessToken: accessToken != nil)
         }
     }

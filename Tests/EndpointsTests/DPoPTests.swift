@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test func refusedProofsAreCountedByTheirReason() async throws {
+        try await Stage.with { stage in
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device)
+            let proof = device.proof(stage, .post, "/oauth/token")
+            for status in [200, 400, 400] {
+                let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                #expect(answer.status == UInt16(status))
+            }
+            let metrics = await stage.admin(.get, "/metrics")
+            #expect(metrics.text.contains(#"sojourn_proofs_refused_total{reason="repeated"} 2"#))
+            #expect(metrics.text.contains(#"sojourn_proofs_refused_total{reason="too_old"} 0"#))
+        }
+    }
+
     /// Sections 4.3-1, 4.3-2 and 7.1: the field.
     @Test func theFieldStandsOnceAndHoldsOneToken() async throws {
         try await Stage.with { stage in

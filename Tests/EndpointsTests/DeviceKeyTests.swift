@@ -49,6 +49,8 @@ import Testing
                 let access = try #require(answer.string("access_token"))
                 #expect(await stage.call(.get, "/v1/me", bearer: access).status == 200)
             }
+            let metrics = await stage.admin(.get, "/metrics")
+            #expect(metrics.text.contains(#"sojourn_refreshes_total{outcome="resumed"} 3"#))
             stage.moveClock(to: 39 * Stage.day + 1_209_600)
             #expect(await resume(stage, assertion(stage, device, tokens)).string("reason") == "idle_expired")
             #expect(await stage.refresh(tokens.refresh).string("reason") == "idle_expired")
