@@ -5,7 +5,7 @@
 /// So the plan looks at how long the last copy took.
 struct CheckpointPlan {
     /// The longest that a copy should take: not noticed beside the signatures and the network.
-    static let brief: Duration = .milliseconds(5)
+    static let brief: Duration = .milliseconds(10)
     /// On a slow disk a copy takes no longer than so many commits.
     static let commitsToWait = 8
 

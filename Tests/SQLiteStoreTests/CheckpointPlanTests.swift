@@ -26,7 +26,7 @@ import Testing
     @Test(
         arguments: [
             (0, 0, 2000),  // no time at all: as seldom as allowed
-            (25, 200, 125),  // random pages: five milliseconds
+            (25, 200, 250),  // random pages: six milliseconds
             (2, 200, 2000),  // pages side by side
             (1000, 100, 125),  // never less than the least
             (80, 10_000, 500),  // a slow disk: eight commits
