@@ -90,6 +90,8 @@ struct CommandLineTests {
         try await expect("client create tv --auth client_secret_basic", exits: 0, output: "secret, shown once  sjc_")
         try await expect("client create tv", exits: 4, errors: "(client_exists)")
         try await expect(
+            "client update tv --resources https://orders.example", exits: 0, output: "https://orders.example")
+        try await expect(
             "client update tv --idle 7d --refresh-after 8d", exits: 4, errors: "refresh_after must be less")
         try await expect("client update tv --idle 7d", exits: 0, output: "7 days")
         try await expect("client list", exits: 0, output: "mobile")
