@@ -55,6 +55,21 @@ import Testing
         }
     }
 
+    /// Whoever has a token of an ended session learns nothing of the password by it.
+    @Test func noPasswordIsTriedForASessionThatHasEnded() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+            let login = await doors.logIn()
+            let token = try #require(login.string("refresh_token"))
+            _ = await stage.admin(.post, "/admin/v1/users/username:anna/revoke")
+            for password in ["wrong", "worse", Stage.password.replacing(" ", with: "+")] {
+                let answer = await doors.refresh(token + "&password=\(password)")
+                #expect(answer.string("reason") == "revoked_by_admin")
+            }
+            #expect(await stage.admin(.get, "/admin/v1/events?limit=200").text.contains("login_failed") == false)
+        }
+    }
+
     @Test func aLoginThatIsRefusedAfterTheRightPasswordIsNotCounted() async throws {
         try await Stage.with { stage in
             let doors = DoorStage(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
