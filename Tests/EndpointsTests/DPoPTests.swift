@@ -51,6 +51,19 @@ import Testing
         }
     }
 
+    /// A proof is remembered for as long as it could be taken, its last second included.
+    @Test func theOldestProofIsTakenOnceToo() async throws {
+        try await Stage.with { stage in
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device)
+            let proof = device.proof(stage, .post, "/oauth/token") { $0.claims["iat"] = "\(Stage.start - 60)" }
+            for status in [200, 400] {
+                let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                #expect(answer.status == UInt16(status))
+            }
+        }
+    }
+
     @Test func refusedProofsAreCountedByTheirReason() async throws {
         try await Stage.with { stage in
             let device = ProvingDevice()
