@@ -96,6 +96,25 @@ struct TidyTests {
         }
     }
 
+    @Test func theImage_isBuiltFromAllThatTheBuildReads() throws {
+        func lines(_ path: String) throws -> [Substring] {
+            let bytes = try #require(FileManager.default.contents(atPath: Self.root.appending(path: path).path))
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        }
+        // What the manifest names by its path, and what C embeds: `path: "migrations"`, `#embed "../../config/openapi.json"`.
+        let named = try lines("Package.swift").compactMap { try #/path: "([^\/"]+)/#.firstMatch(in: $0)?.1 }
+        let embedded = try Self.files(["Sources"], ".c").flatMap(\.lines)
+            .compactMap { try #/#embed "\.\.\/\.\.\/([^\/"]+)/#.firstMatch(in: $0)?.1 }
+        let read = Set(["Package.swift", "Sources", "Tests"] + named + embedded)
+        #expect(read.isSuperset(of: ["migrations", "config"]))
+
+        let stage = try lines("docker/Dockerfile").drop { !$0.hasPrefix("FROM") }.dropFirst()
+            .prefix { !$0.hasPrefix("FROM") }
+        #expect(Set(stage.compactMap { $0.firstMatch(of: #/^COPY ([^ ]+)/#)?.1 }) == read)
+        let sent = try lines("docker/Dockerfile.dockerignore").filter { $0.hasPrefix("!") }.map { $0.dropFirst() }
+        #expect(Set(sent) == read)
+    }
+
     @Test func theTopLevel_holdsNothingElse() throws {
         let allowed: Set = [
             "Package.swift", "Sources", "Tests", "migrations", "config", "docker", "README.md", "LICENSE", ".ci",
