@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CMaxMindDB", providers: [.apt(["libmaxminddb-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "COpenAPI"),
         .target(name: "Locks", swiftSettings: strictMemory),
@@ -64,6 +65,7 @@ let package = Package(
         .target(
             name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
             swiftSettings: strictMemory),
+        .target(name: "Geolocation", dependencies: ["CMaxMindDB", "Sockets"], swiftSettings: strictMemory),
         // Row 4: the domain meets the wire and the disk
         .target(
             name: "Endpoints",
@@ -90,7 +92,7 @@ let package = Package(
             dependencies: [
                 "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS", "HTTPServer",
                 "Sessions",
-                "Federation",
+                "Federation", "Geolocation",
                 "Endpoints", "SQLiteStore", "PostgresStore", "Locks",
             ], swiftSettings: strict),
         // Row 6: programs
@@ -98,7 +100,7 @@ let package = Package(
             name: "sojourn",
             dependencies: [
                 "Server", "Endpoints", "Sessions", "SQLiteStore", "PostgresStore", "StoreFoundation", "HTTP", "Sockets",
-                "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
+                "Geolocation", "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",
@@ -163,12 +165,13 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "sojourn", "Server", "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "CSQLite",
+                "sojourn", "Server", "Endpoints", "Federation", "Geolocation", "HTTPClient", "HostileServer",
+                "SQLiteStore", "CSQLite",
                 "Sessions",
                 "OAuth", "JOSE", "HTTP",
                 "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
                 "Migrations", "PostgresStore", "PostgresStage",
-            ], exclude: ["Clients", "RealProvider"], swiftSettings: strict),
+            ], exclude: ["Clients", "Places", "RealProvider"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -5,7 +5,9 @@ internal import Telemetry
 
 extension Application {
     /// The webhook that the configuration asks for; nil: it asks for none.
-    func webhook(_ configuration: Configuration.Webhook, _ surroundings: Surroundings) throws(StartError) -> Webhook? {
+    func webhook(
+        _ configuration: Configuration.Webhook, _ surroundings: Surroundings, places: GeoDatabaseFile? = nil
+    ) throws(StartError) -> Webhook? {
         guard let address = configuration.url else { return nil }
         guard let url = OutboundURL(address, plainLoopback: true) else { throw .webhook("webhook.url cannot be asked") }
         let (source, text) = try Self.webhookSecret(configuration, surroundings)
@@ -16,7 +18,7 @@ extension Application {
         return Webhook(
             target: Webhook.Target(url: url, secret: secret, kinds: Set(configuration.events)), context: context,
             client: HTTPClient(HTTPClient.Options(width: 1)), logger: surroundings.logger,
-            metrics: WebhookMetrics(metrics), node: Hex.encode(surroundings.random.bytes(8)))
+            metrics: WebhookMetrics(metrics), node: Hex.encode(surroundings.random.bytes(8)), places: places)
     }
 
     /// Where the secret comes from, and what is there.

@@ -91,6 +91,8 @@ public struct Configuration: Hashable, Sendable {
                 return url[..<colon] + ":…" + url[at...]
             }
         }
+        /// The folder of what the server keeps.
+        public var folder: String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
         /// The Unix socket over which the command line speaks to the server that has the database open.
         public var socketPath: String { path + ".sock" }
     }
@@ -137,6 +139,12 @@ public struct Configuration: Hashable, Sendable {
             .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .userDeleted,
             .clientDeleted, .allSessionsRevoked,
         ]
+    }
+
+    /// Where network addresses are.
+    public struct Geo: Hashable, Sendable {
+        /// The file that says it, in MaxMind's format; nil: nothing does.
+        public var database: String?
     }
 
     /// How fast the rows of what is over leave the database, and when.
@@ -186,6 +194,8 @@ public struct Configuration: Hashable, Sendable {
     public var cleanUp = CleanUp()
     /// Who is told what has happened.
     public var webhook = Webhook()
+    /// Where network addresses are.
+    public var geo = Geo()
     /// What the log says, and how.
     public var log = Log()
 

@@ -120,6 +120,8 @@ extension ConfigurationKey {
             parse: { AuditEvent.Kind(rawValue: $0) }, print: { $0.rawValue }),
     ]
 
+    static let geo = [optionalText("geo.database", "a path", \.geo.database) { isPath($0) }]
+
     static let log = [
         word("log.level", \.log.level),
         word("log.format", \.log.format),

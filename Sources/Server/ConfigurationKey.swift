@@ -20,7 +20,8 @@ public struct ConfigurationKey: Sendable {
 
     /// Every key, in the order of `config/sojourn.json5`.
     public static let all: [ConfigurationKey] =
-        server + database + keys + sessions + dpop + [identityProviders] + limits + doors + cleanUp + webhook + log
+        server + database + keys + sessions + dpop + [identityProviders] + limits + doors + cleanUp + webhook + geo
+        + log
 
     /// The key at `path`.
     public static func at(_ path: String) -> ConfigurationKey? { all.first { $0.path == path } }

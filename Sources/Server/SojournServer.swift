@@ -4,7 +4,7 @@
 //
 // Reading order: SojournServer (start and stop) · Application (everything but the sockets) · FirstStart · Upkeep;
 // Configuration with ConfigurationKey+All (the table of keys) and Configuration+Loading (where values come from);
-// RootKeyFile; CertificateFiles and CertificateReloader (TLS); ReadyFile; SojournServer+Listening (which sockets lead where, and who the caller is).
+// RootKeyFile; CertificateFiles and CertificateReloader (TLS); GeoDatabaseFile; ReadyFile; SojournServer+Listening (which sockets lead where, and who the caller is).
 
 internal import Endpoints
 internal import EventLoops
@@ -70,8 +70,10 @@ public actor SojournServer {
             let application = try await openApplication(issuer: addresses.public)
             application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
             let webhook: Webhook?
+            let geoDatabase: GeoDatabaseFile?
             do throws(StartError) {
-                webhook = try application.webhook(configuration.webhook, surroundings)
+                geoDatabase = try configuration.geoDatabase(logger: surroundings.logger)
+                webhook = try application.webhook(configuration.webhook, surroundings, places: geoDatabase)
                 // Not before the database is ours: the socket of the server that has it must stay where it is.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 entrance.open(application.endpoints(isStopping: { [closing = entrance.closing] in closing.isStopping }))
@@ -82,6 +84,7 @@ public actor SojournServer {
                 throw error
             }
             application.metrics.showCertificates(reloaders, engine)
+            if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
             let upkeep = Upkeep(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
                 cleanUp: configuration.cleanUp, webhook: webhook)
@@ -91,6 +94,7 @@ public actor SojournServer {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
                         if let webhook { group.addTask { await webhook.run() } }
+                        if let geoDatabase { group.addTask { await geoDatabase.run() } }
                         for reloader in reloaders { group.addTask { await reloader.run() } }
                     }
                 })

@@ -1,3 +1,4 @@
+public import Geolocation
 public import Sessions
 public import Sockets
 public import PostgresStore
@@ -33,6 +34,8 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     case system(String)
     /// What the webhook's configuration lacks.
     case webhook(String)
+    /// The file that says where addresses are cannot be used.
+    case geoDatabase(path: String, GeoDatabaseError)
     /// The ready file cannot be written.
     case readyFile(path: String, reason: String)
 
@@ -60,6 +63,7 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
         case .certificate(let problem): problem.description
         case .system(let reason): reason
         case .webhook(let problem): problem
+        case .geoDatabase(let path, let error): "geo.database: \(path) \(error)"
         case .readyFile(let path, let reason): "the ready file \(path) cannot be written: \(reason)"
         }
     }

@@ -40,6 +40,8 @@ struct Webhook: Sendable {
     let metrics: WebhookMetrics
     /// Tells this node from others.
     let node: String
+    /// Where network addresses are; nil: nobody knows.
+    var places: GeoDatabaseFile?
 
     /// Works until the task is cancelled.
     @concurrent func run() async {
@@ -153,7 +155,7 @@ struct Webhook: Sendable {
     private func send(_ event: RecordedEvent) async -> Problem? {
         let body: [UInt8]
         do throws(StoreError) {
-            body = WebhookMessage.encode(try await WebhookMessage(event, from: context.store))
+            body = WebhookMessage.encode(try await WebhookMessage(event, from: context.store, places))
         } catch { return Problem(cause: "the database does not answer") }
         // With its time: a database that was restored from a copy may give the number again.
         let id = "evt_\(event.id)_\(event.event.at.secondsSinceEpoch)"

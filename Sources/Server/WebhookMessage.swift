@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Geolocation
 internal import Sessions
 
 /// An event as the webhook tells it, with what a mail to the user needs: whom to write to, and which device, where.
@@ -15,6 +16,7 @@ struct WebhookMessage: Encodable, Sendable {
         let newDevice: Bool?
         let reason: String?
         let remoteAddress: String?
+        let place: Whereabouts?
         let requestID: String?
 
         enum CodingKeys: String, CodingKey {
@@ -26,6 +28,7 @@ struct WebhookMessage: Encodable, Sendable {
             case newDevice = "new_device"
             case reason
             case remoteAddress = "remote_address"
+            case place
             case requestID = "request_id"
         }
     }
@@ -58,13 +61,36 @@ struct WebhookMessage: Encodable, Sendable {
         }
     }
 
+    /// Where the network address is, as far as that is known.
+    struct Whereabouts: Encodable, Sendable {
+        /// ISO 3166-1: two capital letters.
+        let country: String
+        let countryName: String?
+        let region: String?
+        let city: String?
+        /// Of the names.
+        let language = "en"
+
+        init(_ place: Place) {
+            (country, countryName, region, city) = (place.countryCode, place.countryName, place.region, place.city)
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case country
+            case countryName = "country_name"
+            case region, city, language
+        }
+    }
+
     let type: String
     /// RFC 3339.
     let timestamp: String
     let data: Content
 
     /// The message about `recorded`, with what the store knows of its user and device by now.
-    init(_ recorded: RecordedEvent, from store: any Store) async throws(StoreError) {
+    init(
+        _ recorded: RecordedEvent, from store: any Store, _ places: GeoDatabaseFile? = nil
+    ) async throws(StoreError) {
         let event = recorded.event
         var user: User?
         if let id = event.userID { user = try await store.user(.id(id)) }
@@ -88,7 +114,9 @@ struct WebhookMessage: Encodable, Sendable {
                 Appliance(
                     deviceID: id, name: device?.name, platform: device?.platform, appVersion: device?.appVersion)
             },
-            newDevice: isNew, reason: event.reason, remoteAddress: event.remoteAddress, requestID: event.requestID)
+            newDevice: isNew, reason: event.reason, remoteAddress: event.remoteAddress,
+            place: event.remoteAddress.flatMap { places?.place(of: $0) }.map(Whereabouts.init),
+            requestID: event.requestID)
     }
 
     /// Whether the user has had another session on the device of `event` before, as far as sessions are remembered. Of two in one second

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Geolocation
 import Glibc
 import HTTP
 import Server
@@ -23,7 +24,7 @@ struct Examination {
         var findings = [examination.listeners] + examination.certificates
         findings += [examination.rootKeys, examination.clock]
         findings += examination.database()
-        return findings + [examination.disk, examination.descriptors].compactMap { $0 }
+        return findings + [examination.geoDatabase, examination.disk, examination.descriptors].compactMap { $0 }
     }
 
     private var listeners: Finding {
@@ -98,7 +99,7 @@ struct Examination {
     private func database() -> [Finding] {
         let path = configuration.database.path
         guard !configuration.database.isFile || FileManager.default.fileExists(atPath: path) else {
-            let folder = Self.folder(of: path)
+            let folder = configuration.database.folder
             // Where there is no folder at all, the check of the disk says so.
             if access(folder, F_OK) == 0, access(folder, W_OK | X_OK) != 0 {
                 return [
@@ -163,13 +164,21 @@ struct Examination {
         return Finding(.ok, "permissions", "\(path) is its owner's alone")
     }
 
-    private static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    /// How old what is known of places is: their publishers know better every week.
+    private var geoDatabase: Finding? {
+        guard let path = configuration.geo.database else { return nil }
+        do throws(GeoDatabaseError) {
+            let database = try GeoDatabase(path: path, copyingTo: configuration.database.folder)
+            let days = (now - database.builtAt) / 86_400
+            let detail = "\(database.kind), made \(days) days ago"
+            return days > 60
+                ? Finding(.warn, "geo database", detail + ": get a new one, and put it at \(path)")
+                : Finding(.ok, "geo database", detail)
+        } catch { return Finding(.fail, "geo database", "geo.database: \(path) \(error)") }
     }
 
     private var disk: Finding? {
-        let path = configuration.database.path
-        let folder = Self.folder(of: path)
+        let folder = configuration.database.folder
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else {
             return Finding(.fail, "disk", "the folder \(folder) does not exist or cannot be read: create it")

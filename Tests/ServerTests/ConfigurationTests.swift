@@ -68,6 +68,7 @@ struct ConfigurationTests {
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
             "dpop.nonce": "required", "webhook.url": "https://hooks.example/sojourn",
             "webhook.secret_file": "/run/secrets/2", "webhook.events": "session_started,user_deleted",
+            "geo.database": "/var/lib/geo/city.mmdb",
         ]
         // Values that text alone does not spell.
         let spelt: [String: ConfigurationValue] = [

@@ -4,10 +4,10 @@ import Testing
 
 /// What only some databases and settings need is loaded for them alone, and one that cannot be is named with its package.
 struct LazyLibraryTests {
-    /// The program in a folder whose libpq and libcurl are none.
+    /// The program in a folder whose libpq, libcurl and libmaxminddb are none.
     private func program() -> CommandLineProgram {
         let folder = StartingFolder()
-        for library in ["libpq.so.5", "libcurl.so.4"] { folder.write(library, "not a library") }
+        for library in ["libpq.so.5", "libcurl.so.4", "libmaxminddb.so.0"] { folder.write(library, "not a library") }
         var program = CommandLineProgram(folder)
         program.environment["LD_LIBRARY_PATH"] = folder.path
         return program
@@ -30,5 +30,17 @@ struct LazyLibraryTests {
         let result = try await program.run(["migrate", "--database", "sqlite:a.sqlite"])
         #expect(result.status != 0)
         #expect(result.errors.contains("libcurl cannot be loaded (package libcurl4): "), "\(result.errors)")
+    }
+
+    @Test func libmaxminddbIsForPlaces() async throws {
+        var program = program()
+        program.environment["SOJOURN_GEO_DATABASE"] = "places.mmdb"
+        let result = try await program.run([
+            "serve", "--database", "sqlite:a.sqlite", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+        ])
+        #expect(result.status != 0)
+        #expect(
+            result.errors.contains("libmaxminddb, which cannot be loaded (package libmaxminddb0): "), "\(result.errors)"
+        )
     }
 }

@@ -117,6 +117,34 @@ struct WebhookTests {
         try await logIn("tablet")
         await drain(webhook)
         #expect(receiver.messages.last?.json["data"]?["new_device"] == .bool(true))
+        #expect(receiver.messages.last?.json["data"]?["place"] == nil)
+        receiver.server.stop()
+        await application.close()
+    }
+
+    @Test("events come with the place of their address, if the file of places knows it")
+    func place() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let receiver = Receiver()
+        var webhook = try webhook(application, receiver)
+        try await PlaceFiles.write(folder.file("places.mmdb"))
+        webhook.places = try GeoDatabaseFile(
+            path: folder.file("places.mmdb"), copyingTo: folder.path, logger: .silent)
+        await drain(webhook)
+        for address in ["192.0.2.9", "198.51.100.1", "10.1.2.3", "8.8.8.8", nil] {
+            let origin = Origin(actor: "user", remoteAddress: address)
+            let event = AuditEvent(.sessionEnded, at: clock.wall.now, by: origin, reason: "refresh_token_reused")
+            try await application.context.store.append([event])
+        }
+        await drain(webhook)
+        let places = receiver.messages.map { $0.json["data"]?["place"] }
+        let words = { (members: [String: String]) in JSON.object(members.mapValues { .string($0) }) }
+        #expect(
+            places == [
+                words([
+                    "country": "DE", "country_name": "Germany", "region": "Bavaria", "city": "Munich", "language": "en",
+                ]), words(["country": "FR", "country_name": "France", "language": "en"]), nil, nil, nil,
+            ])
         receiver.server.stop()
         await application.close()
     }
