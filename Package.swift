@@ -53,6 +53,8 @@ let package = Package(
                 .embedInCode("009_add_webhook.sqlite.sql"), .embedInCode("009_add_webhook.postgres.sql"),
                 .embedInCode("010_add_presence.sqlite.sql"), .embedInCode("010_add_presence.postgres.sql"),
                 .embedInCode("011_add_resources.sqlite.sql"), .embedInCode("011_add_resources.postgres.sql"),
+                .embedInCode("012_add_session_resources.sqlite.sql"),
+                .embedInCode("012_add_session_resources.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

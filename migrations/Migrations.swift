@@ -140,5 +140,9 @@ public struct Migration: Sendable {
             version: 11, name: "add_resources", effect: .addsColumns(to: ["clients"]),
             sqlite: String(decoding: PackageResources._11_add_resources_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._11_add_resources_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 12, name: "add_session_resources", effect: .addsColumns(to: ["sessions"]),
+            sqlite: String(decoding: PackageResources._12_add_session_resources_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._12_add_session_resources_postgres_sql, as: UTF8.self)),
     ]
 }

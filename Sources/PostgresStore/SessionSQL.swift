@@ -85,7 +85,8 @@ enum SessionSQL {
             session.scope.description, session.authenticationMethods.joined(separator: " "), session.keyThumbprint,
             session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
             session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey,
-            session.presence.key, session.presence.provenAt, session.presence.passwordAt)
+            session.presence.key, session.presence.provenAt, session.presence.passwordAt,
+            session.resources.isEmpty ? nil : session.resources.joined(separator: " "))
     }
 
     private static let inserting = Template(
@@ -93,7 +94,7 @@ enum SessionSQL {
         INSERT INTO sessions (\(SessionColumns.all.list))
         VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
             $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
-            $19::text, $20::text, $21::text, $22::bigint, $23::bigint)
+            $19::text, $20::text, $21::text, $22::bigint, $23::bigint, $24::text)
         """)
     private static let replacing = Template(
         """

@@ -13,9 +13,6 @@ public struct RefreshPresentation: Hashable, Sendable {
     /// The thumbprint of the key of which the request holds a good proof, if it does.
     public var provenKeyThumbprint: String?
 
-    /// The APIs that the rolling token is asked for, but for the server's own audience.
-    var resources: [String] = []
-
     /// Whether it is not a token but a good assertion of the session's device key; the serial then means nothing.
     public var isOfDeviceKey = false
     /// How the request shows that the user is there, if it does.

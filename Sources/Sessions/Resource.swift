@@ -55,24 +55,44 @@ public enum AudienceDemand: Hashable, Sendable {
     }
 }
 
-extension ServiceContext {
-    /// The `aud` of a token for which the client has asked for `resources`; the server's own without any. One that it cannot
-    /// have is `invalid_target` (RFC 8707 section 2).
-    func audience(of client: Client, asking resources: [String]) throws(ServiceError) -> [String] {
-        if resources.isEmpty { return ownAudience }
-        guard permits(resources, to: client) else { throw .invalidTarget }
+/// The APIs that a request for a token names.
+struct ResourceDemand: Hashable, Sendable {
+    /// In the order of the request; none: those of the login, or else the server's own audience.
+    let resources: [String]
+    /// The server's own audience, as a list of one.
+    let ownAudience: [String]
+
+    /// The `aud` of the token. What the client cannot have, or the login has not asked for, is `invalid_target`
+    /// (RFC 8707 sections 2 and 2.2).
+    ///
+    /// - Parameter granted: what the login asked for; empty: nothing, or this is the login.
+    func audience(for client: Client, granted: [String] = []) throws(ServiceError) -> [String] {
+        if resources.isEmpty {
+            if granted.isEmpty { return ownAudience }
+            // What an admin has taken from the client since is left out. When nothing is left, the server's own audience
+            // would be more than was granted.
+            let standing = granted.filter { isFor($0, client) }
+            guard !standing.isEmpty else { throw .invalidTarget }
+            return standing
+        }
         var audience: [String] = []
-        for resource in resources where !audience.contains(resource) { audience.append(resource) }
+        for resource in resources where !audience.contains(resource) {
+            guard isFor(resource, client), granted.isEmpty || granted.contains(resource) else { throw .invalidTarget }
+            audience.append(resource)
+        }
         return audience
     }
 
-    /// Whether the client can have tokens for all of them.
-    func permits(_ resources: [String], to client: Client) -> Bool {
-        resources.allSatisfy { $0 == audience || client.resources.contains($0) }
+    private func isFor(_ resource: String, _ client: Client) -> Bool {
+        ownAudience.contains(resource) || client.resources.contains(resource)
     }
+}
 
-    /// Those that are not the server's own audience, which every client can have.
-    func beyondOwn(_ resources: [String]) -> [String] { resources.isEmpty ? [] : resources.filter { $0 != audience } }
+extension ServiceContext {
+    /// A demand for `resources`.
+    func demand(for resources: [String]) -> ResourceDemand {
+        ResourceDemand(resources: resources, ownAudience: ownAudience)
+    }
 
     /// Those in the `aud` of a token of the client that it still can have.
     func standing(_ audience: [String], of client: Client?) -> [String] {

@@ -29,6 +29,9 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var authenticationMode: AuthenticationMode
     /// What was granted at login; a refresh can narrow the rolling token below it, never widen.
     public let scope: Scope
+    /// The APIs that the login asked for (RFC 8707 section 2.2); a refresh can choose among them, never beyond. Empty: it asked
+    /// for none, and a refresh can choose among those of the client.
+    public let resources: [String]
     /// How the user proved who they are (RFC 8176), for the claim `amr`.
     public let authenticationMethods: [String]
     /// The RFC 7638 thumbprint of the key that the session is bound to, if any (RFC 9449 section 6).
@@ -57,8 +60,9 @@ public struct Session: Hashable, Sendable, Identifiable {
     /// A session as it stands in the store.
     public init(
         id: Identifier<Session>, userID: Identifier<User>, clientID: String, device: Device,
-        authenticationMode: AuthenticationMode = .no, scope: Scope = .empty, authenticationMethods: [String] = [],
-        keyThumbprint: String? = nil, deviceKey: String? = nil, startedAt: Instant, epoch: Int64, parent: UInt64 = 0,
+        authenticationMode: AuthenticationMode = .no, scope: Scope = .empty, resources: [String] = [],
+        authenticationMethods: [String] = [], keyThumbprint: String? = nil, deviceKey: String? = nil,
+        startedAt: Instant, epoch: Int64, parent: UInt64 = 0,
         child: UInt64 = 1,
         childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, ending: Ending? = nil,
         presence: UserPresence = UserPresence()
@@ -69,6 +73,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.device = device
         self.authenticationMode = authenticationMode
         self.scope = scope
+        self.resources = resources
         self.authenticationMethods = authenticationMethods
         self.keyThumbprint = keyThumbprint
         self.deviceKey = deviceKey

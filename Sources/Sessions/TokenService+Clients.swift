@@ -26,7 +26,7 @@ extension TokenService {
         if client.dpop == .required, keyThumbprint == nil { throw .proofMissing }
         let scope = requested ?? client.scope
         guard client.scope.contains(scope) else { throw .invalidScope }
-        let audience = try context.audience(of: client, asking: resources)
+        let audience = try context.demand(for: resources).audience(for: client)
         let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
         let now = context.clock.now
         let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).accessToken

@@ -12,7 +12,7 @@ public struct ResumptionRequest: Hashable, Sendable {
     public var deviceID: String?
     /// A narrower scope; nil: the session's.
     public var scope: Scope?
-    /// The APIs that the rolling token is for; none: the server's own audience.
+    /// The APIs that the rolling token is for; none: as for a refresh.
     public var resources: [String] = []
     /// The thumbprint of the key of which the request holds a good proof (RFC 9449), if it does.
     public var provenKeyThumbprint: String?
@@ -54,12 +54,12 @@ extension TokenService {
         if !request.evidence.isEmpty {
             presentation.presence = try await presence(shownBy: request.evidence, in: id, from: origin)
         }
-        presentation.resources = context.beyondOwn(request.resources)
+        let wanted = WantedToken(scope: request.scope, resources: context.demand(for: request.resources))
         let answer = try await inStore { () async throws(StoreError) in
             try await store.updateSession(id) { [policy, presentation] change in
-                policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
+                policy.refresh(presentation, wanted, &change, from: origin, at: time)
             } preparing: { outcome in
-                await tokens(for: outcome, scope: request.scope, resources: request.resources, at: time.now)
+                await tokens(for: outcome, at: time.now)
             }
         }
         guard let answer else { throw .refused(.unknownSession) }

@@ -7,7 +7,7 @@ internal import Locks
 extension TokenService {
     /// The transaction of a refresh with a token that is not one of ours. Nil: not one of another system either.
     func exchangeForeignToken(
-        _ text: String, _ presentation: RefreshPresentation, scope: Scope?, from origin: Origin,
+        _ text: String, _ presentation: RefreshPresentation, _ wanted: WantedToken, from origin: Origin,
         at time: ClockWatch.Reading
     ) async throws(ServiceError) -> RefreshOutcome? {
         guard try await mayBeForeign(text, at: time.now) else { return nil }
@@ -17,7 +17,7 @@ extension TokenService {
         let digest = sha256(Array(text.utf8))
         let exchange = try await inStore { () async throws(StoreError) in
             try await store.updateForeignToken(digest) { [policy] change in
-                change.exchange(presentation, for: id, scope: scope, under: policy, from: origin, at: time)
+                change.exchange(presentation, for: id, wanted, under: policy, from: origin, at: time)
             }
         }
         switch exchange {
@@ -26,7 +26,7 @@ extension TokenService {
         case .spent(let sessionID):
             return try await inStore { () async throws(StoreError) in
                 try await store.updateSession(sessionID) { [policy] change in
-                    policy.refresh(presentation, scope: scope, &change, from: origin, at: time)
+                    policy.refresh(presentation, wanted, &change, from: origin, at: time)
                 }
             } ?? .failed(.refused(.unknownSession))
         }
@@ -71,7 +71,8 @@ enum ForeignTokenExchange: Sendable {
 extension ForeignTokenChange {
     /// Makes the session `id` of the token, if nothing stands in the way; what was exchanged already stays so.
     mutating func exchange(
-        _ presentation: RefreshPresentation, for id: Identifier<Session>, scope: Scope?, under policy: RefreshPolicy,
+        _ presentation: RefreshPresentation, for id: Identifier<Session>, _ wanted: WantedToken,
+        under policy: RefreshPolicy,
         from origin: Origin, at time: ClockWatch.Reading
     ) -> ForeignTokenExchange {
         let now = time.now
@@ -87,7 +88,7 @@ extension ForeignTokenChange {
             childAnsweredAt: now, childRequestKey: presentation.requestKey)
         var change = SessionChange(
             SessionRecord(session: session, user: user, client: client, settings: settings))
-        let outcome = policy.refresh(presentation, scope: scope, &change, from: origin, at: time)
+        let outcome = policy.refresh(presentation, wanted, &change, from: origin, at: time)
         guard case .issued = outcome else { return .fresh(outcome) }
         // Somebody has logged in on this device since: that session is the newer one.
         if living != nil { return .fresh(.failed(.refused(.ended(.replaced)))) }

@@ -10,7 +10,8 @@ public struct LoginRequest: Sendable {
     public var scope: Scope?
     /// The key that the session is bound to, proved in this request.
     public var keyThumbprint: String?
-    /// The APIs that the first rolling token is for; none: the server's own audience.
+    /// The APIs that the rolling tokens of the session can be for, the first one for all of them; none: the server's own
+    /// audience first, and what the client can have later.
     public var resources: [String] = []
     /// The key by which the device can resume the session without a token, if it has one.
     public var deviceKey: DeviceKey?
@@ -97,34 +98,30 @@ extension TokenService {
         if Task.isCancelled { throw .overloaded }
         let now = context.clock.now
         let id = Identifier<Session>(random: context.random)
+        let demand = context.demand(for: request.resources)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
-                opening -> Result<SessionRecord, ServiceError> in
+                opening -> Result<TokenIssue, ServiceError> in
                 // The password may have changed while it was being verified.
                 if let passwordHash, opening.user.passwordHash != passwordHash { return .failure(.invalidCredentials) }
-                if let client = opening.client, !context.permits(request.resources, to: client) {
-                    return .failure(.invalidTarget)
-                }
                 return opening.start(
-                    request, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
+                    request, for: demand, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
             }
         }
         guard let outcome else { throw .invalidCredentials }
-        let record = try outcome.get()
-        guard let user = record.user, let client = record.client else { throw .invalidClient }
-        return try await grant(
-            record.session, user: user, client: client, settings: record.settings, scope: record.session.scope,
-            resources: request.resources, at: now)
+        return try await grant(try outcome.get(), at: now)
     }
 }
 
 extension SessionOpening {
     /// Sets the new session if the client and the user's switches allow it.
     mutating func start(
-        _ request: LoginRequest, id: Identifier<Session>, authenticationMethods: [String], from origin: Origin,
-        now: Instant
-    ) -> Result<SessionRecord, ServiceError> {
+        _ request: LoginRequest, for demand: ResourceDemand, id: Identifier<Session>, authenticationMethods: [String],
+        from origin: Origin, now: Instant
+    ) -> Result<TokenIssue, ServiceError> {
         guard let client else { return .failure(.invalidClient) }
+        let audience: [String]
+        do throws(ServiceError) { audience = try demand.audience(for: client) } catch { return .failure(error) }
         let canUseKey = client.grantTypes.contains(.jwtBearer)
         if request.deviceKey != nil, !canUseKey {
             return .failure(
@@ -147,7 +144,8 @@ extension SessionOpening {
         let session = Session(
             id: id, userID: user.id, clientID: client.id, device: request.device,
             authenticationMode: request.authenticationMode, scope: scope,
-            authenticationMethods: authenticationMethods, keyThumbprint: request.keyThumbprint,
+            resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
+            keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: now,
             epoch: settings.epoch, presence: UserPresence(key: request.presenceKey?.text))
         if let previous {
@@ -155,6 +153,8 @@ extension SessionOpening {
         }
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
         self.session = session
-        return .success(SessionRecord(session: session, user: user, client: client, settings: settings))
+        return .success(
+            TokenIssue(
+                session: session, user: user, client: client, settings: settings, scope: scope, audience: audience))
     }
 }

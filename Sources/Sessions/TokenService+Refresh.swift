@@ -14,7 +14,8 @@ public struct RefreshRequest: Hashable, Sendable {
     public var idempotencyKey: String?
     /// A narrower scope for the rolling token (RFC 6749 section 6); nil: all that was granted.
     public var scope: Scope?
-    /// The APIs that the rolling token is for (RFC 8707 section 2.2); none: the server's own audience.
+    /// The APIs that the rolling token is for (RFC 8707 section 2.2); none: those that the login asked for, or else
+    /// the server's own audience.
     public var resources: [String] = []
     /// The thumbprint of the key of which the request holds a good proof.
     public var provenKeyThumbprint: String?
@@ -53,20 +54,18 @@ extension TokenService {
         if let token, !request.evidence.isEmpty {
             presentation.presence = try await presence(shownBy: request.evidence, in: token.sessionID, from: origin)
         }
-        presentation.resources = context.beyondOwn(request.resources)
+        let wanted = WantedToken(scope: request.scope, resources: context.demand(for: request.resources))
         guard let token else {
             let outcome = try await exchangeForeignToken(
-                request.token, presentation, scope: request.scope, from: origin, at: time)
+                request.token, presentation, wanted, from: origin, at: time)
             guard let outcome else { throw .refused(.malformed) }
-            return try await tokens(
-                for: outcome, scope: request.scope, resources: request.resources, at: time.now
-            ).get()
+            return try await tokens(for: outcome, at: time.now).get()
         }
         let answer = try await inStore { () async throws(StoreError) in
             try await store.updateSession(token.sessionID) { [policy, presentation] change in
-                policy.refresh(presentation, scope: request.scope, &change, from: origin, at: time)
+                policy.refresh(presentation, wanted, &change, from: origin, at: time)
             } preparing: { outcome in
-                await tokens(for: outcome, scope: request.scope, resources: request.resources, at: time.now)
+                await tokens(for: outcome, at: time.now)
             }
         }
         guard let answer else { throw .refused(.unknownSession) }
@@ -75,16 +74,13 @@ extension TokenService {
 
     /// What the outcome of a refresh gives to the client.
     func tokens(
-        for outcome: RefreshOutcome, scope: Scope?, resources: [String], at now: Instant
+        for outcome: RefreshOutcome, at now: Instant
     ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
         switch outcome {
         case .failed(let error): return .failure(error)
-        case .issued(let decision, let session, let user, let client, let settings):
+        case .issued(let decision, let issue):
             do throws(ServiceError) {
-                let grant = try await grant(
-                    session, user: user, client: client, settings: settings, scope: scope ?? session.scope,
-                    resources: resources, at: now)
-                return .success((grant, decision))
+                return .success((try await grant(issue, at: now), decision))
             } catch {
                 return .failure(error)
             }
@@ -117,14 +113,21 @@ extension TokenService {
 
 /// What the transaction of a refresh came to.
 enum RefreshOutcome: Sendable {
-    case issued(RefreshDecision, Session, User, Client, Settings)
+    case issued(RefreshDecision, TokenIssue)
     case failed(ServiceError)
+}
+
+/// What a refresh may ask for less of than the login was granted.
+struct WantedToken: Sendable {
+    /// Nil: all that was granted.
+    let scope: Scope?
+    let resources: ResourceDemand
 }
 
 extension RefreshPolicy {
     /// The transaction of a refresh: the decision, and the audit events that go with it.
     func refresh(
-        _ presentation: RefreshPresentation, scope: Scope?, _ change: inout SessionChange, from origin: Origin,
+        _ presentation: RefreshPresentation, _ wanted: WantedToken, _ change: inout SessionChange, from origin: Origin,
         at time: ClockWatch.Reading
     ) -> RefreshOutcome {
         let now = time.now
@@ -147,14 +150,22 @@ extension RefreshPolicy {
         guard client.grantTypes.contains(presentation.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
             return .failed(.unauthorizedClient)
         }
-        if let scope, !session.scope.contains(scope) { return .failed(.invalidScope) }
-        guard presentation.resources.allSatisfy(client.resources.contains) else { return .failed(.invalidTarget) }
+        let scope = wanted.scope ?? session.scope
+        guard session.scope.contains(scope) else { return .failed(.invalidScope) }
+        let audience: [String]
+        do throws(ServiceError) {
+            audience = try wanted.resources.audience(for: client, granted: session.resources)
+        } catch { return .failed(error) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))
         }
         change.session = session
-        return .issued(decision, session, user, client, change.settings)
+        return .issued(
+            decision,
+            TokenIssue(
+                session: session, user: user, client: client, settings: change.settings, scope: scope,
+                audience: audience))
     }
 }
 

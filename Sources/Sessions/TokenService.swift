@@ -93,28 +93,39 @@ public struct TokenService: Sendable {
     var policy: RefreshPolicy { context.policy }
 
     /// What a login or a refresh gives: the values of the token answer.
-    func grant(
-        _ session: Session, user: User, client: Client, settings: Settings, scope: Scope, resources: [String],
-        at now: Instant
-    ) async throws(ServiceError) -> TokenGrant {
-        let audience = try context.audience(of: client, asking: resources)
+    func grant(_ issue: TokenIssue, at now: Instant) async throws(ServiceError) -> TokenGrant {
+        let (session, user, client) = (issue.session, issue.user, issue.client)
         // What a key has signed that another node has withdrawn would be good for nothing.
         if context.signingKeys.isBehind { try await followKeys() }
-        let lifetimes = policy.lifetimes(settings: settings, client: client, user: user)
+        let lifetimes = policy.lifetimes(settings: issue.settings, client: client, user: user)
         let expiry = lifetimes.accessTokenEnd(of: session, issuedAt: now)
         let refreshToken = context.refreshTokens.encode(RefreshToken(sessionID: session.id, serial: session.child))
         let hasRefreshToken = client.grantTypes.contains(.refreshToken)
         let isSingle = client.tokenStyle == .single
         let accessToken = try rollingTokens.issue(
-            for: session, audience: audience, scope: scope, refreshAfter: lifetimes.refreshAfter,
+            for: session, audience: issue.audience, scope: issue.scope, refreshAfter: lifetimes.refreshAfter,
             refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, ownClaims: user.claims?.members, at: now,
             expiry: expiry)
         return TokenGrant(
-            accessToken: accessToken, refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken, scope: scope,
+            accessToken: accessToken, refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken,
+            scope: issue.scope,
             issuedAt: now,
             expiresAt: expiry, refreshAfter: now + lifetimes.refreshAfter, session: session, user: user,
             idleExpiresAt: lifetimes.idleEnd(of: session), sessionExpiresAt: lifetimes.finalEnd(of: session))
     }
+}
+
+/// What a transaction has decided to issue tokens for.
+struct TokenIssue: Sendable {
+    /// The session as it now stands, and what it hangs on.
+    let session: Session
+    let user: User
+    let client: Client
+    let settings: Settings
+    /// What the rolling token may do.
+    let scope: Scope
+    /// Its `aud`.
+    let audience: [String]
 }
 
 /// What a login or a refresh gives.

@@ -7,7 +7,7 @@ public enum SessionColumns {
         "id", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version",
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
-        "presence_key", "presence_proven_at", "password_proven_at")
+        "presence_key", "presence_proven_at", "password_proven_at", "resources")
 
     /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
@@ -33,13 +33,15 @@ public enum SessionColumns {
         let presence = UserPresence(
             key: row.optionalText(), provenAt: row.optional { row in row.instant() },
             passwordAt: row.optional { row in row.instant() })
+        let resources = row.list()
         guard (endedAt == nil) == (reason == nil) else { throw Contradiction("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
         return Session(
             id: id, userID: userID, clientID: clientID, device: device, authenticationMode: authenticationMode,
-            scope: scope, authenticationMethods: authenticationMethods, keyThumbprint: keyThumbprint,
-            deviceKey: deviceKey, startedAt: startedAt, epoch: epoch, parent: parent, child: child,
+            scope: scope, resources: resources, authenticationMethods: authenticationMethods,
+            keyThumbprint: keyThumbprint, deviceKey: deviceKey, startedAt: startedAt, epoch: epoch, parent: parent,
+            child: child,
             childAnsweredAt: childAnsweredAt,
             childRequestKey: childRequestKey, ending: ending, presence: presence)
     }
@@ -66,5 +68,6 @@ public enum SessionColumns {
         row.add(session.presence.key)
         row.add(session.presence.provenAt)
         row.add(session.presence.passwordAt)
+        row.add(listOrNull: session.resources)
     }
 }

@@ -42,6 +42,7 @@ extension Session {
             clientID: try line.text("client_id"), device: try Device(&line),
             authenticationMode: try line.required("authentication_mode", line.optionalWord("authentication_mode")),
             scope: try line.scope("scope") ?? .empty,
+            resources: try line.resources(),
             authenticationMethods: try line.value("authentication_methods", "a list of strings") ?? [],
             keyThumbprint: try line.optionalText("key_thumbprint"),
             deviceKey: try line.optionalText("device_key"), startedAt: try line.instant("started_at"),
@@ -63,6 +64,7 @@ extension Session {
         device.add(to: &members)
         members.add("authentication_mode", authenticationMode.rawValue)
         members.add("scope", scope.description)
+        if !resources.isEmpty { members.add("resources", resources) }
         if !authenticationMethods.isEmpty { members.add("authentication_methods", authenticationMethods) }
         members.add("key_thumbprint", keyThumbprint)
         members.add("device_key", deviceKey)
@@ -82,6 +84,20 @@ extension Session {
 }
 
 extension TransferLine {
+    /// The APIs of a login: the server's own audience can be among them, which need not be a URI.
+    fileprivate mutating func resources() throws(LineProblem) -> [String] {
+        let resources = try value("resources", "a list of strings", as: [String].self) ?? []
+        guard resources.count <= Resource.countMax + 1, Set(resources).count == resources.count,
+            resources.allSatisfy({
+                (1...Resource.lengthMax).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            })
+        else {
+            throw LineProblem(
+                "'resources' must be at most \(Resource.countMax + 1) audiences without blanks, each once")
+        }
+        return resources
+    }
+
     /// A serial fits a database's signed integer.
     fileprivate mutating func serial(_ name: String) throws(LineProblem) -> UInt64 {
         let serial = try unsigned(name)

@@ -13,6 +13,7 @@ enum Downgrade {
         ALTER TABLE sessions DROP COLUMN presence_key;
         ALTER TABLE sessions DROP COLUMN presence_proven_at;
         ALTER TABLE sessions DROP COLUMN password_proven_at;
+        ALTER TABLE sessions DROP COLUMN resources;
         ALTER TABLE clients DROP COLUMN resources;
         ALTER TABLE admin_keys DROP COLUMN scope;
         ALTER TABLE admin_keys DROP COLUMN expires_at;

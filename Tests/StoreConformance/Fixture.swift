@@ -49,7 +49,8 @@ enum Fixture {
             device: Device(
                 id: "6F9619FF-8B86-D011-B42D-00CF4FC964FF", name: "Anna's iPhone", platform: "ios", appVersion: "3.2.1"),
             authenticationMode: .biometric, scope: Scope("openid profile") ?? .empty,
-            authenticationMethods: ["pwd", "otp"], keyThumbprint: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I",
+            resources: ["https://one.example/api", "sojourn"], authenticationMethods: ["pwd", "otp"],
+            keyThumbprint: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I",
             deviceKey: "EdDSA.11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
             startedAt: start, epoch: 7, parent: 41, child: 42, childAnsweredAt: start + .seconds(5),
             childRequestKey: .max, ending: nil,

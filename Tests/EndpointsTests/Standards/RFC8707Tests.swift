@@ -60,6 +60,25 @@ import Testing
         Row("RFC 6749 3.2", "audience too", own + "&audience=a&audience=a", nil, "invalid_request"),
     ]
 
+    /// A refresh of a session whose login has asked for both resources, and what comes of it.
+    private static let granted: [Row] = [
+        Row("2.2", "none: all of the grant", refresh, [one, two]),
+        Row("2.2", "an empty one counts as omitted", refresh + "&resource=", [one, two]),
+        Row("2.2", "one of the grant", refresh + "&resource=\(two)", [two]),
+        Row("2.2", "all of the grant, in another order", refresh + "&resource=\(two)&resource=\(one)", [two, one]),
+        Row("2.2", "not the server's own, which was not granted", refresh + "&resource=\(Stage.audience)", nil),
+        Row("2.2", "nor beside a granted one", refresh + "&resource=\(one)&resource=\(Stage.audience)", nil),
+        Row("2.2", "nor what nobody has", refresh + "&resource=https://three.example", nil),
+    ]
+
+    /// The same with a login that has asked for the first one and the server's own.
+    private static let partlyGranted: [Row] = [
+        Row("2.2", "none: all of the grant", refresh, [one, Stage.audience]),
+        Row("2.2", "the server's own, which was granted", refresh + "&resource=\(Stage.audience)", [Stage.audience]),
+        Row("2.2", "not what the client could have had", refresh + "&resource=\(two)", nil),
+        Row("2.2", "nor beside a granted one", refresh + "&resource=\(one)&resource=\(two)", nil),
+    ]
+
     private struct World {
         let stage: Stage
         let basic: String
@@ -76,7 +95,8 @@ import Testing
         }
     }
 
-    private static func with(_ body: (World) async throws -> Void) async throws {
+    /// A world whose login asks for `resources`.
+    private static func with(_ resources: String..., body: (World) async throws -> Void) async throws {
         try await Stage.with { stage in
             let secret = try await stage.makeClient(
                 #"""
@@ -85,7 +105,10 @@ import Testing
                 """#)
             let basic = "shop:\(try #require(secret))"
             let tokens = try Tokens(
-                await stage.form("/oauth/token", password.replacing("other", with: "phone"), basic: basic))
+                await stage.form(
+                    "/oauth/token",
+                    resources.reduce(password.replacing("other", with: "phone")) { "\($0)&resource=\($1)" },
+                    basic: basic))
             try await body(World(stage: stage, basic: basic, tokens: tokens))
         }
     }
@@ -98,18 +121,54 @@ import Testing
         }
     }
 
+    private static func check(_ row: Row, in world: World) async throws {
+        let answer = await world.token(row.form)
+        if let audience = row.audience {
+            #expect(answer.status == 200, "\(row.testDescription): \(answer.text)")
+            let found = try Self.audience(try #require(answer.string("access_token")))
+            #expect(found == audience, "\(row.testDescription)")
+        } else {
+            #expect(answer.status == 400, "\(row.testDescription): \(answer.text)")
+            #expect(answer.string("error") == row.error, "\(row.testDescription)")
+        }
+    }
+
     @Test(arguments: rows.indices) func row(_ index: Int) async throws {
-        let row = Self.rows[index]
-        try await Self.with { world in
-            let answer = await world.token(row.form)
-            if let audience = row.audience {
-                #expect(answer.status == 200, "\(row.testDescription): \(answer.text)")
-                let found = try Self.audience(try #require(answer.string("access_token")))
-                #expect(found == audience, "\(row.testDescription)")
-            } else {
-                #expect(answer.status == 400, "\(row.testDescription): \(answer.text)")
-                #expect(answer.string("error") == row.error, "\(row.testDescription)")
+        try await Self.with { world in try await Self.check(Self.rows[index], in: world) }
+    }
+
+    /// Section 2.2: the refresh token is bound to the full grant of the login, and a narrower token in between changes nothing
+    /// of that. So all rows hold of one session, one after the other.
+    @Test func aRefreshChoosesAmongWhatWasGranted() async throws {
+        try await Self.with(Self.one, Self.two) { world in
+            #expect(try Self.audience(world.tokens.access) == [Self.one, Self.two])
+            for row in Self.granted { try await Self.check(row, in: world) }
+        }
+        try await Self.with(Self.one, Stage.audience, Self.one) { world in
+            #expect(try Self.audience(world.tokens.access) == [Self.one, Stage.audience])
+            for row in Self.partlyGranted { try await Self.check(row, in: world) }
+        }
+    }
+
+    /// What an admin takes from the client is not granted any more; when nothing is left of the grant, there is no token
+    /// for something else instead, and what comes back to the client comes back to the session.
+    @Test func aGrantShrinksWithItsClient() async throws {
+        try await Self.with(Self.one, Self.two) { world in
+            func allow(_ list: String) async {
+                let answer = await world.stage.admin(.patch, "/admin/v1/clients/shop", #"{"resources":[\#(list)]}"#)
+                #expect(answer.status == 200, "\(answer.text)")
             }
+            await allow(#""\#(Self.two)","https://three.example""#)
+            let narrowed = try await world.issue(Self.refresh)
+            #expect(try Self.audience(narrowed) == [Self.two])
+            #expect(await world.token(Self.refresh + "&resource=\(Self.one)").string("error") == "invalid_target")
+            #expect(
+                await world.token(Self.refresh + "&resource=https://three.example").string("error") == "invalid_target")
+            await allow(#""https://three.example""#)
+            #expect(await world.token(Self.refresh).string("error") == "invalid_target")
+            await allow(#""\#(Self.one)","\#(Self.two)""#)
+            let whole = try await world.issue(Self.refresh)
+            #expect(try Self.audience(whole) == [Self.one, Self.two])
         }
     }
 
