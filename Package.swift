@@ -55,6 +55,7 @@ let package = Package(
                 .embedInCode("011_add_resources.sqlite.sql"), .embedInCode("011_add_resources.postgres.sql"),
                 .embedInCode("012_add_session_resources.sqlite.sql"),
                 .embedInCode("012_add_session_resources.postgres.sql"),
+                .embedInCode("013_add_webhooks.sqlite.sql"), .embedInCode("013_add_webhooks.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -144,5 +144,9 @@ public struct Migration: Sendable {
             version: 12, name: "add_session_resources", effect: .addsColumns(to: ["sessions"]),
             sqlite: String(decoding: PackageResources._12_add_session_resources_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._12_add_session_resources_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 13, name: "add_webhooks", effect: .addsTables(["webhooks"]),
+            sqlite: String(decoding: PackageResources._13_add_webhooks_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._13_add_webhooks_postgres_sql, as: UTF8.self)),
     ]
 }

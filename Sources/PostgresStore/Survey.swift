@@ -14,8 +14,8 @@ extension PostgresStore {
             public var clients: [Client]
             /// Its signing keys, sealed.
             public var keys: [StoredSigningKey]
-            /// How far its webhook has come.
-            public var webhook: WebhookProgress?
+            /// How far each of its webhooks has come, by their names.
+            public var webhooks: [String: WebhookProgress]
         }
 
         /// The version of the server.
@@ -75,13 +75,13 @@ extension PostgresStore.Survey {
     private static func contents(_ transaction: Transaction) throws(DatabaseError) -> Contents {
         let rows = try transaction.run([
             CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
-            KeySQL.selectSigningKeys, PostgresStore.selectWebhook,
+            KeySQL.selectSigningKeys, PostgresStore.selectWebhooks,
         ])
         let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
         return Contents(
             settings: catalogue.settings, clients: Array(catalogue.clients.values),
             keys: try rows[3].map { row in SigningKeyColumns.read(&row) },
-            webhook: try rows[4].first { row in WebhookColumns.read(&row) })
+            webhooks: try PostgresStore.webhooks(rows[4]))
     }
 }
 

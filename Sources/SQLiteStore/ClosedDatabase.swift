@@ -51,10 +51,10 @@ public final class ClosedDatabase {
         }
     }
 
-    /// How far the webhook of an up-to-date database has come.
-    public func webhook() throws(OpenError) -> WebhookProgress? {
+    /// How far each webhook of an up-to-date database has come, by their names.
+    public func webhooks() throws(OpenError) -> [String: WebhookProgress] {
         try OpenError.mapping(path) { () throws(DatabaseError) in
-            try connection.first(SQLiteStore.selectWebhook) { row in WebhookColumns.read(&row) }
+            try SQLiteStore.webhooks(connection)
         }
     }
 }

@@ -30,8 +30,6 @@ extension Configuration {
         case rootKey = "SOJOURN_ROOT_KEY"
         /// An admin key that is to exist.
         case adminKey = "SOJOURN_ADMIN_KEY"
-        /// The secret of the webhook, as in its file.
-        case webhookSecret = "SOJOURN_WEBHOOK_SECRET"
         /// The configuration file, where `--config` says nothing.
         case config = "SOJOURN_CONFIG"
         /// The program, for scripts that start it.
@@ -86,8 +84,8 @@ extension Configuration {
                 problems.append("\(name): unknown key \(path)" + Self.hint(path, known))
                 continue
             }
-            if case .objects(let entries) = value, key.path == ConfigurationKey.identityProviders.path {
-                identityProviders = ProviderEntry.providers(entries) { problems.append("\(name): \($0)") }
+            if case .objects(let entries) = value, let setObjects = key.setObjects {
+                setObjects(&self, entries) { problems.append("\(name): \($0)") }
             } else if !key.set(&self, value) {
                 problems.append("\(name): \(path) must be \(key.expectation), not \(value)")
             }
@@ -96,7 +94,7 @@ extension Configuration {
 
     private mutating func apply(environment: [String: String], _ problems: inout [String]) {
         let keys = Dictionary(uniqueKeysWithValues: ConfigurationKey.all.map { ($0.variable, $0) })
-        let special = SpecialVariable.allCases.map(\.rawValue)
+        let special = SpecialVariable.allCases.map(\.rawValue) + webhooks.map(\.secretVariable)
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("SOJOURN_") {
             if special.contains(name) { continue }
             guard let key = keys[name] else {

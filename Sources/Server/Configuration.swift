@@ -2,6 +2,7 @@ public import Cryptography
 public import Endpoints
 public import Federation
 public import HTTP
+public import HTTPClient
 public import Sessions
 public import Sockets
 public import Telemetry
@@ -128,17 +129,26 @@ public struct Configuration: Hashable, Sendable {
         var policy: ProofPolicy { ProofPolicy(age: proofAge, lead: proofLead, nonce: nonce, memory: proofMemory) }
     }
 
-    /// Who is told what has happened.
+    /// Somebody who is told what has happened.
     public struct Webhook: Hashable, Sendable {
-        /// Where events are sent; nil: nowhere.
-        public var url: String?
-        /// The file of the secret that signs them.
+        /// What tells it from others, and by which the database knows how far it is.
+        public var name: String
+        /// Where events are sent.
+        public var url: OutboundURL
+        /// The file of the secrets that sign them. Nil: they are in a variable.
         public var secretFile: String?
         /// Which events are sent.
         public var events: [AuditEvent.Kind] = [
             .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .userDeleted,
             .clientDeleted, .allSessionsRevoked,
         ]
+
+        /// What all their variables begin with.
+        static let secretVariablePrefix = "SOJOURN_WEBHOOK_SECRET_"
+        /// The variable of the environment that takes the place of the file.
+        public var secretVariable: String {
+            Self.secretVariablePrefix + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
+        }
     }
 
     /// Where network addresses are.
@@ -193,7 +203,7 @@ public struct Configuration: Hashable, Sendable {
     /// How fast the rows of what is over leave the database, and when.
     public var cleanUp = CleanUp()
     /// Who is told what has happened.
-    public var webhook = Webhook()
+    public var webhooks: [Webhook] = []
     /// Where network addresses are.
     public var geo = Geo()
     /// What the log says, and how.

@@ -110,16 +110,6 @@ extension ConfigurationKey {
         count("audit.retention_days", 0...36_500, "days", \.cleanUp.auditRetentionDays),
     ]
 
-    static let webhook = [
-        optionalText("webhook.url", "an https URL, or an http URL of this machine", \.webhook.url) {
-            OutboundURL($0, plainLoopback: true) != nil
-        },
-        optionalText("webhook.secret_file", "a path", \.webhook.secretFile) { isPath($0) },
-        list(
-            "webhook.events", "a list of events of the audit trail", \.webhook.events,
-            parse: { AuditEvent.Kind(rawValue: $0) }, print: { $0.rawValue }),
-    ]
-
     static let geo = [optionalText("geo.database", "a path", \.geo.database) { isPath($0) }]
 
     static let log = [

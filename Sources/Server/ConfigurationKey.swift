@@ -7,8 +7,13 @@ public struct ConfigurationKey: Sendable {
     public let expectation: String
     /// Puts a value in; false when it is impossible.
     let set: @Sendable (inout Configuration, ConfigurationValue) -> Bool
+    /// Puts a list of objects in, and tells all that is wrong with them; nil: the key takes none.
+    var setObjects: SetObjects?
     /// The value of a configuration, as a file would say it.
     public let get: @Sendable (Configuration) -> ConfigurationValue
+
+    typealias SetObjects =
+        @Sendable (inout Configuration, [[String: ConfigurationValue]], _ tell: (String) -> Void) -> Void
 
     /// The variable of the environment that sets it: `SOJOURN_SERVER_PUBLIC_LISTEN`.
     public var variable: String {
@@ -20,7 +25,7 @@ public struct ConfigurationKey: Sendable {
 
     /// Every key, in the order of `config/sojourn.json5`.
     public static let all: [ConfigurationKey] =
-        server + database + keys + sessions + dpop + [identityProviders] + limits + doors + cleanUp + webhook + geo
+        server + database + keys + sessions + dpop + [identityProviders] + limits + doors + cleanUp + [webhooks] + geo
         + log
 
     /// The key at `path`.
@@ -105,6 +110,24 @@ extension ConfigurationKey {
         var text = text.drop { $0 == " " }
         while text.last == " " { text.removeLast() }
         return String(text)
+    }
+
+    /// A list of objects, in the file alone: it does not fit into a variable.
+    static func objects<Member>(
+        _ path: String, _ expectation: String, _ member: any WritableKeyPath<Configuration, [Member]> & Sendable,
+        read: @escaping @Sendable ([[String: ConfigurationValue]], _ tell: (String) -> Void) -> [Member],
+        name: @escaping @Sendable (Member) -> String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            path: path, expectation: expectation,
+            set: { configuration, value in
+                guard value == .null || value == .list([]) else { return false }
+                configuration[keyPath: member] = []
+                return true
+            },
+            setObjects: { configuration, entries, tell in configuration[keyPath: member] = read(entries, tell) },
+            // A name stands for each: what it is does not fit into a value.
+            get: { .list($0[keyPath: member].map(name)) })
     }
 
     static func word<Value: RawRepresentable & CaseIterable & SendableMetatype>(

@@ -3,36 +3,9 @@ internal import Federation
 internal import HTTPClient
 internal import Sessions
 
-/// An entry of `identity_providers`, read member by member. Every problem is one line that names the entry.
-struct ProviderEntry {
-    private let members: [String: ConfigurationValue]
-    private let place: String
-    private(set) var problems: [String] = []
-    private var asked: Set<String> = []
-
-    /// The providers that the entries are; tells all that is wrong with them.
-    static func providers(
-        _ entries: [[String: ConfigurationValue]], tell: (String) -> Void
-    ) -> [IdentityProvider] {
-        var providers: [IdentityProvider] = []
-        for (index, members) in entries.enumerated() {
-            var entry = ProviderEntry(members: members, place: "identity_providers[\(index)]")
-            let provider = entry.provider()
-            entry.problems.forEach(tell)
-            if providers.contains(where: { $0.name == provider.name }) {
-                tell("\(entry.place).name is '\(provider.name)', as that of another provider")
-            }
-            providers.append(provider)
-        }
-        return providers
-    }
-
-    private init(members: [String: ConfigurationValue], place: String) {
-        self.members = members
-        self.place = place
-    }
-
-    private mutating func provider() -> IdentityProvider {
+/// An entry of `identity_providers`.
+extension ListEntry {
+    mutating func provider() -> IdentityProvider {
         let isPlain = flag("allow_http_on_loopback")
         let name = text("name", "1 to 64 lower-case letters, digits and hyphens") { Identity.Key.isValid(provider: $0) }
         let issuer = text("issuer", "the iss of the provider's tokens, an https URL") {
@@ -61,57 +34,7 @@ struct ProviderEntry {
         provider.authorities = text("ca_file", "a path") { !$0.isEmpty && !$0.utf8.contains(0) }
         provider.linksByProvenEmail = flag("link_by_proven_email")
         readClaims(into: &provider.claims)
-        for member in members.keys.filter({ !asked.contains($0) }).sorted() {
-            let hint = Spelling.nearest(to: member, among: asked.sorted()).map { "; did you mean \($0)?" } ?? ""
-            problems.append("\(place): unknown key \(member)\(hint)")
-        }
         return provider
-    }
-
-    private mutating func value(_ name: String) -> ConfigurationValue? {
-        asked.insert(name)
-        return members[name] == .null ? nil : members[name]
-    }
-
-    private mutating func refuse(_ name: String, _ expectation: String, _ value: ConfigurationValue) {
-        problems.append("\(place).\(name) must be \(expectation), not \(value)")
-    }
-
-    private mutating func requireMember(_ name: String) {
-        if members[name] == nil || members[name] == .null { problems.append("\(place).\(name) is missing") }
-    }
-
-    private mutating func text(_ name: String, _ expectation: String, isValid: (String) -> Bool) -> String? {
-        guard let value = value(name) else { return nil }
-        if case .string(let text) = value, isValid(text) { return text }
-        refuse(name, expectation, value)
-        return nil
-    }
-
-    private mutating func flag(_ name: String) -> Bool {
-        guard let value = value(name) else { return false }
-        if case .boolean(let isOn) = value { return isOn }
-        refuse(name, "true or false", value)
-        return false
-    }
-
-    private mutating func url(_ name: String, _ isPlain: Bool) -> OutboundURL? {
-        text(name, "an https URL") { OutboundURL($0, plainLoopback: isPlain) != nil }
-            .flatMap { OutboundURL($0, plainLoopback: isPlain) }
-    }
-
-    private mutating func seconds(_ name: String, _ range: ClosedRange<Int>) -> Duration? {
-        guard let value = value(name) else { return nil }
-        if case .integer(let number) = value, range.contains(number) { return .seconds(number) }
-        refuse(name, "a whole number of seconds from \(range.lowerBound) to \(range.upperBound)", value)
-        return nil
-    }
-
-    private mutating func word<Word: RawRepresentable<String> & CaseIterable>(
-        _ name: String, as: Word.Type
-    ) -> Word? {
-        let words = Word.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        return text(name, "one of \(words)") { Word(rawValue: $0) != nil }.flatMap(Word.init(rawValue:))
     }
 
     private mutating func audiences() -> [String] {
@@ -161,21 +84,9 @@ struct ProviderEntry {
 }
 
 extension ConfigurationKey {
-    /// In the file alone: a list of objects does not fit into a variable.
-    static let identityProviders = ConfigurationKey(
-        path: "identity_providers",
-        expectation: "a list of objects with name, issuer and audiences, in the file",
-        set: { configuration, value in
-            switch value {
-            case .null, .list([]), .objects([]): configuration.identityProviders = []
-            case .objects(let entries):
-                var hasProblem = false
-                configuration.identityProviders = ProviderEntry.providers(entries) { _ in hasProblem = true }
-                return !hasProblem
-            default: return false
-            }
-            return true
-        },
-        // A name stands for each: what a provider is does not fit into a value.
-        get: { .list($0.identityProviders.map(\.name)) })
+    static let identityProviders = objects(
+        "identity_providers", "a list of objects with name, issuer and audiences, in the file", \.identityProviders,
+        read: { entries, tell in
+            ListEntry.all("identity_providers", entries, name: \.name, tell: tell) { $0.provider() }
+        }, name: \.name)
 }

@@ -69,11 +69,11 @@ public actor SojournServer {
             let addresses = try listen(engine, reloaders)
             let application = try await openApplication(issuer: addresses.public)
             application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
-            let webhook: Webhook?
+            let webhooks: [Webhook]
             let geoDatabase: GeoDatabaseFile?
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: surroundings.logger)
-                webhook = try application.webhook(configuration.webhook, surroundings, places: geoDatabase)
+                webhooks = try application.webhooks(configuration.webhooks, surroundings, places: geoDatabase)
                 // Not before the database is ours: the socket of the server that has it must stay where it is.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 entrance.open(application.endpoints(isStopping: { [closing = entrance.closing] in closing.isStopping }))
@@ -87,13 +87,13 @@ public actor SojournServer {
             if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
             let upkeep = Upkeep(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
-                cleanUp: configuration.cleanUp, webhook: webhook)
+                cleanUp: configuration.cleanUp, webhooks: webhooks)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 upkeep: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
-                        if let webhook { group.addTask { await webhook.run() } }
+                        for webhook in webhooks { group.addTask { await webhook.run() } }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }
                         for reloader in reloaders { group.addTask { await reloader.run() } }
                     }

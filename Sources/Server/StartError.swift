@@ -32,7 +32,7 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     case certificate(CertificateProblem)
     /// The event loops cannot be made.
     case system(String)
-    /// What the webhook's configuration lacks.
+    /// What a webhook's configuration lacks.
     case webhook(String)
     /// The file that says where addresses are cannot be used.
     case geoDatabase(path: String, GeoDatabaseError)

@@ -17,14 +17,14 @@ public struct Surroundings: Sendable {
     public var rootKeyVariable: String?
     /// An admin key that is to exist (`SOJOURN_ADMIN_KEY`).
     public var adminKeyVariable: String?
-    /// The secret of the webhook (`SOJOURN_WEBHOOK_SECRET`), which then takes the place of its file.
-    public var webhookSecretVariable: String?
+    /// The secrets of webhooks by their variables (`SOJOURN_WEBHOOK_SECRET_NAME`), which then take the place of the files.
+    public var webhookSecretVariables: [String: String]
 
     /// Surroundings.
     public init(
         clock: WallClock, secondsPassed: @escaping @Sendable () -> Int64 = Self.systemSecondsPassed,
         random: RandomSource = .system, logger: Logger, rootKeyVariable: String? = nil, adminKeyVariable: String? = nil,
-        webhookSecretVariable: String? = nil
+        webhookSecretVariables: [String: String] = [:]
     ) {
         self.clock = clock
         self.secondsPassed = secondsPassed
@@ -32,7 +32,7 @@ public struct Surroundings: Sendable {
         self.logger = logger
         self.rootKeyVariable = rootKeyVariable
         self.adminKeyVariable = adminKeyVariable
-        self.webhookSecretVariable = webhookSecretVariable
+        self.webhookSecretVariables = webhookSecretVariables
     }
 
     /// Seconds since the machine was started, its sleep included.
@@ -55,7 +55,9 @@ public struct Surroundings: Sendable {
                 return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
             },
             rootKeyVariable: value(.rootKey), adminKeyVariable: value(.adminKey),
-            webhookSecretVariable: value(.webhookSecret))
+            webhookSecretVariables: environment.filter { name, text in
+                name.hasPrefix(Configuration.Webhook.secretVariablePrefix) && !text.isEmpty
+            })
     }
 }
 

@@ -8,7 +8,7 @@ extension Upkeep {
     func sweepEvents(pause: Duration) async -> Int {
         guard let retention = cleanUp.auditRetention else { return 0 }
         // That this cannot be told keeps nothing from being deleted.
-        try? await webhook?.tellLost(before: settled + (.seconds(1) - retention))
+        for webhook in webhooks { try? await webhook.tellLost(before: settled + (.seconds(1) - retention)) }
         return await sweep("audit events", pause) { () async throws(StoreError) in
             // An event goes when it is as old as that, to the second, as sessions do.
             let instant = settled + (.seconds(1) - retention)
@@ -23,6 +23,29 @@ extension Upkeep {
         await sweep("revocations", pause) { () async throws(StoreError) in
             try await context.store.sweepRevocations(before: settled, limit: cleanUp.stepSize)
         }
+    }
+
+    /// How long it is remembered how far a webhook has come that no node's configuration has any more: who is put back before
+    /// goes on where it stopped.
+    static let webhookMemory = Duration.seconds(7 * 86_400)
+
+    /// Forgets webhooks that no node has worked on for long, and that this one does not know.
+    func forgetWebhooks() async {
+        let (known, limit) = (Set(webhooks.map(\.target.name)), settled + (.zero - Self.webhookMemory))
+        do throws(StoreError) {
+            for (name, progress) in try await context.store.webhooks()
+            where !known.contains(name) && progress.heldUntil < limit {
+                let isGone = try await context.store.updateWebhook(name) { progress in
+                    // Another node may know it, and have taken it up meanwhile.
+                    guard let current = progress, current.heldUntil < limit else { return false }
+                    progress = nil
+                    return true
+                }
+                if isGone {
+                    logger.notice("a webhook that is configured no more is forgotten", ["webhook": .string(name)])
+                }
+            }
+        } catch { logger.warning("old webhooks could not be forgotten", ["cause": .string("\(error)")]) }
     }
 
     /// Takes steps until one finds nothing.

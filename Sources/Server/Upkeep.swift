@@ -10,8 +10,8 @@ struct Upkeep: Sendable {
     var clockFile: ClockFile?
     /// How fast old rows go, and which.
     var cleanUp = Configuration.CleanUp()
-    /// Who is told of events, if somebody is.
-    var webhook: Webhook?
+    /// Who is told of events.
+    var webhooks: [Webhook] = []
 
     /// How often keys are looked after: the lead of a day in which a new one is published makes this soon enough.
     static let period = Duration.seconds(300)
@@ -24,6 +24,7 @@ struct Upkeep: Sendable {
             await sweepForeignTokens(pause: cleanUp.pause)
             await sweepEvents(pause: cleanUp.pause)
             await sweepRevocations(pause: cleanUp.pause)
+            await forgetWebhooks()
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }

@@ -5,14 +5,18 @@ internal import HTTPClient
 internal import Sessions
 internal import Telemetry
 
-/// Tells somebody what has happened, event by event of the audit trail, in order, each at least once: by POST, signed as
+/// Tells one target what has happened, event by event of the audit trail, in order, each at least once: by POST, signed as
 /// Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`). What fails is tried again, slower and
-/// slower, for as long as the trail keeps the event; nothing overtakes it. Of several nodes one sends, until it is gone.
+/// slower, for as long as the trail keeps the event; nothing overtakes it. Of several nodes one sends, until it is gone. Targets
+/// know nothing of each other.
 struct Webhook: Sendable {
     /// Whom to tell, of what.
     struct Target: Sendable {
+        /// What tells it from others.
+        let name: String
         let url: OutboundURL
-        let secret: [UInt8]
+        /// One, or two while the receiver changes from one to the other.
+        let secrets: [[UInt8]]
         let kinds: Set<AuditEvent.Kind>
     }
 
@@ -59,7 +63,7 @@ struct Webhook: Sendable {
             }
         }
         // Whoever takes over need not wait for the end of the lease.
-        _ = try? await context.store.updateWebhook { [node, clock = context.clock] progress in
+        _ = try? await context.store.updateWebhook(target.name) { [node, clock = context.clock] progress in
             progress?.leave(node, at: clock.now)
         }
     }
@@ -67,7 +71,11 @@ struct Webhook: Sendable {
     /// Sends what comes next, if this node is the one to do so.
     func step(failures: Int) async -> Step {
         do throws(StoreError) {
-            guard let progress = try await take(for: Self.lease) else { return .idle }
+            guard let progress = try await take(for: Self.lease) else {
+                // Whether it fails is for the node to say that sends.
+                metrics.failingSeconds.set(0)
+                return .idle
+            }
             let events = try await context.store.events(
                 after: progress.cursor, limit: Self.pageMax, userID: nil, sessionID: nil)
             guard let last = events.last else { return .idle }
@@ -77,12 +85,16 @@ struct Webhook: Sendable {
                 if let problem = await send(wanted) { return try await fail(wanted, problem, failures) }
                 metrics.delivered.increment()
                 metrics.failingSeconds.set(0)
-                if progress.failingSince != nil { logger.notice("the webhook answers again", [:]) }
+                if progress.failingSince != nil {
+                    logger.notice("the webhook answers again", ["webhook": .string(target.name)])
+                }
             }
             let done = wanted?.id ?? last.id
             return try await advance(to: done) ? .again : .idle
         } catch {
-            logger.warning("the webhook waits for the database", ["cause": .string("\(error)")])
+            logger.warning(
+                "the webhook waits for the database",
+                ["webhook": .string(target.name), "cause": .string("\(error)")])
             return .failed(Self.pause)
         }
     }
@@ -107,13 +119,13 @@ struct Webhook: Sendable {
         metrics.lost.increment(by: UInt64(count))
         logger.error(
             "events go from the audit trail that the webhook never took; audit.retention_days says how long they wait",
-            ["count": .int(count)])
+            ["webhook": .string(target.name), "count": .int(count)])
     }
 
     /// How far the webhook is, if this node may send now; then it may for `lease` longer.
     private func take(for lease: Duration) async throws(StoreError) -> WebhookProgress? {
         let (now, node) = (context.clock.now, node)
-        return try await context.store.updateWebhook { progress in
+        return try await context.store.updateWebhook(target.name) { progress in
             var current = progress ?? WebhookProgress(since: now)
             guard current.take(by: node, at: now, for: lease) else { return nil }
             progress = current
@@ -123,7 +135,7 @@ struct Webhook: Sendable {
 
     /// Notes that everything up to `cursor` is done with. False: another node has taken over.
     private func advance(to cursor: Int64) async throws(StoreError) -> Bool {
-        try await context.store.updateWebhook { [node] in $0?.advance(to: cursor, by: node) ?? false }
+        try await context.store.updateWebhook(target.name) { [node] in $0?.advance(to: cursor, by: node) ?? false }
     }
 
     private func fail(_ event: RecordedEvent, _ problem: Problem, _ failures: Int) async throws(StoreError) -> Step {
@@ -131,14 +143,15 @@ struct Webhook: Sendable {
         // Who asks for more time gets it, within the same limit.
         let delay = min(Self.longestDelay, max(problem.retryAfter ?? .zero, .seconds(1 << min(failures, 10))))
         let now = context.clock.now
-        let since = try await context.store.updateWebhook { [node] progress in
+        let since = try await context.store.updateWebhook(target.name) { [node] progress in
             progress?.fail(by: node, at: now, for: delay, Self.lease)
         }
         metrics.failingSeconds.set(since.map { max(0, (now - $0).wholeSeconds) } ?? 0)
         logger.warning(
             "the webhook was not taken, and is tried again",
             [
-                "cause": .string(problem.cause), "event": .int(Int(event.id)), "tries": .int(failures + 1),
+                "webhook": .string(target.name), "cause": .string(problem.cause), "event": .int(Int(event.id)),
+                "tries": .int(failures + 1),
                 "next_try_seconds": .int(Int(delay.wholeSeconds)),
             ])
         return .failed(delay)
@@ -162,7 +175,7 @@ struct Webhook: Sendable {
         let timestamp = String(context.clock.now.secondsSinceEpoch)
         let fields: Fields = [
             "Content-Type": "application/json", "webhook-id": id, "webhook-timestamp": timestamp,
-            "webhook-signature": Self.signature(id, timestamp, body, secret: target.secret),
+            "webhook-signature": Self.signature(id, timestamp, body, secrets: target.secrets),
         ]
         do throws(OutboundError) {
             let answer = try await client.send(OutboundRequest(.post, target.url, fields: fields, body: body))
@@ -172,35 +185,49 @@ struct Webhook: Sendable {
         } catch { return Problem(cause: error.word) }
     }
 
-    /// The signature of a message, as Standard Webhooks has it: of id, time and content, parted by dots.
-    static func signature(_ id: String, _ timestamp: String, _ body: [UInt8], secret: [UInt8]) -> String {
-        let tag = HMACSHA256Key(secret).authenticate(Array("\(id).\(timestamp).".utf8) + body)
-        return "v1," + Data(tag).base64EncodedString()
+    /// The signature of a message, as Standard Webhooks has it: of id, time and content, parted by dots; by each secret one, so
+    /// that a receiver that knows either of them takes it.
+    static func signature(_ id: String, _ timestamp: String, _ body: [UInt8], secrets: [[UInt8]]) -> String {
+        let message = Array("\(id).\(timestamp).".utf8) + body
+        return secrets.map { "v1," + Data(HMACSHA256Key($0).authenticate(message)).base64EncodedString() }
+            .joined(separator: " ")
     }
 
-    /// The secret that a file holds: `whsec_` and 24 to 64 bytes in base64.
-    static func secret(_ text: String) -> [UInt8]? {
-        let line = text.split(whereSeparator: \.isWhitespace)
-        guard line.count == 1, line[0].hasPrefix("whsec_"),
-            let bytes = Data(base64Encoded: String(line[0].dropFirst("whsec_".count))), (24...64).contains(bytes.count)
+    /// The secrets that a file or a variable holds: one or two, each `whsec_` and 24 to 64 bytes in base64, parted by white space
+    /// or commas.
+    static func secrets(_ text: String) -> [[UInt8]]? {
+        let words = text.split { $0.isWhitespace || $0 == "," }
+        let secrets = words.compactMap(secret)
+        return (1...2).contains(words.count) && secrets.count == words.count ? secrets : nil
+    }
+
+    private static func secret(_ word: Substring) -> [UInt8]? {
+        guard word.hasPrefix("whsec_"), let bytes = Data(base64Encoded: String(word.dropFirst("whsec_".count))),
+            (24...64).contains(bytes.count)
         else { return nil }
         return Array(bytes)
     }
 }
 
-/// What the webhook counts.
+/// What a webhook counts.
 struct WebhookMetrics: Sendable {
     let delivered: Counter
     let failed: Counter
     let lost: Counter
     let failingSeconds: Gauge
 
-    init(_ registry: MetricsRegistry) {
+    /// What each of the webhooks `names` counts, in their order.
+    static func all(_ names: [String], in registry: MetricsRegistry) -> [WebhookMetrics] {
+        let name = MetricLabel("webhook", values: names)
         let deliveries = registry.counters(
-            "sojourn_webhook_deliveries_total", help: "Events that the webhook took, did not take yet, or never will.",
-            labels: [MetricLabel("outcome", values: ["delivered", "failed", "lost"])])
-        (delivered, failed, lost) = (deliveries["delivered"], deliveries["failed"], deliveries["lost"])
-        failingSeconds = registry.gauge(
-            "sojourn_webhook_failing_seconds", help: "How long the webhook has not taken its next event.")
+            "sojourn_webhook_deliveries_total", help: "Events that a webhook took, did not take yet, or never will.",
+            labels: [name, MetricLabel("outcome", values: ["delivered", "failed", "lost"])])
+        let failingSeconds = registry.gauges(
+            "sojourn_webhook_failing_seconds", help: "How long a webhook has not taken its next event.", labels: [name])
+        return names.map { name in
+            WebhookMetrics(
+                delivered: deliveries[name, "delivered"], failed: deliveries[name, "failed"],
+                lost: deliveries[name, "lost"], failingSeconds: failingSeconds[name])
+        }
     }
 }

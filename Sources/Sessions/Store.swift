@@ -281,10 +281,13 @@ public protocol Store: Sendable {
     /// Deletes up to `limit` revocations that do not matter any more at `instant`. Returns how many.
     func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int
 
-    /// Lets `change` edit how far the webhook has come; nil: there was none yet.
+    /// Lets `change` edit how far the webhook of that name has come; nil, before: there was none yet; after: it is forgotten.
     func updateWebhook<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
+        _ name: String, _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
     ) async throws(StoreError) -> Outcome
+
+    /// How far each webhook has come, by their names; also of those that are configured no more.
+    func webhooks() async throws(StoreError) -> [String: WebhookProgress]
 
     /// Every session, tombstones included, in the order of their ids: up to `limit` of those after `cursor`. Fewer than
     /// `limit` is the end.

@@ -1,4 +1,4 @@
-/// How far the webhook has come, and which node works on it: so that none of several nodes sends what another does, and whoever
+/// How far a webhook has come, and which node works on it: so that none of several nodes sends what another does, and whoever
 /// takes over goes on where it stopped.
 public struct WebhookProgress: Hashable, Sendable {
     /// The last event of the audit trail that is done with.

@@ -1,6 +1,6 @@
 public import Sessions
 
-/// How far the webhook has come, as a row.
+/// How far a webhook has come, as a row beside its name.
 public enum WebhookColumns {
     /// In the order in which `read` reads them.
     public static let all = Columns("cursor", "since", "holder", "held_until", "failing_since")

@@ -28,7 +28,7 @@ struct ClosedExamination {
             if missing.isEmpty {
                 let (settings, clients, keys) = try database.contents()
                 findings += contents.findings(settings, clients, keys, newest: newest)
-                return findings + [contents.webhook(try database.webhook())].compactMap { $0 }
+                return findings + contents.webhooks(try database.webhooks())
             }
             return findings + [contents.clock(newest)].compactMap { $0 }
         } catch { return [Finding(.fail, "database", error.description)] }

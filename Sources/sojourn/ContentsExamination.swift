@@ -55,18 +55,22 @@ struct ContentsExamination {
         ).map { Finding(.fail, "settings", StartError.settings($0).description) }
     }
 
-    /// Whether the webhook, if there is one, takes its events.
-    func webhook(_ progress: WebhookProgress?) -> Finding? {
-        guard configuration.webhook.url != nil, let progress else { return nil }
-        return Self.webhook(failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
+    /// Whether each webhook takes its events.
+    func webhooks(_ progress: [String: WebhookProgress]) -> [Finding] {
+        configuration.webhooks.compactMap { webhook in
+            progress[webhook.name].map { progress in
+                Self.webhook(
+                    webhook.name, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
+            }
+        }
     }
 
     /// One that does not answer once is nothing yet.
-    static func webhook(failingSeconds: Int64) -> Finding {
-        if failingSeconds < 300 { return Finding(.ok, "webhook", "takes its events") }
+    static func webhook(_ name: String, failingSeconds: Int64) -> Finding {
+        if failingSeconds < 300 { return Finding(.ok, "webhook", "\(name) takes its events") }
         return Finding(
             .warn, "webhook",
-            "has not taken its next event for \(failingSeconds / 60) minutes: the server's log says why. Events wait for "
+            "\(name) has not taken its next event for \(failingSeconds / 60) minutes: the server's log says why. Events wait for "
                 + "it for as long as the audit trail is kept")
     }
 

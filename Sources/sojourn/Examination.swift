@@ -114,7 +114,7 @@ struct Examination {
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
         do throws(SocketError) {
             findings += running(try HTTPExchange.send(Request(.get, "/readyz"), to: socket))
-            if configuration.database.isFile { return findings + [runningWebhook(socket)].compactMap { $0 } }
+            if configuration.database.isFile { return findings + runningWebhooks(socket) }
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))
         }
@@ -138,14 +138,17 @@ struct Examination {
     }
 
     /// What a running server that has the database for itself counts.
-    private func runningWebhook(_ socket: SocketAddress) -> Finding? {
-        guard configuration.webhook.url != nil,
+    private func runningWebhooks(_ socket: SocketAddress) -> [Finding] {
+        guard !configuration.webhooks.isEmpty,
             let answer = try? HTTPExchange.send(Request(.get, "/metrics"), to: socket)
-        else { return nil }
-        let name = "sojourn_webhook_failing_seconds "
-        let line = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(name) }
-        guard let seconds = line.flatMap({ Double($0.dropFirst(name.count)) }) else { return nil }
-        return ContentsExamination.webhook(failingSeconds: Int64(seconds))
+        else { return [] }
+        let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
+        return configuration.webhooks.compactMap { webhook in
+            let name = "sojourn_webhook_failing_seconds{webhook=\"\(webhook.name)\"} "
+            let line = lines.first { $0.hasPrefix(name) }
+            guard let seconds = line.flatMap({ Double($0.dropFirst(name.count)) }) else { return nil }
+            return ContentsExamination.webhook(webhook.name, failingSeconds: Int64(seconds))
+        }
     }
 
     private func damaged(_ reason: String) -> String {

@@ -25,7 +25,7 @@ struct PostgresExamination {
             return findings + [contents.clock(survey.lastAppliedAt)].compactMap { $0 }
         }
         findings += contents.findings(held.settings, held.clients, held.keys, newest: survey.lastAppliedAt)
-        return findings + [contents.webhook(held.webhook)].compactMap { $0 }
+        return findings + contents.webhooks(held.webhooks)
     }
 
     private static func server(_ survey: PostgresStore.Survey) -> Finding {

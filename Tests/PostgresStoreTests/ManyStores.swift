@@ -101,8 +101,10 @@ final class ManyStores: Store {
     }
 
     func updateWebhook<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
-    ) async throws(StoreError) -> Outcome { try await next.updateWebhook(change) }
+        _ name: String, _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
+    ) async throws(StoreError) -> Outcome { try await next.updateWebhook(name, change) }
+
+    func webhooks() async throws(StoreError) -> [String: WebhookProgress] { try await next.webhooks() }
 
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
         try await next.exportSessions(after: cursor, limit: limit)

@@ -100,9 +100,13 @@ struct TwinStore: Store {
     }
 
     func updateWebhook<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
+        _ name: String, _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateWebhook(change) }
+        try await both { (store) async throws(StoreError) in try await store.updateWebhook(name, change) }
+    }
+
+    func webhooks() async throws(StoreError) -> [String: WebhookProgress] {
+        try await both { (store) async throws(StoreError) in try await store.webhooks() }
     }
 
     func updateAdminKeys<Outcome: Sendable>(

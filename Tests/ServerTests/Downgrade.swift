@@ -5,6 +5,7 @@ enum Downgrade {
         DROP TABLE foreign_tokens;
         DROP TABLE revocations;
         DROP TABLE webhook;
+        DROP TABLE webhooks;
         ALTER TABLE settings DROP COLUMN earlier_tokens_end_at;
         ALTER TABLE clients DROP COLUMN dpop;
         ALTER TABLE sessions DROP COLUMN device_key;

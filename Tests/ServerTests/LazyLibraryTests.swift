@@ -25,9 +25,9 @@ struct LazyLibraryTests {
     }
 
     @Test func libcurlIsForWhatTheServerAsksOfOthers() async throws {
-        var program = program()
-        program.environment["SOJOURN_WEBHOOK_URL"] = "https://example.org/hook"
-        let result = try await program.run(["migrate", "--database", "sqlite:a.sqlite"])
+        let program = program()
+        program.folder.write("c.json5", "{webhooks: [{name: 'mails', url: 'https://example.org/hook'}]}")
+        let result = try await program.run(["migrate", "--database", "sqlite:a.sqlite", "--config", "c.json5"])
         #expect(result.status != 0)
         #expect(result.errors.contains("libcurl cannot be loaded (package libcurl4): "), "\(result.errors)")
     }

@@ -19,10 +19,10 @@ struct WebhookFailureTests {
         options.deadline = .milliseconds(700)
         return Webhook(
             target: Webhook.Target(
-                url: try #require(OutboundURL(receiver.origin + "/hook", plainLoopback: true)),
-                secret: [UInt8](repeating: 7, count: 32), kinds: [.loginFailed]),
+                name: "mails", url: try #require(OutboundURL(receiver.origin + "/hook", plainLoopback: true)),
+                secrets: [[UInt8](repeating: 7, count: 32)], kinds: [.loginFailed]),
             context: application.context, client: HTTPClient(options), logger: .silent,
-            metrics: WebhookMetrics(MetricsRegistry()), node: node)
+            metrics: WebhookMetrics.all(["mails"], in: MetricsRegistry())[0], node: node)
     }
 
     /// A webhook that is at the end of the trail, and then two events for it, and one that it does not want.
@@ -40,7 +40,7 @@ struct WebhookFailureTests {
     }
 
     private func cursor(_ application: Application) async throws -> Int64? {
-        try await application.context.store.updateWebhook { $0?.cursor }
+        try await application.context.store.updateWebhook("mails") { $0?.cursor }
     }
 
     private static func answer(_ status: Int, _ fields: String = "") -> HostileServer.Step {
@@ -86,7 +86,7 @@ struct WebhookFailureTests {
         let receiver = HostileServer { _ in [Self.answer(503, "Retry-After: \(value)\r\n")] }
         try await stage(receiver) { application, webhook in
             #expect(await webhook.step(failures: 2) == .failed(.seconds(seconds)))
-            let held = try await application.context.store.updateWebhook { $0?.heldUntil }
+            let held = try await application.context.store.updateWebhook("mails") { $0?.heldUntil }
             #expect(held == clock.wall.now + .seconds(seconds) + Webhook.lease)
         }
     }
@@ -126,7 +126,7 @@ struct WebhookFailureTests {
             let other = try self.webhook(application, receiver, node: "b")
             var cleanUp = Configuration.CleanUp()
             cleanUp.auditRetentionDays = 1
-            var upkeep = Upkeep(context: application.context, logger: .silent, cleanUp: cleanUp, webhook: other)
+            var upkeep = Upkeep(context: application.context, logger: .silent, cleanUp: cleanUp, webhooks: [other])
             clock.advance(.seconds(20))
             let young = AuditEvent(.loginFailed, at: clock.wall.now, by: .system)
             try await application.context.store.append([young])
@@ -134,7 +134,7 @@ struct WebhookFailureTests {
             #expect(other.metrics.lost.value == 0 && webhook.metrics.lost.value == 0)
             #expect(await webhook.step(failures: 0) != .idle)
             clock.advance(.seconds(86_380))
-            upkeep.webhook = webhook
+            upkeep.webhooks = [webhook]
             await upkeep.sweepEvents(pause: .zero)
             #expect(webhook.metrics.lost.value == 2)
             await upkeep.sweepEvents(pause: .zero)

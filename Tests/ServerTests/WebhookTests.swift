@@ -51,13 +51,15 @@ struct WebhookTests {
         var json: JSON { JSON(text: Array(body.utf8)) ?? .null }
     }
 
-    private func webhook(_ application: Application, _ receiver: Receiver, node: String = "a") throws -> Webhook {
+    private func webhook(
+        _ application: Application, _ receiver: Receiver, node: String = "a", name: String = "mails"
+    ) throws -> Webhook {
         Webhook(
             target: Webhook.Target(
-                url: try #require(OutboundURL(receiver.server.origin + "/hook", plainLoopback: true)),
-                secret: Self.secret, kinds: Set(Self.started)),
+                name: name, url: try #require(OutboundURL(receiver.server.origin + "/hook", plainLoopback: true)),
+                secrets: [Self.secret], kinds: Set(Self.started)),
             context: application.context, client: HTTPClient(HTTPClient.Options(width: 1)), logger: .silent,
-            metrics: WebhookMetrics(MetricsRegistry()), node: node)
+            metrics: WebhookMetrics.all([name], in: MetricsRegistry())[0], node: node)
     }
 
     /// A user, and a way to log them in on a device.
@@ -167,7 +169,7 @@ struct WebhookTests {
         #expect(delays == [1, 2, 4, 256, 300].map { .seconds($0) })
         #expect(Set(receiver.messages.map(\.id)).count == 1)
         #expect(first.metrics.failed.value == 5)
-        let failing = try await application.context.store.updateWebhook { $0?.failingSince }
+        let failing = try await application.context.store.updateWebhook("mails") { $0?.failingSince }
         #expect(failing == application.context.clock.now)
         // Another node leaves it alone until the first one is gone for sure, then goes on where it stopped.
         receiver.status.withLock { $0 = 200 }
@@ -177,51 +179,57 @@ struct WebhookTests {
         await drain(second)
         let ids = receiver.messages.map(\.id)
         #expect(ids.count == 7 && ids[5] == ids[0] && ids[6] != ids[0])
-        #expect(try await application.context.store.updateWebhook { $0?.failingSince } == nil)
+        #expect(try await application.context.store.updateWebhook("mails") { $0?.failingSince } == nil)
         #expect(await first.step(failures: 0) == .idle)
         receiver.server.stop()
         await application.close()
     }
 
-    @Test(
-        "the secret is whsec_ and 24 to 64 bytes",
-        arguments: [
-            ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", true), ("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", false),
-            ("whsec_", false), ("whsec_c2hvcnQ=", false), ("whsec_ä", false), ("", false),
-        ])
-    func secrets(_ text: String, _ isOne: Bool) { #expect((Webhook.secret(text) != nil) == isOne) }
-
-    @Test("the signature is that of the example of Standard Webhooks")
-    func example() throws {
-        let secret = try #require(Webhook.secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
-        #expect(
-            Webhook.signature(
-                "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", Array(#"{"test": 2432232314}"#.utf8), secret: secret)
-                == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    @Test("one that does not answer delays no other, and each has its own place, lease and numbers")
+    func several() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let (broken, sound) = (Receiver(), Receiver())
+        broken.status.withLock { $0 = 500 }
+        let (mails, audit) = (
+            try webhook(application, broken), try webhook(application, sound, name: "audit")
+        )
+        let logIn = try await makeUser(application)
+        for webhook in [mails, audit] { await drain(webhook) }
+        for device in ["a", "b", "c"] { try await logIn(device) }
+        for failures in 0..<3 {
+            guard case .failed = await mails.step(failures: failures) else { return #expect(Bool(false)) }
+        }
+        await drain(audit)
+        #expect(sound.messages.count == 3 && Set(broken.messages.map(\.id)) == [sound.messages[0].id])
+        #expect(mails.metrics.failed.value == 3 && mails.metrics.delivered.value == 0)
+        #expect(audit.metrics.failed.value == 0 && audit.metrics.delivered.value == 3)
+        let progress = try await application.context.store.webhooks()
+        #expect(progress.keys.sorted() == ["audit", "mails"])
+        #expect(progress["mails"]?.failingSince != nil && progress["audit"]?.failingSince == nil)
+        for receiver in [broken, sound] { receiver.server.stop() }
+        await application.close()
     }
 
-    @Test("a start says what the configuration lacks")
-    func configuration() async throws {
-        var configuration = folder.configuration
-        configuration.webhook.url = "https://hooks.example/x"
-        let application = try await Application.open(configuration, clock.surroundings())
-        #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
-        configuration.webhook.secretFile = folder.file("secret")
-        #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
-        folder.write("secret", "whsec_short")
-        #expect(throws: StartError.self) { try application.webhook(configuration.webhook, clock.surroundings()) }
-        var surroundings = clock.surroundings()
-        surroundings.webhookSecretVariable = "whsec_short"
-        let problem = #expect(throws: StartError.self) { try application.webhook(configuration.webhook, surroundings) }
-        #expect(problem?.description.hasPrefix("SOJOURN_WEBHOOK_SECRET must hold whsec_") == true)
-        // The variable goes over the file.
-        surroundings.webhookSecretVariable = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-        let webhook = try application.webhook(configuration.webhook, surroundings)
-        #expect(webhook?.target.secret == Webhook.secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
+    @Test("how far a webhook was is forgotten a week after the last node has let go of it, and only if nobody knows it")
+    func forgotten() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let store = application.context.store
+        let receiver = Receiver()
+        let known = try webhook(application, receiver)
+        for name in ["mails", "old", "busy"] {
+            try await store.updateWebhook(name) { [now = clock.wall.now] in $0 = WebhookProgress(since: now) }
+        }
+        let upkeep = Upkeep(context: application.context, logger: .silent, webhooks: [known])
+        clock.advance(Upkeep.webhookMemory)
+        await upkeep.forgetWebhooks()
+        #expect(try await store.webhooks().count == 3)
+        try await store.updateWebhook("busy") { [now = clock.wall.now] in
+            _ = $0?.take(by: "another node", at: now, for: Webhook.lease)
+        }
+        clock.advance(.seconds(1))
+        await upkeep.forgetWebhooks()
+        #expect(try await store.webhooks().keys.sorted() == ["busy", "mails"])
+        receiver.server.stop()
         await application.close()
-        folder.write("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
-        let next = try await Application.open(configuration, clock.surroundings())
-        #expect(try next.webhook(configuration.webhook, clock.surroundings()) != nil)
-        await next.close()
     }
 }

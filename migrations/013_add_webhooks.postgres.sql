@@ -1,0 +1,12 @@
+-- How far each webhook has come through the audit trail, and which node sends to it.
+CREATE TABLE webhooks (
+    name text COLLATE "C" PRIMARY KEY,
+    cursor bigint NOT NULL, -- the last event that is done with
+    since bigint NOT NULL, -- Unix seconds: events from before are not sent
+    holder text NOT NULL,
+    held_until bigint NOT NULL,
+    failing_since bigint
+);
+-- The one that there was goes on as `default`. A node of the version before still sends by the old row as long as it runs: what
+-- comes twice meanwhile has the same id.
+INSERT INTO webhooks SELECT 'default', cursor, since, '', held_until, failing_since FROM webhook;
