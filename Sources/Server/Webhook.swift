@@ -172,13 +172,8 @@ struct Webhook: Sendable {
         } catch { return Problem(cause: "the database does not answer") }
         // With its time: a database that was restored from a copy may give the number again.
         let id = "evt_\(event.id)_\(event.event.at.secondsSinceEpoch)"
-        let timestamp = String(context.clock.now.secondsSinceEpoch)
-        let fields: Fields = [
-            "Content-Type": "application/json", "webhook-id": id, "webhook-timestamp": timestamp,
-            "webhook-signature": Self.signature(id, timestamp, body, secrets: target.secrets),
-        ]
         do throws(OutboundError) {
-            let answer = try await client.send(OutboundRequest(.post, target.url, fields: fields, body: body))
+            let answer = try await client.send(target.request(id, at: context.clock.now, body))
             if (200..<300).contains(answer.status) { return nil }
             let seconds = answer.fields.first("Retry-After").flatMap { UInt64($0) }.map { min($0, 3600) }
             return Problem(cause: "status \(answer.status)", retryAfter: seconds.map { .seconds($0) })
@@ -206,6 +201,18 @@ struct Webhook: Sendable {
             (24...64).contains(bytes.count)
         else { return nil }
         return Array(bytes)
+    }
+}
+
+extension Webhook.Target {
+    /// The request that brings a message, signed.
+    func request(_ id: String, at now: Instant, _ body: [UInt8]) -> OutboundRequest {
+        let timestamp = String(now.secondsSinceEpoch)
+        let fields: Fields = [
+            "Content-Type": "application/json", "webhook-id": id, "webhook-timestamp": timestamp,
+            "webhook-signature": Webhook.signature(id, timestamp, body, secrets: secrets),
+        ]
+        return OutboundRequest(.post, url, fields: fields, body: body)
     }
 }
 

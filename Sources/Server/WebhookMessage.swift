@@ -101,7 +101,7 @@ struct WebhookMessage: Encodable, Sendable {
             isNew = try await !Self.hasOther(event, of: userID, in: store)
         }
         type = event.kind.rawValue
-        timestamp = Date(timeIntervalSince1970: Double(event.at.secondsSinceEpoch)).formatted(.iso8601)
+        timestamp = Self.text(event.at)
         data = Content(
             eventID: String(recorded.id), actor: event.actor,
             user: event.userID.map { id in
@@ -117,6 +117,19 @@ struct WebhookMessage: Encodable, Sendable {
             newDevice: isNew, reason: event.reason, remoteAddress: event.remoteAddress,
             place: event.remoteAddress.flatMap { places?.place(of: $0) }.map(Whereabouts.init),
             requestID: event.requestID)
+    }
+
+    /// A message that tells of nothing, under `id`.
+    init(testing id: String, at now: Instant) {
+        type = "webhook_test"
+        timestamp = Self.text(now)
+        data = Content(
+            eventID: id, actor: "admin:local", user: nil, sessionID: nil, clientID: nil, device: nil, newDevice: nil,
+            reason: nil, remoteAddress: nil, place: nil, requestID: nil)
+    }
+
+    private static func text(_ instant: Instant) -> String {
+        Date(timeIntervalSince1970: Double(instant.secondsSinceEpoch)).formatted(.iso8601)
     }
 
     /// Whether the user has had another session on the device of `event` before, as far as sessions are remembered. Of two in one second

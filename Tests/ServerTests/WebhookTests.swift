@@ -4,6 +4,7 @@ import Glibc
 import HTTPClient
 import HostileServer
 import Locks
+import PostgresStage
 import Sessions
 import Telemetry
 import Testing
@@ -180,7 +181,9 @@ struct WebhookTests {
         let ids = receiver.messages.map(\.id)
         #expect(ids.count == 7 && ids[5] == ids[0] && ids[6] != ids[0])
         #expect(try await application.context.store.updateWebhook("mails") { $0?.failingSince } == nil)
+        first.metrics.failingSeconds.set(99)
         #expect(await first.step(failures: 0) == .idle)
+        #expect(first.metrics.failingSeconds.value == 0)
         receiver.server.stop()
         await application.close()
     }
@@ -208,6 +211,34 @@ struct WebhookTests {
         #expect(progress["mails"]?.failingSince != nil && progress["audit"]?.failingSince == nil)
         for receiver in [broken, sound] { receiver.server.stop() }
         await application.close()
+    }
+
+    @Test("the one webhook of before goes on as `default`, from where it was, on both kinds of databases")
+    func migrated() async throws {
+        let undo = """
+            DROP TABLE webhooks; DELETE FROM schema_migrations WHERE version = 13;
+            INSERT INTO webhook VALUES (1, 42, 1700000000, 'a node', 1700000030, 1700000007)
+            """
+        var expected = WebhookProgress(since: Instant(secondsSinceEpoch: 1_700_000_000))
+        expected.cursor = 42
+        expected.heldUntil = Instant(secondsSinceEpoch: 1_700_000_030)
+        expected.failingSince = Instant(secondsSinceEpoch: 1_700_000_007)
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try #require(url.split(separator: "%3D").last.map(String.init))
+        for place in [Configuration.Database.Place.sqlite(path: folder.file("db")), .postgres(url: url)] {
+            var configuration = folder.configuration
+            configuration.database.place = place
+            configuration.keys.rootKeyFile = folder.file(configuration.database.isFile ? "key-1" : "key-2")
+            await (try Application.open(configuration, clock.surroundings())).close()
+            if configuration.database.isFile {
+                #expect(folder.execute(undo))
+            } else {
+                try PostgresServer.shared.run(undo, schema: schema)
+            }
+            let application = try await Application.open(configuration, clock.surroundings())
+            #expect(try await application.context.store.webhooks() == ["default": expected])
+            await application.close()
+        }
     }
 
     @Test("how far a webhook was is forgotten a week after the last node has let go of it, and only if nobody knows it")
