@@ -31,6 +31,8 @@ public struct Scrypt: Sendable, Equatable {
     public let r: Int
     /// The parallelization p.
     public let p: Int
+    /// Is told the cost of every hash that is computed.
+    public var observer: (@Sendable (Scrypt) -> Void)?
 
     /// N = 2^17, r = 8, p = 1: 128 MiB.
     public static let standard = Scrypt(known: 17, r: 8, p: 1)
@@ -65,7 +67,9 @@ public struct Scrypt: Sendable, Equatable {
         guard !password.contains(0), password.count <= Self.longestPassword, let stored = PHCString(text) else {
             return false
         }
-        let hash = try stored.cost.derive(password, salt: stored.salt, count: stored.hash.count)
+        var cost = stored.cost
+        cost.observer = observer
+        let hash = try cost.derive(password, salt: stored.salt, count: stored.hash.count)
         return constantTimeEqual(hash, stored.hash)
     }
 
@@ -83,10 +87,16 @@ public struct Scrypt: Sendable, Equatable {
             || stored.hash.count < Self.hashCount
     }
 
+    /// Whether both cost the same.
+    public static func == (one: Scrypt, other: Scrypt) -> Bool {
+        (one.logN, one.r, one.p) == (other.logN, other.r, other.p)
+    }
+
     /// Whether the text is a scrypt hash within the bounds.
     public static func isHash(_ text: String) -> Bool { PHCString(text) != nil }
 
     func derive(_ password: [UInt8], salt: [UInt8], count: Int) throws(PasswordError) -> [UInt8] {
+        observer?(self)
         var hash = [UInt8](repeating: 0, count: count)
         let result = unsafe password.withUnsafeBytes { password in
             unsafe EVP_PBE_scrypt(

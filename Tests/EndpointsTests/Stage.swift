@@ -27,12 +27,14 @@ struct Stage: Sendable {
         let isStopping = Atomic<Bool>(false)
         let log = Locked<[String]>([])
         let secrets = Locked<Set<String>>([])
+        /// The cost of every password hash that was computed.
+        let hashes = Locked<[Scrypt]>([])
     }
 
     let store: SQLiteStore
-    let context: ServiceContext
+    private(set) var context: ServiceContext
     let rootKeys: RootKeys
-    let endpoints: Endpoints
+    private(set) var endpoints: Endpoints
     let adminKey: String
     let surroundings: Surroundings
 
@@ -68,9 +70,11 @@ struct Stage: Sendable {
             store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
             absoluteMaximum: maximum)
         try await signingKeys.maintain(at: clock.now)
+        var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
+        scrypt.observer = { cost in surroundings.hashes.withLock { $0.append(cost) } }
         context = ServiceContext(
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
-            signingKeys: signingKeys, passwords: PasswordHasher(scrypt: try #require(Scrypt(logN: 4, r: 8, p: 1))),
+            signingKeys: signingKeys, passwords: PasswordHasher(scrypt: scrypt),
             clock: clock, issuer: Self.issuer, audience: Self.audience, proofs: proofs)
         let administration = Administration(context)
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
@@ -91,6 +95,23 @@ struct Stage: Sendable {
             context: context, metrics: MetricsRegistry(), logger: logger,
             identityVerifier: identities?(clock, logger),
             isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
+    }
+
+    /// Another node on the same database, which has nothing else of this one but its clock and what it knows of providers.
+    func anotherNode() async throws -> Stage {
+        var other = self
+        let signingKeys = SigningKeys(
+            store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
+            absoluteMaximum: .seconds(Self.absoluteMaximum))
+        try await signingKeys.maintain(at: context.clock.now)
+        other.context = ServiceContext(
+            store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: signingKeys,
+            passwords: context.passwords, clock: context.clock, issuer: Self.issuer, audience: Self.audience)
+        other.endpoints = Endpoints(
+            context: other.context, metrics: MetricsRegistry(),
+            logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
+            identityVerifier: endpoints.identityVerifier, isStopping: { false })
+        return other
     }
 
     /// Moves the clock to so many seconds after the start.
