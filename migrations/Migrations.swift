@@ -148,5 +148,9 @@ public struct Migration: Sendable {
             version: 13, name: "add_webhooks", effect: .addsTables(["webhooks"]),
             sqlite: String(decoding: PackageResources._13_add_webhooks_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._13_add_webhooks_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 14, name: "add_used_tokens", effect: .addsTables(["used_tokens"]),
+            sqlite: String(decoding: PackageResources._14_add_used_tokens_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._14_add_used_tokens_postgres_sql, as: UTF8.self)),
     ]
 }

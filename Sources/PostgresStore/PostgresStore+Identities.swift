@@ -69,24 +69,18 @@ extension PostgresStore {
     ) async throws(StoreError) -> IdentityInsertion.Outcome {
         try await change(TransactionLock.doors.shared) { (transaction) throws(DatabaseError) in
             let identity = insertion.identity
-            // The row of the user is what two with different identities of one user wait for.
+            // The row of the user is what a login waits for that wants to link them.
             let rows = try transaction.run([
                 UserSQL.select(.id(identity.userID), locked: UserSQL.forChange), IdentitySQL.select(identity.key),
-                IdentitySQL.select(of: identity.userID),
             ])
             if let known = try IdentitySQL.read(rows[1]).first { return .taken(by: known.userID) }
             let user = try rows[0].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
-            guard user != nil || insertion.newUser != nil else { return .unknownUser }
-            if insertion.mustBeFirst, try !IdentitySQL.read(rows[2]).isEmpty { return .notFirst }
+            guard user != nil else { return .unknownUser }
             guard try transaction.run(IdentitySQL.insert(identity)).changedCount == 1 else {
                 // Somebody was quicker by a moment, and has committed.
                 guard let known = try IdentitySQL.read(try transaction.run(IdentitySQL.select(identity.key))).first
                 else { throw .contradiction("an identity is there and is not") }
                 return .taken(by: known.userID)
-            }
-            if let user = insertion.newUser, try transaction.run(UserSQL.insert(user)).changedCount == 0 {
-                transaction.add(IdentitySQL.delete(identity.key, of: identity.userID))
-                return .usernameTaken
             }
             for statement in EventSQL.insert(insertion.events) { transaction.add(statement) }
             return .inserted

@@ -33,38 +33,6 @@ extension PostgresStore {
     }
 
     /// See `Store`.
-    public func openSession<Outcome: Sendable>(
-        userID: Identifier<User>, clientID: String, deviceID: String,
-        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        let key = Int(userID.bytes.last ?? 0)
-        return try await change(TransactionLock.doors.shared, by: key) { (transaction) throws(DatabaseError) in
-            let rows = try transaction.run([
-                UserSQL.select(.id(userID), locked: UserSQL.forChange),
-                SessionSQL.selectLiving(userID, clientID, deviceID),
-                CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
-            ])
-            guard let user = try rows[0].first({ (row) throws(Contradiction) in try UserColumns.read(&row) }) else {
-                return nil
-            }
-            let previous = try rows[1].first { (row) throws(Contradiction) in try SessionColumns.read(&row) }
-            let catalogue = try CatalogueCache.entry(rows[2], rows[3], rows[4]).catalogue
-            var opening = SessionOpening(
-                user: user, client: catalogue.clients[clientID], settings: catalogue.settings, previous: previous)
-            let outcome = decide(&opening)
-            if let session = opening.session {
-                if let previous {
-                    let ending = Session.Ending(reason: .replaced, at: session.startedAt)
-                    transaction.add(SessionSQL.end(previous.id, ending))
-                }
-                transaction.add(SessionSQL.insert(session))
-            }
-            for statement in EventSQL.insert(opening.events, catalogue) { transaction.add(statement) }
-            return outcome
-        }
-    }
-
-    /// See `Store`.
     public func sessions(
         of userID: Identifier<User>, after cursor: String?, limit: Int
     ) async throws(StoreError) -> Page<SessionRecord> {

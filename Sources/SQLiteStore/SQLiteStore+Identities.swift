@@ -44,18 +44,7 @@ extension SQLiteStore {
             let connection = transaction.connection
             let identity = insertion.identity
             if let known = try Self.identity(identity.key, connection) { return .taken(by: known.userID) }
-            if let user = insertion.newUser {
-                guard try UserRow.find(.username(user.username), connection) == nil else { return .usernameTaken }
-                try UserRow.insert(user, connection)
-            } else if try UserRow.number(of: identity.userID, connection) == nil {
-                return .unknownUser
-            }
-            if insertion.mustBeFirst {
-                let first = try connection.first(IdentityRow.selectOfUser, identity.userID) {
-                    (row) throws(Contradiction) in try IdentityColumns.read(&row)
-                }
-                guard first == nil else { return .notFirst }
-            }
+            guard try UserRow.number(of: identity.userID, connection) != nil else { return .unknownUser }
             _ = try IdentityRow.insert(identity, connection)
             try EventRow.insert(insertion.events, in: transaction)
             return .inserted
@@ -102,7 +91,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func identity(_ key: Identity.Key, _ connection: Connection) throws(DatabaseError) -> Identity? {
+    static func identity(_ key: Identity.Key, _ connection: Connection) throws(DatabaseError) -> Identity? {
         try connection.first(IdentityRow.select, key.provider, key.subject) { (row) throws(Contradiction) in
             try IdentityColumns.read(&row)
         }

@@ -43,25 +43,8 @@ extension SQLiteStore {
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         try await write { (transaction) throws(DatabaseError) -> Outcome? in
-            let connection = transaction.connection
-            guard let user = try UserRow.find(.id(userID), connection) else { return nil }
-            let previous = try connection.first(
-                SessionRow.selectLiving, user.number, clientID, deviceID
-            ) { (row) throws(Contradiction) in try SessionRow.read(&row) }
-            var opening = SessionOpening(
-                user: user.user, client: transaction.catalogue.clients[clientID],
-                settings: transaction.catalogue.settings, previous: previous?.session)
-            let outcome = decide(&opening)
-            if let session = opening.session {
-                if let previous {
-                    var ended = previous.session
-                    ended.end(.replaced, at: session.startedAt)
-                    try SessionRow.write(ended, over: previous.session, number: previous.number, connection)
-                }
-                try SessionRow.insert(session, userNumber: user.number, connection)
-            }
-            try EventRow.insert(opening.events, in: transaction)
-            return outcome
+            guard let user = try UserRow.find(.id(userID), transaction.connection) else { return nil }
+            return try Self.open(LoggingIn(user), clientID: clientID, deviceID: deviceID, decide, in: transaction)
         }
     }
 

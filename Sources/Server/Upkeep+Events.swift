@@ -48,6 +48,14 @@ extension Upkeep {
         } catch { logger.warning("old webhooks could not be forgotten", ["cause": .string("\(error)")]) }
     }
 
+    /// Forgets the tokens that no node takes any more, by whose clock ever. Returns how many.
+    @discardableResult
+    func sweepUsedTokens(pause: Duration) async -> Int {
+        await sweep("used tokens", pause) { () async throws(StoreError) in
+            try await context.store.sweepUsedTokens(before: settled + (.zero - Self.period), limit: cleanUp.stepSize)
+        }
+    }
+
     /// Takes steps until one finds nothing.
     private func sweep(
         _ what: String, _ pause: Duration, _ step: () async throws(StoreError) -> Int

@@ -25,6 +25,7 @@ struct Upkeep: Sendable {
             await sweepEvents(pause: cleanUp.pause)
             await sweepRevocations(pause: cleanUp.pause)
             await forgetWebhooks()
+            await sweepUsedTokens(pause: cleanUp.pause)
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }

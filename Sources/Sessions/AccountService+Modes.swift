@@ -42,7 +42,7 @@ extension AccountService {
         let old = current.session
         var evidence = modeChange.evidence
         if let key = modeChange.presenceKey {
-            try check(key, of: modeChange, in: old, at: now)
+            try await check(key, of: modeChange, in: old, at: now)
             evidence.assertion = nil
         }
         let proof = try await tokens.presence(shownBy: evidence, of: current.user, in: old, from: origin, at: now)
@@ -54,14 +54,16 @@ extension AccountService {
 
     private func check(
         _ key: DeviceKey, of change: ModeChange, in session: Session, at now: Instant
-    ) throws(ServiceError) {
+    ) async throws(ServiceError) {
         guard change.mode == .biometric else {
             throw .invalid(member: "presence_key", detail: "is for the authentication_mode BIOMETRIC")
         }
         guard key.text != session.deviceKey else {
             throw .invalid(member: "presence_key", detail: "must be another key than device_key")
         }
-        guard let assertion = change.evidence.assertion, tokens.isGood(assertion, of: key, in: session, at: now) else {
+        guard let assertion = change.evidence.assertion,
+            try await tokens.isGood(assertion, of: key, in: session, at: now)
+        else {
             throw .invalid(member: "user_assertion", detail: "must be signed by the presence_key, for this session")
         }
     }

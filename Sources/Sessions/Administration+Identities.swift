@@ -17,7 +17,7 @@ extension Administration {
         switch try await tokens.inStore({ () async throws(StoreError) in try await store.insertIdentity(insertion) }) {
         case .inserted: return true
         case .taken(user.id): return false
-        case .taken, .notFirst, .usernameTaken:
+        case .taken:
             throw .conflict(code: "identity_taken", detail: "the identity belongs to another user")
         case .unknownUser: throw .notFound("user")
         }

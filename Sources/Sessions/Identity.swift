@@ -46,18 +46,12 @@ public struct Identity: Hashable, Sendable {
 public struct IdentityInsertion: Sendable {
     /// The identity.
     public let identity: Identity
-    /// The user whose it is, if they are not there yet.
-    public let newUser: User?
-    /// Whether the user must have no identity yet.
-    public let mustBeFirst: Bool
     /// What the audit trail gets if it is added.
     public let events: [AuditEvent]
 
     /// Adds `identity`.
-    public init(_ identity: Identity, newUser: User? = nil, mustBeFirst: Bool = false, events: [AuditEvent]) {
+    public init(_ identity: Identity, events: [AuditEvent]) {
         self.identity = identity
-        self.newUser = newUser
-        self.mustBeFirst = mustBeFirst
         self.events = events
     }
 
@@ -67,10 +61,6 @@ public struct IdentityInsertion: Sendable {
         case inserted
         /// It is somebody's already; nothing was written.
         case taken(by: Identifier<User>)
-        /// The username of the new user is somebody's; nothing was written.
-        case usernameTaken
-        /// The user has an identity already, and this was to be the first; nothing was written.
-        case notFirst
         /// The user is not there; nothing was written.
         case unknownUser
     }

@@ -58,30 +58,6 @@ public struct SessionChange: Sendable {
     }
 }
 
-/// A login, inside a transaction: set `session` to start it. The living session on the same device is ended as replaced.
-public struct SessionOpening: Sendable {
-    /// The user.
-    public let user: User
-    /// Nil when there is no such client.
-    public let client: Client?
-    /// The settings of this moment.
-    public let settings: Settings
-    /// The session on the same (user, client, device) without a recorded end, if there is one.
-    public let previous: Session?
-    /// The new session; left nil when the login is refused.
-    public var session: Session?
-    /// What the audit trail gets, in the same transaction.
-    public var events: [AuditEvent] = []
-
-    /// A login of `user`.
-    public init(user: User, client: Client?, settings: Settings, previous: Session?) {
-        self.user = user
-        self.client = client
-        self.settings = settings
-        self.previous = previous
-    }
-}
-
 /// A change of one user, inside a transaction: edit `user`, end sessions with it, or delete it.
 public struct UserChange: Sendable {
     /// Which of the user's sessions end with this change.
@@ -194,6 +170,20 @@ public protocol Store: Sendable {
         userID: Identifier<User>, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome?
+
+    /// The same for whom an identity provider has authenticated: the user who has the identity, or gets it, or comes into being
+    /// with it. Of what is new nothing is written unless the session is started, and the token is used up with that alone. Nil:
+    /// of the new user's names none is free.
+    func openSession<Outcome: Sendable>(
+        by login: IdentityLogin, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome?
+
+    /// Uses up a token. False: it was used before, by whatever node.
+    func use(_ token: OneTimeToken) async throws(StoreError) -> Bool
+
+    /// Forgets up to `limit` used tokens that have been too old since `instant` or longer. Returns how many.
+    func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int
 
     /// The session as it stands, with every acknowledged change.
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord?
@@ -327,7 +317,7 @@ public protocol Store: Sendable {
     /// The identities of a user, by provider and subject. They go with the user.
     func identities(of userID: Identifier<User>) async throws(StoreError) -> [Identity]
 
-    /// Adds an identity to a user who is there, or together with `newUser`. All or nothing.
+    /// Adds an identity to a user who is there. All or nothing.
     func insertIdentity(_ insertion: IdentityInsertion) async throws(StoreError) -> IdentityInsertion.Outcome
 
     /// Removes an identity of a user. False: the user has no such identity; nothing was written.

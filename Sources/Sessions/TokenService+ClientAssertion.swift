@@ -19,12 +19,12 @@ extension TokenService {
             Text.isValid(assertion.id, lengthMax: 255),
             let end = assertion.end(at: now, lead: Self.clientLead)
         else { throw .invalidClient }
-        switch context.clientAssertions.present(assertion.id, of: client.id, until: end, at: now) {
-        case .fresh: return client
-        case .repeated: throw .invalidClient
-        // Clients sign more than can be remembered: with a newer assertion, which lasts longer, this one gets in again.
-        case .forgotten: throw .overloaded
-        }
+        // OpenID Connect Core section 9: it must be used once. So each costs a write, which all nodes see; whoever asks so often
+        // that it matters has a secret, or keeps its tokens.
+        let token = OneTimeToken(.clientAssertion, of: client.id, id: assertion.id, goodUntil: end, at: now)
+        let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
+        guard isFresh else { throw .invalidClient }
+        return client
     }
 }
 

@@ -79,10 +79,12 @@ extension TokenService {
             assertion.subject == record.session.userID.description,
             (try? assertion.verify(with: key.key)) != nil
         else { throw .refused(.invalidAssertion) }
-        let end = Instant(secondsSinceEpoch: assertion.expiry) + .seconds(1)
-        guard context.deviceAssertions.present(assertion.id, of: id.description, until: end, at: now) == .fresh else {
-            throw .refused(.invalidAssertion)
-        }
+        // Used up whatever comes of it: the device signs the next one by itself.
+        let token = OneTimeToken(
+            .deviceAssertion, of: id.description, id: assertion.id,
+            goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)
+        let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
+        guard isFresh else { throw .refused(.invalidAssertion) }
         return id
     }
 }

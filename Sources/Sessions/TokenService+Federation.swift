@@ -16,77 +16,60 @@ extension TokenService {
         }
     }
 
-    /// Logs in whom an identity provider has authenticated. The first login makes the user. The token is used up when the
-    /// session has begun.
+    /// Logs in whom an identity provider has authenticated. The first login makes the user. A login that is refused, or comes to
+    /// nothing, makes none, and leaves the token good for another try.
     public func login(
         _ request: LoginRequest, as identity: ExternalIdentity, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
-        do throws(ServiceError) {
-            return try await context.identityTokens.once(identity, at: now) { () async throws(ServiceError) in
-                let userID = try await user(for: identity, from: origin, at: now)
-                return try await start(
-                    request, userID: userID, verified: nil, authenticationMethods: identity.authenticationMethods,
-                    from: origin)
+        let login = login(by: identity, at: now)
+        let start = try starting(request, authenticationMethods: identity.authenticationMethods, from: origin, at: now)
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
+                opening -> Result<TokenIssue, ServiceError> in
+                if opening.isReplay { return .failure(.identityRefused(.replayed)) }
+                let outcome = start(&opening)
+                if opening.session != nil { opening.tellArrival(by: login, from: origin) }
+                return outcome
             }
-        } catch {
-            if case .identityRefused(let reason) = error {
-                try await recordFailedLogin(of: nil, "id_token_\(reason.rawValue)", from: origin)
-            }
-            throw error
         }
+        guard let outcome else {
+            throw .conflict(code: "username_taken", detail: "no username is left for a new user")
+        }
+        if case .failure(.identityRefused(let reason)) = outcome {
+            try await recordFailedLogin(of: nil, "id_token_\(reason.rawValue)", from: origin)
+        }
+        return try await grant(try outcome.get(), at: now)
     }
 
-    /// Whose the identity is; somebody's new, if nobody has it.
-    private func user(
-        for identity: ExternalIdentity, from origin: Origin, at now: Instant
-    ) async throws(ServiceError) -> Identifier<User> {
-        if let known = try await inStore({ () async throws(StoreError) in try await store.identity(identity.key) }) {
-            return known.userID
-        }
-        if let linked = try await linkByEmail(identity, from: origin, at: now) { return linked }
+    /// What the store needs to know of `identity`, with who would come into being.
+    private func login(by identity: ExternalIdentity, at now: Instant) -> IdentityLogin {
+        let id = Identifier<User>(random: context.random)
         // The provider's name for the user, then one that nobody else can be meant by, then a random one.
         let names = [identity.username, identity.key.ownUsername, identity.key.randomUsername(context.random)]
-        for name in names.compactMap({ $0 }) {
-            let user = User(
-                id: Identifier(random: context.random), username: Text.normalized(name), profile: identity.profile,
-                createdAt: now)
-            switch try await insert(identity.key, of: user.id, newUser: user, from: origin, at: now) {
-            case .inserted: return user.id
-            case .taken(let userID): return userID
-            case .usernameTaken, .notFirst, .unknownUser: continue
-            }
-        }
-        throw .conflict(code: "username_taken", detail: "no username is left for a new user")
+        return IdentityLogin(
+            identity.key,
+            // Not by provider: two entries of one issuer take the same token, and a token of another issuer says so.
+            token: OneTimeToken(.identityToken, of: "", id: identity.tokenID, goodUntil: identity.goodUntil, at: now),
+            // The user whose username is the e-mail address that the provider has proven, if the configuration trusts it so
+            // far. The address in the profile counts for nothing, because users write it themselves.
+            linkingUsername: identity.linkingEmail.flatMap {
+                Text.isValid($0, lengthMax: User.usernameLengthMax) ? $0 : nil
+            },
+            newUsers: names.compactMap { $0 }.map { name in
+                User(id: id, username: Text.normalized(name), profile: identity.profile, createdAt: now)
+            }, at: now)
     }
+}
 
-    /// The user whose username is the e-mail address that the provider has proven, if the configuration trusts it so far.
-    ///
-    /// Only a user without any identity: one whom an admin or an import has made, so that nobody can lie in wait under somebody
-    /// else's address. The address in the profile counts for nothing, because users write it themselves.
-    private func linkByEmail(
-        _ identity: ExternalIdentity, from origin: Origin, at now: Instant
-    ) async throws(ServiceError) -> Identifier<User>? {
-        guard let email = identity.linkingEmail, Text.isValid(email, lengthMax: User.usernameLengthMax),
-            let user = try await inStore({ () async throws(StoreError) in try await store.user(.username(email)) })
-        else { return nil }
-        switch try await insert(identity.key, of: user.id, mustBeFirst: true, from: origin, at: now) {
-        case .inserted: return user.id
-        case .taken(let userID): return userID
-        case .usernameTaken, .notFirst, .unknownUser: return nil
-        }
-    }
-
-    private func insert(
-        _ key: Identity.Key, of userID: Identifier<User>, newUser: User? = nil, mustBeFirst: Bool = false,
-        from origin: Origin, at now: Instant
-    ) async throws(ServiceError) -> IdentityInsertion.Outcome {
-        var events: [AuditEvent] = []
-        if newUser != nil { events.append(AuditEvent(.userCreated, at: now, by: origin, userID: userID)) }
-        events.append(AuditEvent(.identityLinked, at: now, by: origin, userID: userID, reason: key.provider))
-        let insertion = IdentityInsertion(
-            Identity(key, userID: userID, linkedAt: now), newUser: newUser, mustBeFirst: mustBeFirst, events: events)
-        return try await inStore { () async throws(StoreError) in try await store.insertIdentity(insertion) }
+extension SessionOpening {
+    /// Tells the audit trail first how the user came to be who logs in.
+    fileprivate mutating func tellArrival(by login: IdentityLogin, from origin: Origin) {
+        if arrival == .known { return }
+        let linked = AuditEvent(
+            .identityLinked, at: login.at, by: origin, userID: user.id, reason: login.key.provider)
+        let created = AuditEvent(.userCreated, at: login.at, by: origin, userID: user.id)
+        events.insert(contentsOf: arrival == .new ? [created, linked] : [linked], at: 0)
     }
 }
 

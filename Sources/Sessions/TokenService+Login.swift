@@ -94,22 +94,32 @@ extension TokenService {
         _ request: LoginRequest, userID: Identifier<User>, verified passwordHash: String?,
         authenticationMethods: [String], from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
-        // Whoever was told meanwhile to try again must not lose the session of the next try to this one.
-        if Task.isCancelled { throw .overloaded }
         let now = context.clock.now
-        let id = Identifier<Session>(random: context.random)
-        let demand = context.demand(for: request.resources)
+        let start = try starting(request, authenticationMethods: authenticationMethods, from: origin, at: now)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenIssue, ServiceError> in
                 // The password may have changed while it was being verified.
                 if let passwordHash, opening.user.passwordHash != passwordHash { return .failure(.invalidCredentials) }
-                return opening.start(
-                    request, for: demand, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
+                return start(&opening)
             }
         }
         guard let outcome else { throw .invalidCredentials }
         return try await grant(try outcome.get(), at: now)
+    }
+
+    /// What starts a session, inside a transaction, for whoever has been authenticated.
+    func starting(
+        _ request: LoginRequest, authenticationMethods: [String], from origin: Origin, at now: Instant
+    ) throws(ServiceError) -> @Sendable (inout SessionOpening) -> Result<TokenIssue, ServiceError> {
+        // Whoever was told meanwhile to try again must not lose the session of the next try to this one.
+        if Task.isCancelled { throw .overloaded }
+        let id = Identifier<Session>(random: context.random)
+        let demand = context.demand(for: request.resources)
+        return { opening in
+            opening.start(
+                request, for: demand, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
+        }
     }
 }
 

@@ -43,17 +43,20 @@ extension TokenService {
         guard let text = evidence.assertion, let key = session.presence.key.flatMap(DeviceKey.init(text:)) else {
             return nil
         }
-        return isGood(text, of: key, in: session, at: now) ? .key : nil
+        return try await isGood(text, of: key, in: session, at: now) ? .key : nil
     }
 
     /// Whether `key` has signed the assertion for this session, to us, just now, and not twice.
-    func isGood(_ text: String, of key: DeviceKey, in session: Session, at now: Instant) -> Bool {
+    func isGood(
+        _ text: String, of key: DeviceKey, in session: Session, at now: Instant
+    ) async throws(ServiceError) -> Bool {
         guard let assertion = try? KeyAssertion(text), assertion.issuer == session.id.description,
             assertion.subject == session.userID.description, assertion.audience.contains(context.issuer),
             assertion.isTimely(at: now, lead: Self.deviceLead), (try? assertion.verify(with: key.key)) != nil
         else { return false }
-        let end = Instant(secondsSinceEpoch: assertion.expiry) + .seconds(1)
-        return context.presenceAssertions.present(assertion.id, of: session.id.description, until: end, at: now)
-            == .fresh
+        let token = OneTimeToken(
+            .presenceAssertion, of: session.id.description, id: assertion.id,
+            goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)
+        return try await inStore { () async throws(StoreError) in try await store.use(token) }
     }
 }

@@ -31,17 +31,9 @@ public struct ServiceContext: Sendable {
     public let guessPolicy: GuessPolicy
     /// Wrong passwords, as far as this node has seen them.
     let guesses: GuessCounter
-    /// The assertions that clients have used up.
-    let clientAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
 
     /// Whether there are foreign tokens.
     let foreignTokens = ForeignTokenPresence()
-    /// Assertions of device keys that were used, for as long as they are good.
-    let deviceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
-    /// ID tokens that were used, for as long as they are good.
-    let identityTokens = IdentityTokenUses()
-    /// Assertions of presence keys that were used.
-    let presenceAssertions = ReplayCache(longest: TokenService.assertionLifetimeMax)
     /// Takes proofs of possession.
     public let proofs: ProofJudge
 

@@ -26,6 +26,19 @@ final class ManyStores: Store {
         try await next.openSession(userID: userID, clientID: clientID, deviceID: deviceID, decide)
     }
 
+    func openSession<Outcome: Sendable>(
+        by login: IdentityLogin, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await next.openSession(by: login, clientID: clientID, deviceID: deviceID, decide)
+    }
+
+    func use(_ token: OneTimeToken) async throws(StoreError) -> Bool { try await next.use(token) }
+
+    func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await next.sweepUsedTokens(before: instant, limit: limit)
+    }
+
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? { try await next.session(id) }
 
     func sessions(

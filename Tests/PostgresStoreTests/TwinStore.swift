@@ -37,6 +37,25 @@ struct TwinStore: Store {
         }
     }
 
+    func openSession<Outcome: Sendable>(
+        by login: IdentityLogin, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await both { (store) async throws(StoreError) in
+            try await store.openSession(by: login, clientID: clientID, deviceID: deviceID, decide)
+        }
+    }
+
+    func use(_ token: OneTimeToken) async throws(StoreError) -> Bool {
+        try await both { (store) async throws(StoreError) in try await store.use(token) }
+    }
+
+    func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await both { (store) async throws(StoreError) in
+            try await store.sweepUsedTokens(before: instant, limit: limit)
+        }
+    }
+
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
         try await both { (store) async throws(StoreError) in try await store.session(id) }
     }

@@ -6,6 +6,7 @@ enum Downgrade {
         DROP TABLE revocations;
         DROP TABLE webhook;
         DROP TABLE webhooks;
+        DROP TABLE used_tokens;
         ALTER TABLE settings DROP COLUMN earlier_tokens_end_at;
         ALTER TABLE clients DROP COLUMN dpop;
         ALTER TABLE sessions DROP COLUMN device_key;

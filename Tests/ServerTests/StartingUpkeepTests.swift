@@ -145,3 +145,26 @@ struct ForeignTokenUpkeepTests {
         await store.close()
     }
 }
+
+@Suite("Upkeep of tokens that are taken once")
+struct UsedTokenUpkeepTests {
+    @Test("a used token is forgotten when every node's clock says that it is too old, in steps")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let (store, now) = (application.context.store, clock.wall.now)
+        func token(_ number: Int, at now: Instant) -> OneTimeToken {
+            OneTimeToken(.clientAssertion, of: "a", id: "\(number)", goodUntil: now + .seconds(60), at: now)
+        }
+        let count = Configuration.CleanUp().stepSize + 10
+        for number in 0..<count { #expect(try await store.use(token(number, at: now))) }
+        let upkeep = Upkeep(context: application.context, logger: .silent)
+        clock.advance(.seconds(59) + Upkeep.period)
+        #expect(await upkeep.sweepUsedTokens(pause: .zero) == 0)
+        #expect(try await store.use(token(count, at: clock.wall.now)))
+        clock.advance(.seconds(1))
+        #expect(await upkeep.sweepUsedTokens(pause: .zero) == count)
+        #expect(try await !store.use(token(count, at: clock.wall.now)))
+        await application.close()
+    }
+}

@@ -14,11 +14,9 @@ extension Fixture {
 
 extension Store {
     fileprivate func insert(
-        _ identity: Identity, newUser: User? = nil, mustBeFirst: Bool = false
+        _ identity: Identity
     ) async throws -> IdentityInsertion.Outcome {
-        try await insertIdentity(
-            IdentityInsertion(
-                identity, newUser: newUser, mustBeFirst: mustBeFirst, events: Fixture.linked(identity.userID)))
+        try await insertIdentity(IdentityInsertion(identity, events: Fixture.linked(identity.userID)))
     }
 
     fileprivate func eventCount(of user: Identifier<User>) async throws -> Int {
@@ -42,35 +40,19 @@ let identityRules: [StoreRule] = [
         #expect(try await store.identities(after: all[2].key, limit: 3) == [all[3]])
         #expect(try await store.identity(try Fixture.identity("A", of: ben.id).key) == nil)
     },
-    StoreRule("an identity and its new user come together, with the events") { store in
-        let user = Fixture.user("new")
-        let identity = try Fixture.identity("1", of: user.id)
-        #expect(try await store.insert(identity, newUser: user) == .inserted)
-        #expect(try await store.user(.id(user.id)) == user)
-        #expect(try await store.eventCount(of: user.id) == 1)
-    },
     StoreRule("an identity that somebody has is left to them, and nothing is written") { store in
         let anna = try await store.given(Fixture.user())
-        let user = Fixture.user("new")
+        let ben = try await store.given(Fixture.user("ben"))
         #expect(try await store.insert(try Fixture.identity("1", of: anna.id)) == .inserted)
-        #expect(try await store.insert(try Fixture.identity("1", of: user.id), newUser: user) == .taken(by: anna.id))
-        #expect(try await store.user(.id(user.id)) == nil)
-        #expect(try await store.eventCount(of: user.id) == 0)
+        #expect(try await store.insert(try Fixture.identity("1", of: ben.id)) == .taken(by: anna.id))
+        #expect(try await store.identities(of: ben.id).isEmpty)
+        #expect(try await store.eventCount(of: ben.id) == 0)
     },
-    StoreRule("an identity whose new user's name is taken is not written") { store in
-        let anna = try await store.given(Fixture.user())
-        let user = Fixture.user(anna.username)
-        let identity = try Fixture.identity("1", of: user.id)
-        #expect(try await store.insert(identity, newUser: user) == .usernameTaken)
-        #expect(try await store.identity(identity.key) == nil)
-        #expect(try await store.eventCount(of: user.id) == 0)
-    },
-    StoreRule("an identity of nobody is not written; one that has to be the first, after another, neither") { store in
+    StoreRule("an identity of nobody is not written; a user can have several") { store in
         let nobody = Fixture.userID()
         #expect(try await store.insert(try Fixture.identity("1", of: nobody)) == .unknownUser)
         let anna = try await store.given(Fixture.user())
-        #expect(try await store.insert(try Fixture.identity("1", of: anna.id), mustBeFirst: true) == .inserted)
-        #expect(try await store.insert(try Fixture.identity("2", of: anna.id), mustBeFirst: true) == .notFirst)
+        #expect(try await store.insert(try Fixture.identity("1", of: anna.id)) == .inserted)
         #expect(try await store.insert(try Fixture.identity("2", of: anna.id)) == .inserted)
         #expect(try await store.eventCount(of: anna.id) == 2)
     },
@@ -102,20 +84,6 @@ let identityRules: [StoreRule] = [
         ])
         #expect(outcomes == [.kept, .unknownUser, .written])
         #expect(try await store.identities(of: anna.id) == [known, other])
-    },
-    StoreRule("fifty first logins of one identity at once make one user") { store in
-        let outcomes = try await withThrowingTaskGroup(of: IdentityInsertion.Outcome.self) { group in
-            for number in 0..<50 {
-                let user = Fixture.user("user-\(number)")
-                let identity = try Fixture.identity("1", of: user.id)
-                group.addTask { try await store.insert(identity, newUser: user) }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(outcomes.count { $0 == .inserted } == 1)
-        let users = try await store.users(matching: nil, after: nil, limit: 99).items
-        #expect(users.count == 1)
-        #expect(outcomes.count { $0 == .taken(by: users[0].id) } == 49)
     },
     StoreRule("a user's claims come back as they were, and go") { store in
         var user = Fixture.user()

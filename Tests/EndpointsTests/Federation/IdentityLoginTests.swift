@@ -109,6 +109,55 @@ import Testing
         }
     }
 
+    /// A login that is refused leaves nothing but its trace in the audit trail: no user, no identity, no link, and the token is
+    /// good for the next try.
+    @Test(arguments: [
+        (#""client_id":"none""#, "invalid_client"), (#""client_id":"app","scope":"more""#, "invalid_scope"),
+        (#""client_id":"mute""#, "unauthorized_client"), (#""client_id":"strict""#, "invalid_dpop_proof"),
+        (#""client_id":"mobile","device_key":{jwk}"#, "invalid_request"),
+        (#""client_id":"app","presence_key":{jwk}"#, "invalid_request"),
+    ])
+    func aRefusedLogin_leavesNoUser(_ members: String, _ code: String) async throws {
+        try await ProviderStage.with({ $0.linksByProvenEmail = true }) { world in
+            let stage = world.stage
+            for (id, more) in [
+                ("app", #""grant_types":["refresh_token","\#(DeviceKeyTests.grant)"]"#),
+                ("mute", #""grant_types":["\#(DeviceKeyTests.grant)"]"#), ("strict", #""dpop":"required""#),
+            ] {
+                _ = try await stage.makeClient(
+                    #"{"client_id":"\#(id)","token_endpoint_auth_method":"none",\#(more)}"#)
+            }
+            let made = await stage.admin(.post, "/admin/v1/users", #"{"username":"eve@example.org"}"#)
+            let eve = try #require(made.string("user_id"))
+            for claims in ["{}", #"{"sub":"u2","email":"eve@example.org","email_verified":true}"#] {
+                let token = try world.provider.token(claims)
+                let before = await stage.admin(.get, "/admin/v1/users").text
+                let refused = await stage.call(
+                    .post, "/v1/login",
+                    #"{"provider":"acme","id_token":"\#(token)","device":{"id":"d"},"#
+                        + members.replacing("{jwk}", with: ProvingDevice().jwk) + "}")
+                #expect(refused.string("code") == code, "\(refused.text)")
+                #expect(await stage.admin(.get, "/admin/v1/users").text == before)
+                #expect(await stage.admin(.get, "/admin/v1/users/\(eve)/identities").items.isEmpty)
+                let login = #"{"provider":"acme","id_token":"\#(token)","client_id":"app","device":{"id":"d"}}"#
+                #expect(await stage.call(.post, "/v1/login", login).status == 200)
+            }
+            #expect(await stage.admin(.get, "/admin/v1/users/\(eve)/identities").items.count == 1)
+        }
+    }
+
+    /// The same for the APIs that an exchange asks for (RFC 8707).
+    @Test func anExchangeForWhatTheClientCannotHave_leavesNoUser() async throws {
+        try await Self.with { world in
+            let token = try world.provider.token()
+            let form =
+                "grant_type=\(Self.exchange)&client_id=app&subject_token=\(token)&subject_token_type=\(Self.idToken)"
+            #expect(await world.stage.form("/oauth/token", form + "&resource=x:y").string("error") == "invalid_target")
+            #expect(await world.stage.admin(.get, "/admin/v1/users").items.count == 1)
+            #expect(await world.stage.form("/oauth/token", form).status == 200)
+        }
+    }
+
     /// Two entries for one issuer, as apps on two platforms may need.
     @Test func oneToken_isUsedOnce_howeverManyEntriesTakeIt() async throws {
         try await ProviderStage.with(twice: true) { world in

@@ -1,0 +1,69 @@
+/// A login, inside a transaction: set `session` to start it. The living session on the same device is ended as replaced.
+public struct SessionOpening: Sendable {
+    /// How the user came to be who logs in.
+    public enum Arrival: Hashable, Sendable {
+        /// They were before.
+        case known
+        /// They were, and get the identity of the login with the session.
+        case linked
+        /// They come into being, with the identity of the login, with the session.
+        case new
+    }
+
+    /// The user.
+    public let user: User
+    /// Whether the user was there before; what was not is written only if the session is set.
+    public let arrival: Arrival
+    /// Whether the one-time token of the login was used before, by whatever node. If not, it is used up when the session is set.
+    public let isReplay: Bool
+    /// Nil when there is no such client.
+    public let client: Client?
+    /// The settings of this moment.
+    public let settings: Settings
+    /// The session on the same (user, client, device) without a recorded end, if there is one.
+    public let previous: Session?
+    /// The new session; left nil when the login is refused.
+    public var session: Session?
+    /// What the audit trail gets, in the same transaction.
+    public var events: [AuditEvent] = []
+
+    /// A login of `user`.
+    public init(
+        user: User, arrival: Arrival = .known, isReplay: Bool = false, client: Client?, settings: Settings,
+        previous: Session?
+    ) {
+        self.user = user
+        self.arrival = arrival
+        self.isReplay = isReplay
+        self.client = client
+        self.settings = settings
+        self.previous = previous
+    }
+}
+
+/// A login by the identity that a provider has authenticated, as the store is told of it.
+public struct IdentityLogin: Sendable {
+    /// The identity.
+    public let key: Identity.Key
+    /// The ID token.
+    public let token: OneTimeToken
+    /// The username of the user who is linked if nobody has the identity. Only a user without any identity: one whom an admin or an
+    /// import has made, so that nobody can lie in wait under somebody else's name.
+    public let linkingUsername: String?
+    /// Who comes into being if nobody has the identity and nobody is linked: one user under several names, of which the first is
+    /// taken that nobody has.
+    public let newUsers: [User]
+    /// When.
+    public let at: Instant
+
+    /// A login.
+    public init(
+        _ key: Identity.Key, token: OneTimeToken, linkingUsername: String? = nil, newUsers: [User], at: Instant
+    ) {
+        self.key = key
+        self.token = token
+        self.linkingUsername = linkingUsername
+        self.newUsers = newUsers
+        self.at = at
+    }
+}
