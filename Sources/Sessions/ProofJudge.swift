@@ -59,7 +59,7 @@ public enum ProofProblem: String, Error, Hashable, Sendable, CaseIterable {
     case otherAccessToken = "other_access_token"
     /// It was made too long ago, or has expired.
     case tooOld = "too_old"
-    /// It was made in a future that no honest clock shows.
+    /// It was made in a future that no honest clock shows, or ahead of the time while too many others were.
     case tooEarly = "too_early"
     /// It was presented before.
     case repeated
@@ -76,7 +76,8 @@ public struct ProofJudge: Sendable {
     init(_ policy: ProofPolicy, rootKeys: RootKeys) {
         self.policy = policy
         nonces = ProofNonces(rootKeys: rootKeys)
-        replays = ReplayCache(capacity: policy.memory, longest: policy.age + policy.lead)
+        replays = ReplayCache(
+            capacity: policy.memory, longest: policy.age + policy.lead + .seconds(1), lead: policy.lead)
     }
 
     /// The nonce that proofs are to hold from `now` on; nil when they need none.
@@ -102,6 +103,7 @@ public struct ProofJudge: Sendable {
         case .fresh: return proof.keyThumbprint
         case .repeated: throw .repeated
         case .forgotten: throw .tooOld
+        case .crowdedOut: throw .tooEarly
         }
     }
 

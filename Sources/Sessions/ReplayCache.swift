@@ -2,13 +2,16 @@ internal import Cryptography
 internal import Locks
 
 /// Remembers what was presented, for as long as it could be presented again, in a bounded memory: proofs of possession
-/// (RFC 9449 section 11.1), and assertions and ID tokens by their `jti` (RFC 7523 section 3, point 7).
+/// (RFC 9449 section 11.1).
 ///
 /// Let only what was checked otherwise get here, so that a stranger fills nothing.
 ///
 /// Entries lie in buckets by the time at which they stop to matter, so that what is over goes as a whole. When the memory is
 /// full, the bucket that would go next goes early, and what would have lain in it is refused from then on: under a flood the
 /// time for which something can be presented grows shorter, and nothing passes twice.
+///
+/// What is dated ahead lies in the last buckets, and a flood of it would push out what is made now. So it gets a quarter of the
+/// memory at most: the quarter that lies ahead and the one that lay ahead until now leave half of it for the present.
 public final class ReplayCache: Sendable {
     /// What presenting something came to.
     public enum Finding: Hashable, Sendable {
@@ -18,6 +21,8 @@ public final class ReplayCache: Sendable {
         case repeated
         /// Nobody can tell any more: it is treated as too old.
         case forgotten
+        /// It is dated ahead, as too much else is: it can be presented when its time has come.
+        case crowdedOut
     }
 
     private struct State {
@@ -26,6 +31,11 @@ public final class ReplayCache: Sendable {
         var count = 0
         /// The first bucket that is remembered.
         var first = Int64.min
+
+        /// How much lies in the buckets after that one.
+        func count(after last: Int64) -> Int {
+            buckets.reduce(0) { $1.key > last ? $0 + $1.value.count : $0 }
+        }
     }
 
     /// More buckets than lie ahead of the present.
@@ -33,13 +43,16 @@ public final class ReplayCache: Sendable {
 
     private let capacity: Int
     private let bucketSeconds: Int64
+    /// How long after it was presented the latest bucket ends of what is not dated ahead.
+    private let present: Duration
     private let state = Locked(State())
 
     /// Remembers up to `capacity` entries (48 bytes each, or a little more) of what can be presented for no longer than
-    /// `longest`. A sixteenth of that time is what a flood can cost at once.
-    public init(capacity: Int = 100_000, longest: Duration) {
+    /// `longest`, and the last `lead` of that only if it is dated ahead. A sixteenth of the time is what a flood can cost at once.
+    public init(capacity: Int = 100_000, longest: Duration, lead: Duration = .zero) {
         self.capacity = capacity
         bucketSeconds = max(1, longest.wholeSeconds / 16)
+        present = longest - lead
     }
 
     /// How many are remembered.
@@ -55,6 +68,8 @@ public final class ReplayCache: Sendable {
             discard(&state, before: number(now))
             if bucket < state.first { return .forgotten }
             if state.buckets[bucket]?.contains(entry) == true { return .repeated }
+            let last = number(now + present)
+            if bucket > last, state.count(after: last) >= capacity / 4 { return .crowdedOut }
             while state.count >= capacity, let oldest = state.buckets.keys.min() {
                 discard(&state, before: oldest + 1)
                 if bucket < state.first { return .forgotten }
@@ -62,14 +77,6 @@ public final class ReplayCache: Sendable {
             state.buckets[bucket, default: []].insert(entry)
             state.count += 1
             return .fresh
-        }
-    }
-
-    /// Takes back that it was presented: nothing came of it.
-    func withdraw(_ id: String, of owner: String, until end: Instant) {
-        let entry = Self.entry(id, of: owner)
-        state.withLock { state in
-            if state.buckets[number(end)]?.remove(entry) != nil { state.count -= 1 }
         }
     }
 

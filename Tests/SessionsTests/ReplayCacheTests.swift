@@ -50,17 +50,37 @@ import Testing
         #expect(cache.present("2", of: "key", until: at(61), at: at(0)) == .repeated)
     }
 
-    @Test func whatIsWithdrawn_canBePresentedAgain_andTakesNoMemory() {
-        let cache = ReplayCache(capacity: 100, longest: .seconds(64))
-        #expect(cache.present("1", of: "a", until: at(61), at: at(0)) == .fresh)
-        cache.withdraw("1", of: "b", until: at(61))
-        #expect(cache.present("1", of: "a", until: at(61), at: at(0)) == .repeated)
-        for _ in 0..<2 { cache.withdraw("1", of: "a", until: at(61)) }
-        #expect(cache.count == 0)
-        #expect(cache.present("1", of: "a", until: at(61), at: at(0)) == .fresh)
-        // What a flood has pushed out is gone, and is not counted twice.
-        #expect(cache.present("2", of: "a", until: at(200), at: at(100)) == .fresh)
-        cache.withdraw("1", of: "a", until: at(61))
-        #expect(cache.count == 1)
+    /// A flood that is dated ahead, as far as it may be and in all steps up to that, beside one proof per second that is not, or
+    /// was on its way for some seconds.
+    @Test func aFloodFromTheFutureKeepsNobodyOutWhoseClockIsRight() {
+        let cache = ReplayCache(capacity: 1000, longest: .seconds(76), lead: .seconds(15))
+        var taken: [(id: String, end: Instant)] = []
+        for second in Int64(0)..<200 {
+            for ahead in Int64(1)...15 {
+                for number in 0..<4 {
+                    let (id, end) = ("flood \(second) \(ahead) \(number)", at(second + ahead + 61))
+                    if cache.present(id, of: "key", until: end, at: at(second)) == .fresh { taken.append((id, end)) }
+                }
+            }
+            for late in Int64(0)...4 {
+                let (id, end) = ("honest \(second) \(late)", at(second - late + 61))
+                #expect(cache.present(id, of: "key", until: end, at: at(second)) == .fresh, "\(id)")
+                taken.append((id, end))
+            }
+            #expect(cache.count <= 1000)
+            if second % 10 == 9 {
+                let again = taken.map { cache.present($0.id, of: "key", until: $0.end, at: at(second)) }
+                #expect(!again.contains(.fresh))
+            }
+        }
+        #expect(taken.count > 200 * 5 + 1000, "the future is not closed either")
+    }
+
+    @Test func whatIsDatedAheadIsTakenWhileItIsNotTooMuch() {
+        let cache = ReplayCache(capacity: 8, longest: .seconds(76), lead: .seconds(15))
+        for id in ["1", "2"] { #expect(cache.present(id, of: "key", until: at(76), at: at(0)) == .fresh) }
+        #expect(cache.present("3", of: "key", until: at(76), at: at(0)) == .crowdedOut)
+        #expect(cache.present("1", of: "key", until: at(76), at: at(0)) == .repeated)
+        #expect(cache.present("3", of: "key", until: at(76), at: at(15)) == .fresh, "its time has come")
     }
 }
