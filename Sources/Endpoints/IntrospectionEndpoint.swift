@@ -22,6 +22,9 @@ extension Endpoints {
         {
             introspection = .inactive
         }
+        // RFC 9701 section 5: nor is a token active that is not for the API that asks. Which API a client is, it has to say: the
+        // resources of a client are those that it calls.
+        if let audience = form["audience"], !introspection.isFor(audience) { introspection = .inactive }
         var response = try Response.json(answer(to: introspection))
         if case .rollingToken(let token) = introspection, let claims = token.user.claims {
             // As the token has them: RFC 7662 section 2.2 leaves room for members of our own.
@@ -58,6 +61,17 @@ extension Endpoints {
             answer.exp = expiresAt.secondsSinceEpoch
         }
         return answer
+    }
+}
+
+extension Introspection {
+    /// Whether it is a token for that API.
+    fileprivate func isFor(_ audience: String) -> Bool {
+        switch self {
+        case .rollingToken(let token): token.audience.contains(audience)
+        case .clientToken(let token): token.audience.contains(audience)
+        case .refreshToken, .inactive: false
+        }
     }
 }
 

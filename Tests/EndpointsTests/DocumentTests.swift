@@ -94,6 +94,22 @@ import Testing
         }
     }
 
+    /// Which members a login needs together, and which it refuses together, is said as it is.
+    @Test func aLoginNeedsTheMembersThatItsSchemaNeeds() async throws {
+        let schema = try Self.document()["components"]["schemas"]["Login"]
+        try await ProviderStage.with { world in
+            let names = ["username", "password", "provider", "id_token", "nonce"]
+            for set in 0..<(1 << names.count) {
+                let chosen = names.enumerated().filter { set >> $0.offset & 1 == 1 }.map(\.element)
+                let body = chosen.map { #""\#($0)":"acme""# } + [#""device":{"id":"d"}"#]
+                let answer = await world.stage.call(.post, "/v1/login", "{\(body.joined(separator: ","))}")
+                // What is whole is a wrong password, or no good token.
+                let isWhole = schema.allows(members: Set(chosen + ["device"]))
+                #expect(answer.status == (isWhole ? 401 : 400), "\(chosen): \(answer.text)")
+            }
+        }
+    }
+
     @Test func queriesHaveTheParametersThatTheCallsKnow() async throws {
         try await Stage.with { stage in
             let tokens = try await stage.logIn()
@@ -183,6 +199,16 @@ extension JSONValue {
     fileprivate var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
     fileprivate var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
     fileprivate var bool: Bool? { if case .bool(let truth) = self { truth } else { nil } }
+
+    /// Whether this schema of an object allows an object with those members, as far as only that counts.
+    fileprivate func allows(members names: Set<String>) -> Bool {
+        let choices = self["oneOf"].elements
+        return self["required"].elements.compactMap(\.string).allSatisfy(names.contains)
+            && (choices.isEmpty || choices.count { $0.allows(members: names) } == 1)
+            && self["dependentRequired"].members.allSatisfy { name, needed in
+                !names.contains(name) || needed.elements.compactMap(\.string).allSatisfy(names.contains)
+            }
+    }
 
     /// What a reference in this document stands for, or the one beside null.
     fileprivate func resolved(_ value: JSONValue) -> JSONValue {

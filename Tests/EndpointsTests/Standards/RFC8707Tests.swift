@@ -1,3 +1,4 @@
+import Cryptography
 import HTTP
 import JOSE
 import SQLiteStore
@@ -224,6 +225,40 @@ import Testing
             #expect(await world.introspect(client).bool("active") == false)
             #expect(
                 await world.stage.call(.get, "/v1/verify?audience=\(Self.one)", bearer: session).status == 401)
+        }
+    }
+
+    /// RFC 7662 section 4 and RFC 9701 section 5: a token is active for the API alone that it is for. Who does not say which it
+    /// is compares `aud` itself.
+    @Test(arguments: [false, true]) func aTokenIsActiveForItsOwnAPIAlone(_ isSigned: Bool) async throws {
+        try await Self.with { world in
+            let fields: Fields = isSigned ? ["Accept": "application/token-introspection+jwt"] : Fields()
+            func isActive(_ token: String, for audience: String) async throws -> Bool {
+                let answer = await world.stage.form(
+                    "/oauth/introspect", "token=\(token)&token_type_hint=refresh_token\(audience)",
+                    basic: world.basic, fields: fields)
+                #expect(answer.status == 200, "\(answer.text)")
+                var members = answer.text
+                if isSigned {
+                    let payload = try #require(answer.text.split(separator: ".").dropFirst().first)
+                    members = String(decoding: try #require(Base64URL.decode(payload)), as: UTF8.self)
+                }
+                let isActive = members.contains(#""active":true"#)
+                // And nothing else is told.
+                #expect(isActive || members.contains(#"{"active":false}"#), "\(members)")
+                return isActive
+            }
+            let session = try await world.issue(Self.refresh + "&resource=\(Self.one)")
+            let client = try await world.issue(Self.own + "&resource=\(Self.one)&resource=\(Self.two)")
+            for (token, good) in [
+                (session, [Self.one]), (client, [Self.one, Self.two]), (world.tokens.access, [Stage.audience]),
+                (world.tokens.refresh, []),
+            ] {
+                for audience in [Self.one, Self.two, Stage.audience, "https://three.example", "\(Self.one)/"] {
+                    #expect(try await isActive(token, for: "&audience=\(audience)") == good.contains(audience))
+                }
+                #expect(try await isActive(token, for: ""))
+            }
         }
     }
 
