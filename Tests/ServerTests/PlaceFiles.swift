@@ -1,24 +1,17 @@
 import FoundationEssentials
 import Glibc
-import TLSStage
 
 /// Files of places, made by a writer of the format that is not the server's library.
 enum PlaceFiles {
     struct NotWritten: Error { let output: String }
-
-    private static let here = URL(filePath: #filePath).deletingLastPathComponent()
 
     /// Writes one of a kind, with addresses of one version or of both, made at a time in seconds since 1970.
     static func write(
         _ path: String, version: Int = 6, kind: String = "GeoLite2-City", madeAt: Int64 = 1_750_000_000,
         city: String = "Munich"
     ) async throws {
-        var root = here
-        for _ in 0..<2 { root.deleteLastPathComponent() }
-        let result = try await Tool.run([
-            root.path + "/.build/peers/bin/python", "-B", here.path + "/Places/places.py", path, "\(version)", kind,
-            "\(madeAt)", city,
-        ])
+        let result = try await PeerScript.run(
+            "Places/places.py", [path, "\(version)", kind, "\(madeAt)", city])
         guard result.status == 0 else { throw NotWritten(output: result.text) }
     }
 

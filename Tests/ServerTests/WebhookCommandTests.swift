@@ -1,5 +1,4 @@
 import HostileServer
-import Locks
 import Testing
 
 @testable import Server
@@ -49,6 +48,14 @@ struct WebhookCommandTests {
             secrets: try #require(Webhook.secrets(Self.secrets)))
         #expect(field("webhook-signature") == signature && signature.split(separator: " ").count == 2)
         #expect(!folder.exists("sojourn.sqlite"))
+        // What receivers verify it with, who know the old secret, the new one, or neither.
+        let values = ["id", "timestamp", "signature"].map { field("webhook-" + $0) }
+        let known = Self.secrets.split(separator: " ").map(String.init)
+        for secret in known + ["whsec_" + String(repeating: "B", count: 32)] {
+            let result = try await PeerScript.run(
+                "Clients/standard_webhooks.py", [secret] + values, input: String(parts[1]))
+            #expect((result.status == 0 && result.text == "webhook_test\n") == known.contains(secret), "\(result.text)")
+        }
         receiver.stop()
     }
 
