@@ -4,6 +4,7 @@ import Glibc
 import HTTPClient
 import HostileServer
 import Locks
+import Migrations
 import PostgresStage
 import Sessions
 import Telemetry
@@ -215,9 +216,9 @@ struct WebhookTests {
 
     @Test("the one webhook of before goes on as `default`, from where it was, on both kinds of databases")
     func migrated() async throws {
-        let undo = """
-            DROP TABLE webhooks; DELETE FROM schema_migrations WHERE version = 13;
-            INSERT INTO webhook VALUES (1, 42, 1700000000, 'a node', 1700000030, 1700000007)
+        let migration = try #require(Migration.all.first { $0.name == "add_webhooks" })
+        let before = """
+            DROP TABLE webhooks; INSERT INTO webhook VALUES (1, 42, 1700000000, 'a node', 1700000030, 1700000007);
             """
         var expected = WebhookProgress(since: Instant(secondsSinceEpoch: 1_700_000_000))
         expected.cursor = 42
@@ -231,9 +232,9 @@ struct WebhookTests {
             configuration.keys.rootKeyFile = folder.file(configuration.database.isFile ? "key-1" : "key-2")
             await (try Application.open(configuration, clock.surroundings())).close()
             if configuration.database.isFile {
-                #expect(folder.execute(undo))
+                #expect(folder.execute(before + migration.sqlite))
             } else {
-                try PostgresServer.shared.run(undo, schema: schema)
+                try PostgresServer.shared.run(before + migration.postgres, schema: schema)
             }
             let application = try await Application.open(configuration, clock.surroundings())
             #expect(try await application.context.store.webhooks() == ["default": expected])
