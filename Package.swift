@@ -57,6 +57,8 @@ let package = Package(
                 .embedInCode("012_add_session_resources.postgres.sql"),
                 .embedInCode("013_add_webhooks.sqlite.sql"), .embedInCode("013_add_webhooks.postgres.sql"),
                 .embedInCode("014_add_used_tokens.sqlite.sql"), .embedInCode("014_add_used_tokens.postgres.sql"),
+                .embedInCode("015_add_provider_checks.sqlite.sql"),
+                .embedInCode("015_add_provider_checks.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -152,5 +152,9 @@ public struct Migration: Sendable {
             version: 14, name: "add_used_tokens", effect: .addsTables(["used_tokens"]),
             sqlite: String(decoding: PackageResources._14_add_used_tokens_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._14_add_used_tokens_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 15, name: "add_provider_checks", effect: .addsColumns(to: ["sessions"]),
+            sqlite: String(decoding: PackageResources._15_add_provider_checks_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._15_add_provider_checks_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -22,7 +22,13 @@ extension Endpoints {
 
     /// `GET /admin/v1/sessions/{session_id}`: the session, or why it ended.
     func showSession(_ call: Call) async throws -> Response {
-        try .json(answer(try await administration.session(try call.sessionID())))
+        let record = try await administration.session(try call.sessionID())
+        var answer = answer(record)
+        if record.session.confirmation != nil {
+            let check = try await administration.providerCheck(of: record.session.id)
+            answer.providerFailingSince = check?.failingSince?.secondsSinceEpoch
+        }
+        return try .json(answer)
     }
 
     /// `DELETE /admin/v1/sessions/{session_id}`: ends it, again and again if need be.
@@ -102,6 +108,10 @@ struct SessionAnswer: Encodable {
     let sessionExpiresAt: Int64
     let endedAt: Int64?
     let endedReason: String?
+    let provider: String?
+    let providerConfirmedAt: Int64?
+    /// Only where one session is asked for.
+    var providerFailingSince: Int64?
 
     /// The session as it stands at `now`, by today's settings.
     init(_ record: SessionRecord, policy: RefreshPolicy, now: Instant) {
@@ -122,6 +132,8 @@ struct SessionAnswer: Encodable {
         sessionExpiresAt = lifetimes.finalEnd(of: session).secondsSinceEpoch
         endedAt = ending?.at.secondsSinceEpoch
         endedReason = ending?.reason.rawValue
+        provider = session.confirmation?.provider
+        providerConfirmedAt = session.confirmation?.at.secondsSinceEpoch
     }
 
     enum CodingKeys: String, CodingKey {
@@ -137,5 +149,8 @@ struct SessionAnswer: Encodable {
         case sessionExpiresAt = "session_expires_at"
         case endedAt = "ended_at"
         case endedReason = "ended_reason"
+        case provider
+        case providerConfirmedAt = "provider_confirmed_at"
+        case providerFailingSince = "provider_failing_since"
     }
 }

@@ -265,6 +265,8 @@ extension RefusalReason {
             case .maxLifetimeReached: "The session ended: it reached its longest life."
             case .refreshTokenReused: "The session ended: an old refresh token was used again."
             case .userDeleted: "The session ended: the user was deleted."
+            case .revokedByProvider: "The session ended: its identity provider does not stand by the user any more."
+            case .recheckLost: "The session ended: its identity provider cannot be asked about it any more."
             }
         case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."

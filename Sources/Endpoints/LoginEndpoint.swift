@@ -6,10 +6,10 @@ extension Endpoints {
     /// `POST /v1/login`: a public client logs a user in on a device, by a password or an identity provider's ID token.
     func logIn(_ call: Call) async throws -> Response {
         let shared = Members.loginNames
-        let all = try Members(call, known: shared + ["username", "password", "provider", "id_token", "nonce"])
+        let all = try Members(call, known: shared + Members.identityNames + ["username", "password"])
         if all.contains("provider") || all.contains("id_token") {
             return try await logInByIdentity(
-                try Members(call, known: shared + ["provider", "id_token", "nonce"]), call)
+                try Members(call, known: shared + Members.identityNames), call)
         }
         let members = try Members(call, known: shared + ["username", "password"])
         let username = try members.requiredString("username")
@@ -26,7 +26,9 @@ extension Endpoints {
         guard let provider = try members.text("provider") else { throw members.refused("provider", "is missing") }
         let token = IdentityToken(
             provider: provider, text: try members.requiredString("id_token"), nonce: try members.nonce())
-        return try await logIn(try await publicLogin(members, call), by: token, call) { TokenAnswer.response($0) }
+        var request = try await publicLogin(members, call)
+        request.providerRefreshToken = try members.providerRefreshToken()
+        return try await logIn(request, by: token, call) { TokenAnswer.response($0) }
     }
 
     /// What both kinds of logins have in common.
@@ -67,6 +69,15 @@ extension Members {
         return nonce
     }
 
+    /// The provider's refresh token, by which it can be asked again.
+    fileprivate func providerRefreshToken() throws -> String? {
+        guard let token = try string("provider_refresh_token") else { return nil }
+        guard TokenService.isProviderToken(token) else {
+            throw refused("provider_refresh_token", Endpoints.providerTokenRule)
+        }
+        return token
+    }
+
     /// What a JWK can have.
     static let jwkNames = ["kty", "crv", "x", "y", "alg", "use", "kid", "key_ops"]
 
@@ -91,6 +102,9 @@ extension Members {
             id: id, name: try device.text("name"), platform: try device.text("platform"),
             appVersion: try device.text("app_version"))
     }
+
+    /// The members of a login by an identity provider.
+    fileprivate static let identityNames = ["provider", "id_token", "nonce", "provider_refresh_token"]
 
     /// The members that every login can have.
     static let loginNames = ["client_id", "device", "authentication_mode", "scope", "device_key", "presence_key"]

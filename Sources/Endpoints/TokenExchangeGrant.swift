@@ -31,10 +31,16 @@ extension Endpoints {
             scope: try request.requestedScope(), keyThumbprint: call.provenKey)
         // Section 2.1: both say where the token is to be used.
         login.resources = request.resources + [exchange.audience].compactMap { $0 }
+        if let token = exchange.providerRefreshToken, !TokenService.isProviderToken(token) {
+            throw RequestProblem.invalid("provider_refresh_token", Self.providerTokenRule)
+        }
+        login.providerRefreshToken = exchange.providerRefreshToken
         return try await logIn(
             login, by: IdentityToken(provider: nil, text: subject, nonce: exchange.nonce), call
         ) { TokenAnswer.response($0, as: type) }
     }
+
+    static let providerTokenRule = "must have 1 to \(TokenService.providerTokenLengthMax) characters of printable ASCII"
 
     /// What is to be issued: an access token, if nothing else is asked for.
     private func requestedType(

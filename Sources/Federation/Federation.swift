@@ -6,7 +6,8 @@
 //
 // Every URL that is fetched stands in the configuration, or in a discovery document at the same origin.
 //
-// Reading order: IdentityProvider, IdentityProviders, IDToken, ProviderKeys, ProviderDocuments.
+// Reading order: IdentityProvider, IdentityProviders, IDToken, ProviderKeys, ProviderDocuments; TokenEndpoint and
+// IdentityProviders+Rechecks, which ask a provider again.
 
 public import HTTPClient
 internal import JOSE
@@ -15,13 +16,16 @@ public import Telemetry
 
 /// The identity providers of the configuration.
 public struct IdentityProviders: IdentityVerifier {
-    private struct Member: Sendable {
+    struct Member: Sendable {
         let provider: IdentityProvider
         let keys: ProviderKeys
+        /// Nil where nobody is asked again.
+        let tokenEndpoint: TokenEndpoint?
     }
 
-    private let members: [Member]
-    private let clock: WallClock
+    let members: [Member]
+    let clock: WallClock
+    let logger: Logger
     private let taken: [String: Counter]
     private let refused: [IdentityRefusal: Counter]
     private let unavailable: Counter
@@ -46,9 +50,11 @@ public struct IdentityProviders: IdentityVerifier {
                         logger.warning(
                             "the keys of an identity provider cannot be fetched",
                             ["provider": .string(provider.name), "cause": .string(problem.sentence)])
-                    }))
+                    }),
+                tokenEndpoint: provider.recheck.map { TokenEndpoint(provider, $0, clock: clock) })
         }
         self.clock = clock
+        self.logger = logger
         let tokens = metrics.counters(
             "sojourn_identity_tokens_total", help: "ID tokens that were taken, by provider.",
             labels: [MetricLabel("provider", values: names)])
@@ -77,15 +83,27 @@ public struct IdentityProviders: IdentityVerifier {
     }
 
     private func check(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity {
-        let unverified: UnverifiedJWT
-        do throws(JWTError) { unverified = try JWT.parse(token.text) } catch {
+        let unverified = try Self.parse(token.text)
+        let member = try member(token.provider, unverified)
+        return try await check(unverified, of: member) { (claims, now) throws(ServiceError) in
+            try claims.check(nonce: token.nonce, at: now)
+        }
+    }
+
+    static func parse(_ text: String) throws(ServiceError) -> UnverifiedJWT {
+        do throws(JWTError) { return try JWT.parse(text) } catch {
             throw .identityRefused(error == .unsupportedAlgorithm ? .algorithm : .malformed)
         }
-        let member = try member(token.provider, issuer: unverified.unverifiedIssuer)
+    }
+
+    /// Whom a token of that provider is about, if its claims pass `judge` and its signature is right.
+    func check(
+        _ unverified: UnverifiedJWT, of member: Member, _ judge: (IDToken, Instant) throws(ServiceError) -> Void
+    ) async throws(ServiceError) -> ExternalIdentity {
         guard member.provider.algorithms.contains(unverified.header.alg) else { throw .identityRefused(.algorithm) }
         // What is old, or somebody else's, makes nobody fetch a key.
         let unbelieved = try IDToken(unverified.unverifiedClaims, of: member.provider)
-        try unbelieved.check(nonce: token.nonce, at: clock.now)
+        try judge(unbelieved, clock.now)
         guard let key = try await member.keys.key(unverified.header.kid) else { throw .identityRefused(.unknownKey) }
         let verified: VerifiedJWT
         do throws(JWTError) { verified = try unverified.verify(using: { _ in key }, type: .jwtOrAbsent) } catch {
@@ -98,9 +116,18 @@ public struct IdentityProviders: IdentityVerifier {
         return try unbelieved.identity(payload: verified.payload)
     }
 
-    /// The provider with that name; without one the only one with that issuer.
-    private func member(_ name: String?, issuer: String?) throws(ServiceError) -> Member {
-        let found = members.filter { name == nil ? $0.provider.issuer == issuer : $0.provider.name == name }
+    /// The provider with that name. Without one, the only one with the token's issuer; of several, the only one for whose apps the
+    /// token is.
+    private func member(_ name: String?, _ token: UnverifiedJWT) throws(ServiceError) -> Member {
+        let claims = token.unverifiedClaims
+        var found = members.filter {
+            name == nil ? $0.provider.issuer == claims?["iss"]?.string : $0.provider.name == name
+        }
+        if found.count > 1 {
+            let audiences = claims.flatMap(IDToken.audiences) ?? []
+            found = found.filter { audiences.contains(where: $0.provider.isAudience) }
+            if found.isEmpty { throw .identityRefused(.audience) }
+        }
         guard found.count == 1, let member = found.first else { throw .identityRefused(.unknownProvider) }
         return member
     }

@@ -28,8 +28,14 @@ struct IDToken: Sendable {
         self.issuedAt = issuedAt
     }
 
-    /// Checks for whom the token is, and when.
+    /// Checks for whom the token is, when, and what login it is of.
     func check(nonce: String?, at now: Instant) throws(ServiceError) {
+        try check(at: now)
+        try check(nonce: nonce)
+    }
+
+    /// Checks for whom the token is, and when.
+    func check(at now: Instant) throws(ServiceError) {
         try checkAudience()
         let (now, leeway) = (now.secondsSinceEpoch, IdentityProvider.leeway)
         guard now - leeway < expiry else { throw .identityRefused(.expired) }
@@ -37,27 +43,33 @@ struct IDToken: Sendable {
         guard issuedAt <= now + leeway, (claims["nbf"]?.seconds ?? 0) <= now + leeway else {
             throw .identityRefused(.notYet)
         }
-        try check(nonce: nonce)
     }
 
     /// One of the audiences is ours, and so is the party that asked for the token, where it is named or could be another.
     private func checkAudience() throws(ServiceError) {
-        let audiences: [String]
-        switch claims["aud"] {
-        case .string(let only): audiences = [only]
-        case .array(let values):
-            audiences = values.compactMap(\.string)
-            guard audiences.count == values.count else { throw .identityRefused(.audience) }
-        default: throw .identityRefused(.audience)
-        }
+        guard let audiences = Self.audiences(claims) else { throw .identityRefused(.audience) }
         guard audiences.contains(where: isOurs) else { throw .identityRefused(.audience) }
         if audiences.count > 1 || claims["azp"] != nil {
             guard let party = claims["azp"]?.string, isOurs(party) else { throw .identityRefused(.audience) }
         }
     }
 
-    private func isOurs(_ audience: String) -> Bool {
-        provider.audiences.contains { JSONValue.string(audience).isSame(as: $0) }
+    private func isOurs(_ audience: String) -> Bool { provider.isAudience(audience) }
+
+    /// The `aud` of a token; nil if it is none.
+    static func audiences(_ claims: [String: JSONValue]) -> [String]? {
+        switch claims["aud"] {
+        case .string(let only): return [only]
+        case .array(let values):
+            let audiences = values.compactMap(\.string)
+            return audiences.count == values.count ? audiences : nil
+        default: return nil
+        }
+    }
+
+    /// The id of the app for whom the token was made: the party that asked for it, where it is named.
+    private var clientID: String {
+        claims["azp"]?.string ?? Self.audiences(claims)?.first(where: isOurs) ?? provider.audiences[0]
     }
 
     private func check(nonce: String?) throws(ServiceError) {
@@ -84,7 +96,7 @@ struct IDToken: Sendable {
             key, username: username(provenEmail: provenEmail), profile: profile,
             linkingEmail: provider.linksByProvenEmail ? provenEmail : nil, authenticationMethods: methods,
             tokenID: Hex.encode(sha256(payload)),
-            goodUntil: Instant(secondsSinceEpoch: goodUntil))
+            goodUntil: Instant(secondsSinceEpoch: goodUntil), clientID: clientID, recheck: provider.recheck?.terms)
     }
 
     /// What looks like an address of somebody is taken only if it was proven.
@@ -128,6 +140,13 @@ struct IDToken: Sendable {
         case .array(let values): values.first?.string
         default: nil
         }
+    }
+}
+
+extension IdentityProvider {
+    /// Whether that is the id of one of our apps.
+    func isAudience(_ audience: String) -> Bool {
+        audiences.contains { JSONValue.string(audience).isSame(as: $0) }
     }
 }
 

@@ -1,5 +1,6 @@
 public import Cryptography
 public import HTTPClient
+public import Sessions
 
 /// An identity provider, and how far its word is taken: one entry of the configuration.
 public struct IdentityProvider: Hashable, Sendable {
@@ -19,6 +20,41 @@ public struct IdentityProvider: Hashable, Sendable {
         case plain
         /// As the hexadecimal SHA-256 of it: what apps hand to the native SDKs of Apple and Google.
         case sha256
+    }
+
+    /// How the app proves itself to the provider when it asks (RFC 6749 section 2.3).
+    public enum ClientAuthentication: String, CaseIterable, Sendable {
+        /// By HTTP Basic.
+        case basic = "client_secret_basic"
+        /// In the form.
+        case post = "client_secret_post"
+    }
+
+    /// How the provider is asked again whether it stands by a user.
+    public struct Recheck: Hashable, Sendable {
+        /// How often, and how long its outages are bridged.
+        public var terms: RecheckTerms
+        /// Where its token endpoint is; nil: where the discovery document says.
+        public var tokenURL: OutboundURL?
+        /// The id of a confidential client there; nil: that of the app for whom the ID token was made.
+        public var clientID: String?
+        /// The file with that client's secret.
+        public var clientSecretFile: String?
+        /// That client's secret; nil: it has none. Read at the start.
+        public var clientSecret: String?
+        /// How that client proves itself.
+        public var clientAuthentication = ClientAuthentication.basic
+        /// Whether an answer without an ID token is believed, though it does not say whose the token is.
+        public var takesNoIDToken = false
+        /// How many questions a node may have open.
+        public var concurrency = 8
+        /// How many questions a node asks in a second.
+        public var rate = 20
+        /// How long an answer may take: less than the lease of the check that waits for it.
+        public var deadline = Duration.seconds(10)
+
+        /// A provider that is asked by these terms.
+        public init(terms: RecheckTerms) { self.terms = terms }
     }
 
     /// The claims that become a user's profile at the first login; nil: none does.
@@ -64,6 +100,8 @@ public struct IdentityProvider: Hashable, Sendable {
     public var authorities: String?
     /// Whether a proven e-mail address links a new identity to the user with that username.
     public var linksByProvenEmail = false
+    /// How it is asked again; nil: it is not.
+    public var recheck: Recheck?
     /// Which claims become the profile.
     public var claims = ClaimNames()
 

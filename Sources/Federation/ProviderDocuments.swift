@@ -57,20 +57,23 @@ struct ProviderDocuments {
     /// The keys, from where the configuration or the discovery document says.
     func keys() async throws(FetchProblem) -> JWKSet {
         let url: OutboundURL
-        if let configured = provider.keysURL { url = configured } else { url = try await discoveredURL() }
+        if let configured = provider.keysURL { url = configured } else { url = try await discoveredURL("jwks_uri") }
         let text = try await get(url)
         guard let keys = try? JWKSet(strictly: text) else { throw .unreadable }
         return keys
     }
 
-    private func discoveredURL() async throws(FetchProblem) -> OutboundURL {
+    /// The token endpoint, from where the discovery document says.
+    func tokenURL() async throws(FetchProblem) -> OutboundURL { try await discoveredURL("token_endpoint") }
+
+    private func discoveredURL(_ member: String) async throws(FetchProblem) -> OutboundURL {
         guard let source = provider.discoveryURL else { throw .unreadable }
         let text = try await get(source)
         guard let members = try? StrictJSON.object(text, else: .malformed) else { throw .unreadable }
         guard members["issuer"]?.string == provider.issuer else { throw .otherIssuer }
         // Plain HTTP only where the document itself came by it.
         let isPlain = source.origin.hasPrefix("http://")
-        guard let url = members["jwks_uri"]?.string.flatMap({ OutboundURL($0, plainLoopback: isPlain) }) else {
+        guard let url = members[member]?.string.flatMap({ OutboundURL($0, plainLoopback: isPlain) }) else {
             throw .unreadable
         }
         guard url.origin == source.origin else { throw .otherOrigin }

@@ -24,6 +24,8 @@ public struct TokenExchangeParameters: Sendable {
     public let actorTokenType: String?
     /// `nonce`: the one in the ID token, as the app knows it. Not of the RFC.
     public let nonce: String?
+    /// `provider_refresh_token`: by which the identity provider can be asked again. Not of the RFC.
+    public let providerRefreshToken: String?
 
     init(_ parameters: FormParameters) {
         subjectToken = parameters["subject_token"]
@@ -33,5 +35,6 @@ public struct TokenExchangeParameters: Sendable {
         actorToken = parameters["actor_token"]
         actorTokenType = parameters["actor_token_type"]
         nonce = parameters["nonce"]
+        providerRefreshToken = parameters["provider_refresh_token"]
     }
 }

@@ -57,6 +57,7 @@ extension PostgresStore {
                         met.note(ended)
                     }
                     transaction.add(SessionSQL.replace(session))
+                    if session.ending != nil { transaction.add(ProviderCheckSQL.delete(session.id)) }
                     met.note(session)
                     outcomes.append(.written)
                 }

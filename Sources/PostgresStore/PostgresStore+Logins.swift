@@ -114,6 +114,7 @@ extension PostgresStore {
                 transaction.add(SessionSQL.end(previous.id, ending))
             }
             transaction.add(SessionSQL.insert(session))
+            if let check = opening.providerCheck { transaction.add(ProviderCheckSQL.replace(check)) }
         }
         for statement in EventSQL.insert(opening.events, catalogue) { transaction.add(statement) }
     }

@@ -57,19 +57,39 @@ enum SessionSQL {
     static func end(_ id: Identifier<Session>, _ ending: Session.Ending) -> Statement {
         Statement(
             """
-            UPDATE sessions SET ended_at = $2::bigint, ended_reason = $3::text, revision = revision + 1
-            WHERE id = $1::uuid
+            WITH ended AS (
+                UPDATE sessions SET ended_at = $2::bigint, ended_reason = $3::text, revision = revision + 1
+                WHERE id = $1::uuid RETURNING id
+            )
+            DELETE FROM provider_checks p USING ended e WHERE p.session_id = e.id
             """, id, ending.at, ending.reason.rawValue)
+    }
+
+    /// Writes what a provider's answer has changed of a session that is locked.
+    static func update(
+        _ id: Identifier<Session>, _ ending: Session.Ending?, _ confirmation: ProviderConfirmation?
+    ) -> Statement {
+        Statement(
+            """
+            UPDATE sessions SET confirmed_by = $2::text, confirmed_at = $3::bigint, ended_at = $4::bigint,
+                ended_reason = $5::text, revision = revision + 1
+            WHERE id = $1::uuid
+            """, id, confirmation?.provider, confirmation?.at, ending?.at, ending?.reason.rawValue)
     }
 
     /// Ends the sessions of a user: all, or those of one client, one device; one can be spared.
     static func endAll(_ ending: UserChange.EndingSessions, of userID: Identifier<User>) -> Statement {
         Statement(
             """
-            UPDATE sessions SET ended_at = $2::bigint, ended_reason = $3::text, revision = revision + 1
-            WHERE user_id = $1::uuid AND ended_at IS NULL AND ($4::uuid IS NULL OR id <> $4::uuid)
-                AND ($5::text IS NULL OR client_id = $5::text) AND ($6::text IS NULL OR device_id = $6::text)
-            RETURNING id, client_id, device_id
+            WITH ended AS (
+                UPDATE sessions SET ended_at = $2::bigint, ended_reason = $3::text, revision = revision + 1
+                WHERE user_id = $1::uuid AND ended_at IS NULL AND ($4::uuid IS NULL OR id <> $4::uuid)
+                    AND ($5::text IS NULL OR client_id = $5::text) AND ($6::text IS NULL OR device_id = $6::text)
+                RETURNING id, client_id, device_id
+            ), released AS (
+                DELETE FROM provider_checks p USING ended e WHERE p.session_id = e.id
+            )
+            SELECT id, client_id, device_id FROM ended
             """, userID, ending.at, ending.reason.rawValue, ending.except, ending.clientID, ending.deviceID)
     }
 
@@ -86,7 +106,8 @@ enum SessionSQL {
             session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
             session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey,
             session.presence.key, session.presence.provenAt, session.presence.passwordAt,
-            session.resources.isEmpty ? nil : session.resources.joined(separator: " "))
+            session.resources.isEmpty ? nil : session.resources.joined(separator: " "),
+            session.confirmation?.provider, session.confirmation?.at)
     }
 
     private static let inserting = Template(
@@ -94,7 +115,7 @@ enum SessionSQL {
         INSERT INTO sessions (\(SessionColumns.all.list))
         VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
             $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
-            $19::text, $20::text, $21::text, $22::bigint, $23::bigint, $24::text)
+            $19::text, $20::text, $21::text, $22::bigint, $23::bigint, $24::text, $25::text, $26::bigint)
         """)
     private static let replacing = Template(
         """
@@ -121,8 +142,8 @@ enum SessionSQL {
             """, userID, startedAt, id, limit)
     }
 
-    static func selectByID(_ id: Identifier<Session>) -> Statement {
-        Statement("SELECT \(SessionColumns.all.list) FROM sessions WHERE id = $1::uuid", id)
+    static func selectByID(_ id: Identifier<Session>, locked: String = "") -> Statement {
+        Statement("SELECT \(SessionColumns.all.list) FROM sessions WHERE id = $1::uuid \(locked)", id)
     }
 
     /// A part of an export reads this.

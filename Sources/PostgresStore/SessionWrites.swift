@@ -124,7 +124,9 @@ struct SessionWrites {
                     device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
                     presence_key, presence_proven_at, password_proven_at)
             WHERE \(isUnchanged)
-            RETURNING s.id
+            RETURNING s.id, s.ended_at
+        ), released AS (
+            DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
         ), noted AS (
             \(EventSQL.insertGuarded(by: "changed", firstParameter: 19))
         ), revoked AS (

@@ -44,6 +44,7 @@ extension SQLiteStore {
         try BackupError.mapping(path) { () throws(DatabaseError) in
             let connection = try Connection(path: draft.path, access: .readWrite, cacheKibibytes: 1024)
             try EventRow.insert(event, at: place, connection)
+            try ProviderCheckRow.doubtAll(connection)
         }
         try DatabaseCopy.check(draft.path, named: file)
         try draft.sync()

@@ -79,6 +79,7 @@ extension SQLiteStore {
                 throw .contradiction("a user was added and is not there")
             }
             try SessionRow.insert(session, userNumber: number, connection)
+            if let check = opening.providerCheck { try ProviderCheckRow.replace(check, connection) }
         }
         try EventRow.insert(opening.events, in: transaction)
         return outcome

@@ -72,9 +72,11 @@ extension SQLiteStore {
     ) throws(DatabaseError) -> [EndedSession] {
         try connection.execute(
             ForeignTokenRow.deleteWaiting, stored.user.id, ending.clientID, ending.deviceID)
-        return try connection.all(
+        let ended = try connection.all(
             SessionRow.endAll, ending.at, ending.reason.rawValue, stored.number, ending.except, ending.clientID,
             ending.deviceID
         ) { (row) throws(Contradiction) in try EndedSession(&row) }
+        for session in ended { try connection.execute(ProviderCheckRow.delete, session.id) }
+        return ended
     }
 }

@@ -30,6 +30,10 @@ enum SessionRow {
         WHERE number = ?
         """)
 
+    /// What a provider's answer changes of its session.
+    private static let updateConfirmation = Query(
+        "UPDATE sessions SET confirmed_by = ?, confirmed_at = ?, ended_at = ?, ended_reason = ? WHERE number = ?")
+
     static let insert = Query(inserting: "user_number", SessionColumns.all, into: "sessions")
 
     private static let insertIfNew = Query(
@@ -123,7 +127,18 @@ enum SessionRow {
                 update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
                 new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.ending?.at,
                 new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt, new.presence.passwordAt, number)
+            if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }
         }
+    }
+
+    /// Writes what a provider's answer has changed of a stored session.
+    static func write(
+        _ ending: Session.Ending?, _ confirmation: ProviderConfirmation?, over old: Session, number: Int64,
+        _ connection: Connection
+    ) throws(DatabaseError) {
+        if ending == old.ending, confirmation == old.confirmation { return }
+        try connection.execute(
+            updateConfirmation, confirmation?.provider, confirmation?.at, ending?.at, ending?.reason.rawValue, number)
     }
 
     /// Adds a session.

@@ -23,7 +23,8 @@ public struct Application: Sendable {
 
     private let logger: Logger
     private let doorLimits: DoorLimits
-    private let identityProviders: IdentityProviders?
+    let providers: [IdentityProvider]
+    let identityProviders: IdentityProviders?
 
     /// Opens the database, makes what a new one needs, and reads the keys. Nothing is hashed here and no session is
     /// read, so that a start takes milliseconds however much the database holds.
@@ -65,11 +66,19 @@ public struct Application: Sendable {
             rotation: .seconds(86400 * configuration.keys.rotationDays), absoluteMaximum: absoluteMaximum,
             random: surroundings.random)
         let issuer = configuration.server.issuer ?? issuer
+        let providers = try Self.providers(configuration, surroundings)
+        self.providers = providers
         clockFile = ClockFile(path: configuration.database.path + ".clock")
         let clockWatch = ClockWatch(
             wall: surroundings.clock, passed: surroundings.secondsPassed, memory: clockFile.read())
         context = ServiceContext(
-            store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,
+            store: store,
+            policy: RefreshPolicy(
+                absoluteMaximum: absoluteMaximum,
+                recheckTerms: Dictionary(
+                    uniqueKeysWithValues: providers.compactMap { provider in
+                        provider.recheck.map { (provider.name, $0.terms) }
+                    })), rootKeys: rootKeys,
             signingKeys: signingKeys,
             passwords: PasswordHasher(
                 width: configuration.limits.passwordHashWidth, pendingMax: configuration.limits.passwordHashPending),
@@ -79,10 +88,10 @@ public struct Application: Sendable {
             passwordRules: configuration.limits.passwords
         )
         identityProviders =
-            configuration.identityProviders.isEmpty
+            providers.isEmpty
             ? nil
             : IdentityProviders(
-                configuration.identityProviders, client: HTTPClient(), clock: context.clock, metrics: metrics,
+                providers, client: HTTPClient(), clock: context.clock, metrics: metrics,
                 logger: surroundings.logger)
         rootKeySource = source
         let firstStart = FirstStart(context: context)

@@ -94,7 +94,8 @@ extension Configuration {
 
     private mutating func apply(environment: [String: String], _ problems: inout [String]) {
         let keys = Dictionary(uniqueKeysWithValues: ConfigurationKey.all.map { ($0.variable, $0) })
-        let special = SpecialVariable.allCases.map(\.rawValue) + webhooks.map(\.secretVariable)
+        let secrets = webhooks.map(\.secretVariable) + identityProviders.map(\.secretVariable)
+        let special = SpecialVariable.allCases.map(\.rawValue) + secrets
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("SOJOURN_") {
             if special.contains(name) { continue }
             guard let key = keys[name] else {

@@ -72,9 +72,13 @@ struct ListEntry {
     }
 
     mutating func seconds(_ name: String, _ range: ClosedRange<Int>) -> Duration? {
+        number(name, range, of: " of seconds").map { .seconds($0) }
+    }
+
+    mutating func number(_ name: String, _ range: ClosedRange<Int>, of unit: String = "") -> Int? {
         guard let value = value(name) else { return nil }
-        if case .integer(let number) = value, range.contains(number) { return .seconds(number) }
-        refuse(name, "a whole number of seconds from \(range.lowerBound) to \(range.upperBound)", value)
+        if case .integer(let number) = value, range.contains(number) { return number }
+        refuse(name, "a whole number\(unit) from \(range.lowerBound) to \(range.upperBound)", value)
         return nil
     }
 

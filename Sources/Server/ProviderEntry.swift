@@ -34,8 +34,38 @@ extension ListEntry {
         provider.authorities = text("ca_file", "a path") { !$0.isEmpty && !$0.utf8.contains(0) }
         provider.linksByProvenEmail = flag("link_by_proven_email")
         readClaims(into: &provider.claims)
+        provider.recheck = recheck(isPlain)
         return provider
     }
+
+    /// The members that say how the provider is asked again: none of them without the interval.
+    private mutating func recheck(_ isPlain: Bool) -> IdentityProvider.Recheck? {
+        let interval = seconds("recheck_interval_seconds", 300...2_592_000)
+        let outage = seconds("recheck_outage_seconds", 0...2_592_000)
+        let terms = RecheckTerms(
+            interval: interval ?? .zero, outageBudget: outage ?? interval ?? .zero, isRequired: flag("recheck_required")
+        )
+        var recheck = IdentityProvider.Recheck(terms: terms)
+        recheck.tokenURL = url("token_endpoint", isPlain)
+        recheck.clientID = text("client_id", "the id of a client") { Text.isValid($0, lengthMax: 256) }
+        recheck.clientSecretFile = text("client_secret_file", "a path") { !$0.isEmpty && !$0.utf8.contains(0) }
+        if let method = word("client_authentication", as: IdentityProvider.ClientAuthentication.self) {
+            recheck.clientAuthentication = method
+        }
+        recheck.takesNoIDToken = flag("recheck_without_id_token")
+        if let concurrency = number("recheck_concurrency", 1...64) { recheck.concurrency = concurrency }
+        if let rate = number("recheck_rate", 1...1000) { recheck.rate = rate }
+        if interval != nil { return recheck }
+        for name in Self.recheckNames where value(name) != nil {
+            problems.append("\(place).\(name) is for a provider with recheck_interval_seconds")
+        }
+        return nil
+    }
+
+    private static let recheckNames = [
+        "recheck_outage_seconds", "recheck_required", "token_endpoint", "client_id", "client_secret_file",
+        "client_authentication", "recheck_without_id_token", "recheck_concurrency", "recheck_rate",
+    ]
 
     private mutating func audiences() -> [String] {
         guard let value = value("audiences") else {

@@ -88,6 +88,7 @@ public actor SojournServer {
             let upkeep = Upkeep(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
                 cleanUp: configuration.cleanUp, webhooks: webhooks)
+            let rechecks = application.rechecks(surroundings.logger)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 upkeep: Task {
@@ -95,6 +96,7 @@ public actor SojournServer {
                         group.addTask { await upkeep.run() }
                         for webhook in webhooks { group.addTask { await webhook.run() } }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }
+                        for recheck in rechecks { group.addTask { await recheck.run() } }
                         for reloader in reloaders { group.addTask { await reloader.run() } }
                     }
                 })

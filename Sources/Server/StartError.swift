@@ -36,6 +36,8 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     case webhook(String)
     /// The file that says where addresses are cannot be used.
     case geoDatabase(path: String, GeoDatabaseError)
+    /// What is wrong with the secret that this server has at an identity provider.
+    case clientSecret(String)
     /// The ready file cannot be written.
     case readyFile(path: String, reason: String)
 
@@ -62,7 +64,7 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
         case .cancelled: "stopped before it had started"
         case .certificate(let problem): problem.description
         case .system(let reason): reason
-        case .webhook(let problem): problem
+        case .webhook(let problem), .clientSecret(let problem): problem
         case .geoDatabase(let path, let error): "geo.database: \(path) \(error)"
         case .readyFile(let path, let reason): "the ready file \(path) cannot be written: \(reason)"
         }

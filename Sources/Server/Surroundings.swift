@@ -1,4 +1,5 @@
 public import Cryptography
+internal import Federation
 internal import Glibc
 public import Sessions
 public import Telemetry
@@ -19,6 +20,8 @@ public struct Surroundings: Sendable {
     public var adminKeyVariable: String?
     /// The secrets of webhooks by their variables (`SOJOURN_WEBHOOK_SECRET_NAME`), which then take the place of the files.
     public var webhookSecretVariables: [String: String]
+    /// The secrets that this server has at identity providers, by the names of their variables (`SOJOURN_CLIENT_SECRET_…`).
+    public var clientSecretVariables: [String: String] = [:]
 
     /// Surroundings.
     public init(
@@ -47,7 +50,7 @@ public struct Surroundings: Sendable {
         let value = { (variable: Configuration.SpecialVariable) -> String? in
             environment[variable.rawValue].flatMap { $0.isEmpty ? nil : $0 }
         }
-        return Surroundings(
+        var surroundings = Surroundings(
             clock: .system,
             logger: Logger(level: log.level, format: log.format) {
                 var time = timespec()
@@ -58,6 +61,10 @@ public struct Surroundings: Sendable {
             webhookSecretVariables: environment.filter { name, text in
                 name.hasPrefix(Configuration.Webhook.secretVariablePrefix) && !text.isEmpty
             })
+        surroundings.clientSecretVariables = environment.filter {
+            $0.key.hasPrefix(IdentityProvider.secretVariablePrefix) && !$0.value.isEmpty
+        }
+        return surroundings
     }
 }
 

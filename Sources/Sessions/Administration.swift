@@ -160,6 +160,11 @@ public struct Administration: Sendable {
         return record
     }
 
+    /// What the identity provider of a session is asked with; nil: it is not asked.
+    public func providerCheck(of id: Identifier<Session>) async throws(ServiceError) -> ProviderCheck? {
+        try await tokens.inStore { () async throws(StoreError) in try await store.providerCheck(of: id) }
+    }
+
     /// Ends one session.
     public func endSession(_ id: Identifier<Session>, by origin: Origin) async throws(ServiceError) {
         guard try await tokens.end(id, .revokedByAdmin, from: origin) else { throw .notFound("session") }

@@ -36,7 +36,7 @@ public struct AuditEvent: Hashable, Sendable {
     public var kind: Kind
     /// When.
     public var at: Instant
-    /// Who did it: `user`, `admin:KEY`, `client:ID`, `system`.
+    /// Who did it: `user`, `admin:KEY`, `client:ID`, `provider:NAME`, `system`.
     public var actor: String
     /// Whom it concerns.
     public var userID: Identifier<User>?
@@ -82,7 +82,7 @@ public struct AuditEvent: Hashable, Sendable {
 
 /// Who asked for a change, from where: what the audit trail says of every cause.
 public struct Origin: Hashable, Sendable {
-    /// `user`, `admin:KEY`, `client:ID`, `system`.
+    /// `user`, `admin:KEY`, `client:ID`, `provider:NAME`, `system`.
     public var actor: String
     /// The network address, if it came over the network.
     public var remoteAddress: String?

@@ -10,6 +10,10 @@ public enum EndReason: String, CaseIterable, Sendable {
     case maxLifetimeReached = "max_lifetime_reached"
     case refreshTokenReused = "refresh_token_reused"
     case userDeleted = "user_deleted"
+    /// The identity provider of the login does not stand by the user any more.
+    case revokedByProvider = "revoked_by_provider"
+    /// The identity provider cannot be asked about the session any more, and its last word is too old.
+    case recheckLost = "recheck_lost"
 }
 
 /// Why a refresh was refused: the `reason` beside `invalid_grant` (RFC 6749 section 5.2).

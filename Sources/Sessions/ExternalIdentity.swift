@@ -31,12 +31,17 @@ public struct ExternalIdentity: Sendable {
     public let tokenID: String
     /// From when the token is refused for its age.
     public let goodUntil: Instant
+    /// The id that the app has at the provider: for whom the token was made.
+    public let clientID: String
+    /// How often the provider is asked again; nil: it is not.
+    public var recheck: RecheckTerms?
 
     /// An identity that a token has proved.
     public init(
         _ key: Identity.Key, username: String? = nil, profile: User.Profile = User.Profile(),
         linkingEmail: String? = nil,
-        authenticationMethods: [String] = [], tokenID: String, goodUntil: Instant
+        authenticationMethods: [String] = [], tokenID: String, goodUntil: Instant,
+        clientID: String, recheck: RecheckTerms? = nil
     ) {
         self.key = key
         self.username = username
@@ -45,6 +50,8 @@ public struct ExternalIdentity: Sendable {
         self.authenticationMethods = authenticationMethods
         self.tokenID = tokenID
         self.goodUntil = goodUntil
+        self.clientID = clientID
+        self.recheck = recheck
     }
 }
 

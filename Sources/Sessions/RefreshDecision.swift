@@ -50,6 +50,8 @@ public enum RefreshDecision: Hashable, Sendable {
     case resumed
     /// Nobody can tell whether the session has ended: the clock has jumped (`ClockWatch`). No new token, and no refusal.
     case undecided
+    /// The identity provider's last word is too old, and it has not given another one. No new token, and no refusal.
+    case unconfirmed
     /// No new token.
     case refused(RefusalReason)
 
@@ -64,6 +66,7 @@ public enum RefreshDecision: Hashable, Sendable {
         case .restored: "restored"
         case .resumed: "resumed"
         case .undecided: "undecided"
+        case .unconfirmed: "unconfirmed"
         case .refused(let reason): reason.rawValue
         }
     }
@@ -77,9 +80,14 @@ public enum RefreshDecision: Hashable, Sendable {
 public struct RefreshPolicy: Hashable, Sendable {
     /// The maximum that the configuration file sets and nobody can raise at run time.
     public let absoluteMaximum: Duration
+    /// The identity providers of the configuration that are asked again, by name.
+    public let recheckTerms: [String: RecheckTerms]
 
     /// A policy under `absoluteMaximum`.
-    public init(absoluteMaximum: Duration) { self.absoluteMaximum = absoluteMaximum }
+    public init(absoluteMaximum: Duration, recheckTerms: [String: RecheckTerms] = [:]) {
+        self.absoluteMaximum = absoluteMaximum
+        self.recheckTerms = recheckTerms
+    }
 
     /// The lifetimes of `record` today.
     public func lifetimes(settings: Settings, client: Client?, user: User?) -> Lifetimes {
@@ -113,11 +121,14 @@ public struct RefreshPolicy: Hashable, Sendable {
         }
         if let proof = presentation.presence { session.note(proof, at: now) }
         let interval = settings.sessions.rotationInterval
-        if openDemand(of: presentation, on: session, client: client, settings: settings, now: now) != nil {
-            // A thief is found out all the same; anybody else has to come back with the user, and nothing is spent.
+        let isUnconfirmed = isUnconfirmed(session, at: now)
+        if isUnconfirmed
+            || openDemand(of: presentation, on: session, client: client, settings: settings, now: now) != nil
+        {
+            // A thief is found out all the same; anybody else has to come back later, or with the user, and nothing is spent.
             var renewed = session
             let decision = rotate(presentation, &renewed, interval: interval, now: now)
-            guard case .refused = decision else { return .refused(.userAbsent) }
+            guard case .refused = decision else { return isUnconfirmed ? .unconfirmed : .refused(.userAbsent) }
             session = renewed
             return decision
         }

@@ -56,6 +56,8 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var ending: Ending?
     /// What is known of the user's presence since the login.
     public var presence: UserPresence
+    /// The identity provider that is asked again whether it stands by the user, and when it last did; nil: none is.
+    public var confirmation: ProviderConfirmation?
 
     /// A session as it stands in the store.
     public init(
@@ -65,7 +67,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         startedAt: Instant, epoch: Int64, parent: UInt64 = 0,
         child: UInt64 = 1,
         childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, ending: Ending? = nil,
-        presence: UserPresence = UserPresence()
+        presence: UserPresence = UserPresence(), confirmation: ProviderConfirmation? = nil
     ) {
         self.id = id
         self.userID = userID
@@ -85,6 +87,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.childRequestKey = childRequestKey
         self.ending = ending
         self.presence = presence
+        self.confirmation = confirmation
     }
 
     /// Records the end, unless one is recorded already: the first reason stays.

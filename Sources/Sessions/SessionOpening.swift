@@ -24,6 +24,8 @@ public struct SessionOpening: Sendable {
     public let previous: Session?
     /// The new session; left nil when the login is refused.
     public var session: Session?
+    /// What the provider of the new session is asked with later, written together with it; nil: it is not asked.
+    public var providerCheck: ProviderCheck?
     /// What the audit trail gets, in the same transaction.
     public var events: [AuditEvent] = []
 

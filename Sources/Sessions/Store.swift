@@ -332,36 +332,24 @@ public protocol Store: Sendable {
     /// transaction; one outcome for each, in order.
     func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome]
 
+    /// What the provider of a session is asked with. It goes with the end of the session, by whatever call that is written;
+    /// where the clock, or one write for many sessions, has brought the end, it stays until it is due.
+    func providerCheck(of id: Identifier<Session>) async throws(StoreError) -> ProviderCheck?
+
+    /// Takes up to `limit` checks of `provider` that are due by `now`, the longest due first: each becomes due again at `end`,
+    /// is in doubt until it is settled, and counts one revision more. Returned as they were, with the new revision. No two
+    /// callers get the same; that none is due is found out without a write.
+    func claimProviderChecks(
+        of provider: String, dueBy now: Instant, until end: Instant, limit: Int
+    ) async throws(StoreError) -> [ProviderCheck]
+
+    /// Lets `change` edit a session's check, and with it the session's ending and confirmation. Nil: no such session.
+    func updateProviderCheck<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
+    ) async throws(StoreError) -> Outcome?
+
     /// Whether the store can commit at present.
     func ping() async throws(StoreError)
-}
-
-/// What one step of clean-up came to.
-public struct SweepStep: Hashable, Sendable {
-    /// Where the next step begins; nil at the end of the table.
-    public var cursor: Identifier<Session>?
-    /// How many rows were deleted.
-    public var deleted: Int
-
-    /// A step.
-    public init(cursor: Identifier<Session>?, deleted: Int) {
-        self.cursor = cursor
-        self.deleted = deleted
-    }
-}
-
-/// A part of a list.
-public struct Page<Item: Sendable>: Sendable {
-    /// The items, in the list's order.
-    public var items: [Item]
-    /// Where the next page begins; nil on the last page.
-    public var nextCursor: String?
-
-    /// A page.
-    public init(items: [Item], nextCursor: String?) {
-        self.items = items
-        self.nextCursor = nextCursor
-    }
 }
 
 extension Store {

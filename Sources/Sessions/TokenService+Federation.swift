@@ -22,6 +22,7 @@ extension TokenService {
         _ request: LoginRequest, as identity: ExternalIdentity, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
+        let request = try request.keepingProviderToken(of: identity)
         let login = login(by: identity, at: now)
         let start = try starting(request, authenticationMethods: identity.authenticationMethods, from: origin, at: now)
         let outcome = try await inStore { () async throws(StoreError) in

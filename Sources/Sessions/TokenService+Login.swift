@@ -17,6 +17,10 @@ public struct LoginRequest: Sendable {
     public var deviceKey: DeviceKey?
     /// The key that signs only while the user is there, if the device has one.
     public var presenceKey: DeviceKey?
+    /// The refresh token of the identity provider, if the login brings one.
+    public var providerRefreshToken: String?
+    /// What is kept of it.
+    var providerGrant: ProviderGrant?
 
     /// A login on `device`.
     public init(
@@ -116,8 +120,10 @@ extension TokenService {
         if Task.isCancelled { throw .overloaded }
         let id = Identifier<Session>(random: context.random)
         let demand = context.demand(for: request.resources)
+        let check = request.providerGrant.map { providerCheck($0, of: id, at: now) }
         return { opening in
-            opening.start(
+            opening.providerCheck = check
+            return opening.start(
                 request, for: demand, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
         }
     }
@@ -157,7 +163,8 @@ extension SessionOpening {
             resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
             keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: now,
-            epoch: settings.epoch, presence: UserPresence(key: request.presenceKey?.text))
+            epoch: settings.epoch, presence: UserPresence(key: request.presenceKey?.text),
+            confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
         if let previous {
             events.append(.ended(previous, .replaced, at: now, by: origin))
         }

@@ -136,6 +136,7 @@ extension RefreshPolicy {
             presentation, &session, user: change.user, client: change.client, settings: change.settings, now: now,
             earliest: time.earliest)
         if decision == .undecided { return .failed(.store(.clockInDoubt)) }
+        if decision == .unconfirmed { return .failed(.identityProviderUnavailable) }
         if case .refused(let reason) = decision {
             change.keep(session, endedBy: origin, at: now)
             if reason == .userAbsent,

@@ -8,6 +8,8 @@ public struct ServiceContext: Sendable {
     public let policy: RefreshPolicy
     /// Writes and reads refresh tokens.
     public let refreshTokens: RefreshTokenCoder
+    /// Seals and opens the refresh tokens of identity providers.
+    let providerTokens: ProviderTokens
     /// The keys that sign rolling tokens.
     public let signingKeys: SigningKeys
     /// Hashes passwords.
@@ -50,6 +52,7 @@ public struct ServiceContext: Sendable {
         self.store = store
         self.policy = policy
         self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
+        providerTokens = ProviderTokens(rootKeys: rootKeys, random: random)
         self.signingKeys = signingKeys
         self.passwords = passwords
         self.clock = clockWatch.map { watch in WallClock { watch.reading.now } } ?? clock
@@ -90,7 +93,9 @@ public struct TokenService: Sendable {
         // What a key has signed that another node has withdrawn would be good for nothing.
         if context.signingKeys.isBehind { try await followKeys() }
         let lifetimes = policy.lifetimes(settings: issue.settings, client: client, user: user)
-        let expiry = lifetimes.accessTokenEnd(of: session, issuedAt: now)
+        // What checks tokens by itself is to know no older word of the provider than a refresh would do with.
+        let end = lifetimes.accessTokenEnd(of: session, issuedAt: now)
+        let expiry = min(end, policy.confirmationEnd(of: session) ?? end)
         let refreshToken = context.refreshTokens.encode(RefreshToken(sessionID: session.id, serial: session.child))
         let hasRefreshToken = client.grantTypes.contains(.refreshToken)
         let isSingle = client.tokenStyle == .single

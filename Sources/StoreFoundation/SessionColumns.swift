@@ -7,7 +7,7 @@ public enum SessionColumns {
         "id", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version",
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
-        "presence_key", "presence_proven_at", "password_proven_at", "resources")
+        "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at")
 
     /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
@@ -34,6 +34,9 @@ public enum SessionColumns {
             key: row.optionalText(), provenAt: row.optional { row in row.instant() },
             passwordAt: row.optional { row in row.instant() })
         let resources = row.list()
+        let confirmedBy = row.optionalText()
+        let confirmedAt = row.optional { row in row.instant() }
+        let confirmation = confirmedBy.flatMap { by in confirmedAt.map { ProviderConfirmation(provider: by, at: $0) } }
         guard (endedAt == nil) == (reason == nil) else { throw Contradiction("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
@@ -43,7 +46,7 @@ public enum SessionColumns {
             keyThumbprint: keyThumbprint, deviceKey: deviceKey, startedAt: startedAt, epoch: epoch, parent: parent,
             child: child,
             childAnsweredAt: childAnsweredAt,
-            childRequestKey: childRequestKey, ending: ending, presence: presence)
+            childRequestKey: childRequestKey, ending: ending, presence: presence, confirmation: confirmation)
     }
 
     /// Writes all columns of a session.
@@ -69,5 +72,7 @@ public enum SessionColumns {
         row.add(session.presence.provenAt)
         row.add(session.presence.passwordAt)
         row.add(listOrNull: session.resources)
+        row.add(session.confirmation?.provider)
+        row.add(session.confirmation?.at)
     }
 }

@@ -114,6 +114,7 @@ struct Examination {
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
         do throws(SocketError) {
             findings += running(try HTTPExchange.send(Request(.get, "/readyz"), to: socket))
+            findings += ProviderExamination.findings(configuration, of: socket)
             if configuration.database.isFile { return findings + runningWebhooks(socket) }
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))

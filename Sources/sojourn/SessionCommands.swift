@@ -110,7 +110,9 @@ enum SessionCommands {
             ("ends if idle", Wording.timeWithDistance(session["session_idle_expires_at"]?.int)),
             ("ends for good", Wording.timeWithDistance(session["session_expires_at"]?.int)),
             ("ended", session["ended_at"].map { Wording.timeWithDistance($0.int) }),
-            ("reason", session["ended_reason"]?.cell),
+            ("reason", session["ended_reason"]?.cell), ("provider", session["provider"]?.cell),
+            ("provider said yes", session["provider_confirmed_at"].map { Wording.timeWithDistance($0.int) }),
+            ("provider silent", session["provider_failing_since"].map { Wording.timeWithDistance($0.int) }),
         ])
     }
 }

@@ -128,6 +128,18 @@ struct SessionExplanation {
                     + "for a theft: sojourn user revoke, and a new password."
             )
         case .userDeleted: ("The user was deleted.", "Nothing to do.")
+        case .revokedByProvider:
+            (
+                "The identity provider by which the user logged in was asked again, and said no: the user is gone or blocked "
+                    + "there, or has to log in there again.",
+                "The user logs in again, if the provider lets them."
+            )
+        case .recheckLost:
+            (
+                "An answer of the identity provider was lost, with the only token by which it could be asked again, and its "
+                    + "last word became too old.",
+                "The user logs in again. If it happens often, look at the network to the provider."
+            )
         }
     }
 }

@@ -162,10 +162,11 @@ import Testing
         }
     }
 
-    /// Every reason that a session can end for, but those of the clock, has a row above.
+    /// Every reason that a session can end for, but those of the clock and of providers that are asked again, has a row above.
     @Test func everyReasonIsTried() {
         let tried = Self.endings.flatMap(\.events).joined(separator: " ")
-        for reason in EndReason.allCases where reason != .idleExpired && reason != .maxLifetimeReached {
+        let others: [EndReason] = [.idleExpired, .maxLifetimeReached, .revokedByProvider, .recheckLost]
+        for reason in EndReason.allCases where !others.contains(reason) {
             #expect(tried.contains(" \(reason.rawValue)"))
         }
         for kind in Revocation.Kind.allCases { #expect(tried.contains(kind.rawValue)) }

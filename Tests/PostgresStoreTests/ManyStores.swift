@@ -119,6 +119,20 @@ final class ManyStores: Store {
 
     func webhooks() async throws(StoreError) -> [String: WebhookProgress] { try await next.webhooks() }
 
+    func providerCheck(of id: Identifier<Session>) async throws(StoreError) -> ProviderCheck? {
+        try await next.providerCheck(of: id)
+    }
+
+    func claimProviderChecks(
+        of provider: String, dueBy now: Instant, until end: Instant, limit: Int
+    ) async throws(StoreError) -> [ProviderCheck] {
+        try await next.claimProviderChecks(of: provider, dueBy: now, until: end, limit: limit)
+    }
+
+    func updateProviderCheck<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? { try await next.updateProviderCheck(id, change) }
+
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
         try await next.exportSessions(after: cursor, limit: limit)
     }

@@ -128,6 +128,24 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.webhooks() }
     }
 
+    func providerCheck(of id: Identifier<Session>) async throws(StoreError) -> ProviderCheck? {
+        try await both { (store) async throws(StoreError) in try await store.providerCheck(of: id) }
+    }
+
+    func claimProviderChecks(
+        of provider: String, dueBy now: Instant, until end: Instant, limit: Int
+    ) async throws(StoreError) -> [ProviderCheck] {
+        try await both { (store) async throws(StoreError) in
+            try await store.claimProviderChecks(of: provider, dueBy: now, until: end, limit: limit)
+        }
+    }
+
+    func updateProviderCheck<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await both { (store) async throws(StoreError) in try await store.updateProviderCheck(id, change) }
+    }
+
     func updateAdminKeys<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
     ) async throws(StoreError) -> Outcome {

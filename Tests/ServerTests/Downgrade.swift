@@ -7,6 +7,9 @@ enum Downgrade {
         DROP TABLE webhook;
         DROP TABLE webhooks;
         DROP TABLE used_tokens;
+        DROP TABLE provider_checks;
+        ALTER TABLE sessions DROP COLUMN confirmed_by;
+        ALTER TABLE sessions DROP COLUMN confirmed_at;
         ALTER TABLE settings DROP COLUMN earlier_tokens_end_at;
         ALTER TABLE clients DROP COLUMN dpop;
         ALTER TABLE sessions DROP COLUMN device_key;

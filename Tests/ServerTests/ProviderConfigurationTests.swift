@@ -2,6 +2,7 @@ import Cryptography
 import Federation
 import FoundationEssentials
 import HTTPClient
+import Sessions
 import Testing
 
 @testable import Server
@@ -54,7 +55,59 @@ import Testing
         #expect(provider.claims.country == "ctry" && provider.claims.displayName == "name")
     }
 
+    @Test func asking_again_isTaken() throws {
+        let entry = """
+            {identity_providers: [{\(Self.least), recheck_interval_seconds: 3600, recheck_outage_seconds: 60,
+             recheck_required: true, token_endpoint: 'https://login.acme.example/token', client_id: 'web',
+             client_secret_file: '/secret', client_authentication: 'client_secret_post',
+             recheck_without_id_token: true, recheck_concurrency: 3, recheck_rate: 4}]}
+            """
+        let recheck = try #require(try Self.providers(entry).first?.recheck)
+        #expect(
+            recheck.terms == RecheckTerms(interval: .seconds(3600), outageBudget: .seconds(60), isRequired: true))
+        #expect(recheck.tokenURL?.description == "https://login.acme.example/token")
+        #expect(recheck.clientID == "web" && recheck.clientSecretFile == "/secret" && recheck.clientSecret == nil)
+        #expect(recheck.clientAuthentication == .post && recheck.takesNoIDToken)
+        #expect(recheck.concurrency == 3 && recheck.rate == 4)
+        let least = try Self.providers("{identity_providers: [{\(Self.least), recheck_interval_seconds: 7200}]}")
+        #expect(least.first?.recheck?.terms == RecheckTerms(interval: .seconds(7200), outageBudget: .seconds(7200)))
+        #expect(try Self.providers("{identity_providers: [{\(Self.least)}]}").first?.recheck == nil)
+    }
+
+    /// The secret of a client is in a file or in a variable that only a provider of the configuration has.
+    @Test func clientSecret_comesFromItsFileOrItsVariable() throws {
+        let folder = StartingFolder()
+        let path = folder.path + "/secret"
+        var sources = Configuration.Sources()
+        sources.file = (
+            "f",
+            Array(
+                """
+                {identity_providers: [{name: 'ac-me', issuer: 'https://acme.example', audiences: ['app'],
+                 recheck_interval_seconds: 3600, client_secret_file: '\(path)'}]}
+                """.utf8)
+        )
+        sources.environment = ["SOJOURN_CLIENT_SECRET_AC_ME": "from the variable"]
+        let configuration = try Configuration(from: sources)
+        var surroundings = StartingClock().surroundings()
+        let secret = { try Application.providers(configuration, surroundings).first?.recheck?.clientSecret }
+        #expect(throws: StartError.self) { try secret() }
+        try Data("from the file\n".utf8).write(to: URL(filePath: path))
+        #expect(try secret() == "from the file")
+        surroundings.clientSecretVariables = sources.environment
+        #expect(try secret() == "from the variable")
+        try Data("two\nlines\n".utf8).write(to: URL(filePath: path))
+        surroundings.clientSecretVariables = [:]
+        #expect(throws: StartError.self) { try secret() }
+        sources.environment = ["SOJOURN_CLIENT_SECRET_OTHER": "x"]
+        #expect(throws: Configuration.Problems.self) { try Configuration(from: sources) }
+    }
+
     @Test(arguments: [
+        ("{\(least), recheck_interval_seconds: 60}", "from 300 to"),
+        ("{\(least), recheck_required: true}", "recheck_required is for a provider with recheck_interval_seconds"),
+        ("{\(least), client_secret_file: '/x'}", "client_secret_file is for a provider with"),
+        ("{\(least), recheck_interval_seconds: 3600, client_authentication: 'none'}", "must be one of"),
         ("{}", "identity_providers[0].name is missing"), ("{}", "identity_providers[0].issuer is missing"),
         ("{}", "identity_providers[0].audiences is missing"),
         ("{\(least), isuer: 'x'}", "unknown key isuer; did you mean issuer?"),

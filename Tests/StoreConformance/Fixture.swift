@@ -56,7 +56,8 @@ enum Fixture {
             childRequestKey: .max, ending: nil,
             presence: UserPresence(
                 key: "EdDSA.PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw", provenAt: start + .seconds(6),
-                passwordAt: start + .seconds(7)))
+                passwordAt: start + .seconds(7)),
+            confirmation: ProviderConfirmation(provider: "acme", at: start + .seconds(8)))
     }
 
     static func client(_ id: String = "web", epoch: Int64 = 2) -> Client {

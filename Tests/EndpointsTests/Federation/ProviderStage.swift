@@ -66,7 +66,9 @@ final class FakeProvider: Sendable {
     }
 
     static func text(_ value: some Encodable) -> String {
-        (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     /// The members that every ID token has, with those of `more` over them; null takes one away.
@@ -106,9 +108,9 @@ struct ProviderStage {
     let provider: FakeProvider
     let other: FakeProvider
 
-    /// `twice`: the provider has a second entry, `acme-2`.
+    /// `twice`: the provider has a second entry, `acme-2`, for other apps where `audiences` names them.
     static func with(
-        twice: Bool = false, _ change: (inout IdentityProvider) -> Void = { _ in },
+        twice: Bool = false, audiences: [String]? = nil, _ change: (inout IdentityProvider) -> Void = { _ in },
         _ body: (ProviderStage) async throws -> Void
     ) async throws {
         let (provider, other) = (FakeProvider(), FakeProvider("globex"))
@@ -120,6 +122,7 @@ struct ProviderStage {
         change(&configuration)
         var second = configuration
         second.name = "acme-2"
+        second.audiences = audiences ?? second.audiences
         let providers = [configuration, other.configuration] + (twice ? [second] : [])
         try await Stage.with(identities: { clock, logger in
             IdentityProviders(

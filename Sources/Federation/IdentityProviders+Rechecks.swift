@@ -1,0 +1,42 @@
+public import Sessions
+internal import Telemetry
+
+extension IdentityProviders: ProviderAsker {
+    /// See `ProviderAsker`. An ID token in the answer is checked as that of a login is, but for its nonce (OpenID Connect Core
+    /// section 12.2).
+    public func ask(_ question: ProviderQuestion) async -> ProviderAnswer {
+        guard let member = members.first(where: { $0.provider.name == question.provider }),
+            let endpoint = member.tokenEndpoint
+        else { return .failed(mayHaveArrived: false) }
+        switch await endpoint.refresh(question.refreshToken, clientID: question.clientID) {
+        case .refused: return .rejected
+        case .failed(let cause, let mayHaveArrived):
+            tell(cause, question)
+            return .failed(mayHaveArrived: mayHaveArrived)
+        case .tokens(let idToken, let refreshToken):
+            let new = refreshToken == question.refreshToken ? nil : refreshToken
+            guard let idToken else {
+                if member.provider.recheck?.takesNoIDToken == true { return .confirmed(refreshToken: new) }
+                tell("the answer has no ID token", question)
+                return .unproven(refreshToken: new)
+            }
+            do throws(ServiceError) {
+                let identity = try await check(try Self.parse(idToken), of: member) {
+                    (claims, now) throws(ServiceError) in try claims.check(at: now)
+                }
+                // Code point by code point, as whoever makes users of subjects compares them.
+                let isSame = identity.key.subject.utf8.elementsEqual(question.subject.utf8)
+                return isSame ? .confirmed(refreshToken: new) : .somebodyElse
+            } catch {
+                tell("the ID token in the answer is refused: \(error)", question)
+                return .unproven(refreshToken: new)
+            }
+        }
+    }
+
+    private func tell(_ cause: String, _ question: ProviderQuestion) {
+        logger.warning(
+            "an identity provider gives no answer about a session",
+            ["provider": .string(question.provider), "cause": .string(cause)])
+    }
+}

@@ -1,0 +1,127 @@
+internal import Cryptography
+internal import FoundationEssentials
+internal import HTTP
+internal import HTTPClient
+internal import JOSE
+internal import Sessions
+
+/// What a provider's token endpoint made of a refresh token.
+enum TokenEndpointAnswer: Sendable {
+    /// Tokens (RFC 6749 section 5.1).
+    case tokens(idToken: String?, refreshToken: String?)
+    /// The refresh token is not good any more, or the provider wants to see the user.
+    case refused
+    /// Nothing that means either, for that reason.
+    case failed(String, mayHaveArrived: Bool)
+}
+
+/// The token endpoint of one provider, with threads of its own: a login that waits for keys does not wait for it.
+actor TokenEndpoint {
+    /// More than three tokens have no room in.
+    private static let contentMax = 128 * 1024
+    /// A "no" about the user: RFC 6749 section 5.2, and OpenID Connect Core section 3.1.2.6, whose words some providers use here
+    /// when a user has to show up. Every other error is about the client or the request.
+    private static let refusals = [
+        "invalid_grant", "interaction_required", "login_required", "consent_required", "account_selection_required",
+    ]
+
+    private let provider: IdentityProvider
+    private let recheck: IdentityProvider.Recheck
+    private let client: HTTPClient
+    private let clock: WallClock
+    private var discovered: (url: OutboundURL, at: Instant)?
+
+    init(_ provider: IdentityProvider, _ recheck: IdentityProvider.Recheck, clock: WallClock) {
+        self.provider = provider
+        self.recheck = recheck
+        self.clock = clock
+        client = HTTPClient(HTTPClient.Options(width: recheck.concurrency))
+    }
+
+    /// Asks for new tokens with `refreshToken` (RFC 6749 section 6).
+    func refresh(_ refreshToken: String, clientID: String) async -> TokenEndpointAnswer {
+        let url: OutboundURL
+        do throws(FetchProblem) { url = try await self.url() } catch {
+            return .failed(error.sentence, mayHaveArrived: false)
+        }
+        do throws(OutboundError) {
+            return Self.read(try await client.send(request(url, refreshToken, clientID: recheck.clientID ?? clientID)))
+        } catch {
+            let wasSent = ![.overloaded, .unreachable, .untrusted].contains(error)
+            return .failed("no answer: \(error.word)", mayHaveArrived: wasSent)
+        }
+    }
+
+    private func url() async throws(FetchProblem) -> OutboundURL {
+        if let configured = recheck.tokenURL { return configured }
+        let now = clock.now
+        if let discovered, now >= discovered.at, now < discovered.at + provider.keyLifetime { return discovered.url }
+        do throws(FetchProblem) {
+            let url = try await ProviderDocuments(provider, client).tokenURL()
+            discovered = (url, now)
+            return url
+        } catch {
+            // Where it was an hour ago it will still be.
+            guard let discovered else { throw error }
+            return discovered.url
+        }
+    }
+
+    private func request(_ url: OutboundURL, _ refreshToken: String, clientID: String) -> OutboundRequest {
+        var form = [("grant_type", "refresh_token"), ("refresh_token", refreshToken)]
+        var fields: Fields = [
+            "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        switch (recheck.clientSecret, recheck.clientAuthentication) {
+        case (let secret?, .basic):
+            // RFC 6749 section 2.3.1: each is form-encoded first.
+            let pair = "\(Self.encoded(clientID)):\(Self.encoded(secret))"
+            fields.append("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")
+        case (let secret?, .post): form += [("client_id", clientID), ("client_secret", secret)]
+        case (nil, _): form.append(("client_id", clientID))
+        }
+        let body = form.map { "\($0.0)=\(Self.encoded($0.1))" }.joined(separator: "&")
+        return OutboundRequest(
+            .post, url, fields: fields, body: Array(body.utf8), deadline: recheck.deadline, contentMax: Self.contentMax,
+            authorities: provider.authorities)
+    }
+
+    /// Every byte but letters, digits, hyphen, dot and underscore as `%` and two digits.
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F:
+                String(decoding: CollectionOfOne(byte), as: UTF8.self)
+            default: "%" + Hex.encode([byte]).uppercased()
+            }
+        }.joined()
+    }
+
+    private static func read(_ response: OutboundResponse) -> TokenEndpointAnswer {
+        let members = try? StrictJSON.object(response.body, else: .malformed)
+        switch response.status {
+        case 200:
+            guard let members, members["access_token"]?.string != nil, let idToken = text("id_token", members),
+                let refreshToken = text("refresh_token", members),
+                refreshToken.map({ TokenService.isProviderToken($0) }) ?? true
+            else { return .failed("the answer is no token answer", mayHaveArrived: true) }
+            return .tokens(idToken: idToken, refreshToken: refreshToken)
+        case 400..<500:
+            let error = members?["error"]?.string ?? ""
+            if refusals.contains(error) { return .refused }
+            // Its own words may hold anything; a word of the RFC is short.
+            let word = Text.isValid(error, lengthMax: 64) ? error : "none"
+            return .failed("the status is \(response.status), the error \(word)", mayHaveArrived: false)
+        default: return .failed("the status is \(response.status)", mayHaveArrived: true)
+        }
+    }
+
+    /// A member that may be missing; nil if it is there and no text.
+    private static func text(_ name: String, _ members: [String: JSONValue]) -> String?? {
+        switch members[name] {
+        case nil, .null?: .some(nil)
+        case .string(let text)?: .some(text)
+        default: nil
+        }
+    }
+}
