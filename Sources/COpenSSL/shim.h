@@ -39,13 +39,13 @@ static inline int COpenSSL_HKDF_SHA256(
     return EVP_KDF_derive(context, out, count, parameters);
 }
 
-/// A public key on P-256 from the uncompressed point (65 bytes); NULL when the point is not on the curve.
-static inline EVP_PKEY *COpenSSL_P256_public_key(const unsigned char *point) {
+/// A public key on the curve from the uncompressed point; NULL when the point is not on it.
+static inline EVP_PKEY *COpenSSL_EC_public_key(const char *curve, const unsigned char *point, size_t count) {
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
     OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0),
-        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65),
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)curve, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, count),
         OSSL_PARAM_construct_end(),
     };
     if (context != NULL && EVP_PKEY_fromdata_init(context) == 1)

@@ -1,13 +1,37 @@
 internal import COpenSSL
 
-/// The algorithms whose signatures can be verified, by their JOSE names: those of this server, and RSA for the keys of others.
+/// The algorithms whose signatures can be verified, by their JOSE names: ES256 and EdDSA, with which this server signs, and those
+/// with which only others do.
 public enum VerificationAlgorithm: String, Sendable, CaseIterable {
     /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4).
     case es256 = "ES256"
     /// Ed25519 (RFC 8037 §3.1).
     case eddsa = "EdDSA"
-    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3). Nothing here signs with it.
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3).
     case rs256 = "RS256"
+    /// The same with SHA-384.
+    case rs384 = "RS384"
+    /// The same with SHA-512.
+    case rs512 = "RS512"
+    /// RSASSA-PSS with SHA-256, in MGF1 too, and a salt as long as the digest (RFC 7518 §3.5).
+    case ps256 = "PS256"
+    /// The same with SHA-384.
+    case ps384 = "PS384"
+    /// The same with SHA-512.
+    case ps512 = "PS512"
+    /// ECDSA on P-384 with SHA-384 (RFC 7518 §3.4).
+    case es384 = "ES384"
+    /// ECDSA on P-521 with SHA-512 (RFC 7518 §3.4).
+    case es512 = "ES512"
+
+    /// The hash function, as libcrypto calls it.
+    fileprivate var digest: String {
+        switch self {
+        case .es256, .rs256, .ps256: "SHA256"
+        case .es384, .rs384, .ps384: "SHA384"
+        case .es512, .rs512, .ps512, .eddsa: "SHA512"
+        }
+    }
 }
 
 extension SignatureAlgorithm {
@@ -20,42 +44,51 @@ extension SignatureAlgorithm {
     }
 }
 
-/// A public key that verifies with one algorithm, from any thread.
+/// A public key that verifies with the algorithms of its kind, or with one of them alone; from any thread.
 public struct VerificationKey: Sendable {
     /// The public numbers, as a JWK carries them.
     public enum Coordinates: Sendable, Hashable {
         /// A point on P-256, 32 bytes each (RFC 7518 §6.2.1).
         case p256(x: [UInt8], y: [UInt8])
+        /// A point on P-384, 48 bytes each.
+        case p384(x: [UInt8], y: [UInt8])
+        /// A point on P-521, 66 bytes each.
+        case p521(x: [UInt8], y: [UInt8])
         /// An Ed25519 public key, 32 bytes (RFC 8037 §2).
         case ed25519(x: [UInt8])
         /// An RSA modulus and exponent, big-endian without leading zeros (RFC 7518 §6.3.1).
         case rsa(n: [UInt8], e: [UInt8])
     }
 
-    /// The only algorithm this key verifies.
-    public let algorithm: VerificationAlgorithm
+    /// The algorithms that this key verifies: one, but for an RSA key of which its publisher does not say more.
+    public private(set) var algorithms: [VerificationAlgorithm]
     /// The public numbers.
     public let coordinates: Coordinates
 
     private let key: LibraryObject
 
-    /// Takes the numbers of a JWK. Nil when a length is wrong, the P-256 point is not on its curve, or an RSA key is not of
+    /// Takes the numbers of a JWK. Nil when a length is wrong, the point is not on its curve, or an RSA key is not of
     /// 2048 to 8192 bits with an odd exponent of 65537 or more (NIST SP 800-131A, FIPS 186-5 §5.1).
     public init?(_ coordinates: Coordinates) {
         let parsed: OpaquePointer?
         switch coordinates {
         case .p256(let x, let y):
-            guard x.count == 32, y.count == 32 else { return nil }
-            unsafe parsed = COpenSSL_P256_public_key([4] + x + y)
-            algorithm = .es256
+            unsafe parsed = Self.point("P-256", x, y, length: 32)
+            algorithms = [.es256]
+        case .p384(let x, let y):
+            unsafe parsed = Self.point("P-384", x, y, length: 48)
+            algorithms = [.es384]
+        case .p521(let x, let y):
+            unsafe parsed = Self.point("P-521", x, y, length: 66)
+            algorithms = [.es512]
         case .ed25519(let x):
             guard x.count == 32 else { return nil }
             unsafe parsed = EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, x, x.count)
-            algorithm = .eddsa
+            algorithms = [.eddsa]
         case .rsa(let n, let e):
             guard RSA.isAcceptable(n: n, e: e) else { return nil }
             unsafe parsed = COpenSSL_RSA_public_key(n, n.count, e, e.count)
-            algorithm = .rs256
+            algorithms = [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]
         }
         guard let parsed = unsafe parsed else {
             ERR_clear_error()
@@ -65,8 +98,14 @@ public struct VerificationKey: Sendable {
         self.coordinates = coordinates
     }
 
+    private static func point(_ curve: String, _ x: [UInt8], _ y: [UInt8], length: Int) -> OpaquePointer? {
+        guard x.count == length, y.count == length else { return nil }
+        let point = [4] + x + y
+        return unsafe COpenSSL_EC_public_key(curve, point, point.count)
+    }
+
     init(_ algorithm: SignatureAlgorithm, _ key: LibraryObject) {
-        self.algorithm = algorithm.verification
+        algorithms = [algorithm.verification]
         self.key = key
         coordinates =
             switch algorithm {
@@ -75,29 +114,60 @@ public struct VerificationKey: Sendable {
             }
     }
 
-    /// Whether `signature` is this key's over `message`: 64 bytes in JOSE's form, or as many as an RSA modulus has.
-    public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-        guard signature.count == signatureLength else { return false }
+    /// The first of its algorithms: the only one, or for RSA the one that everybody has.
+    public var algorithm: VerificationAlgorithm { algorithms[0] }
+
+    /// The same key for that algorithm alone; nil if it is none of its own.
+    public func restricted(to algorithm: VerificationAlgorithm) -> VerificationKey? {
+        guard algorithms.contains(algorithm) else { return nil }
+        var key = self
+        key.algorithms = [algorithm]
+        return key
+    }
+
+    /// Whether `signature` is this key's over `message` by `algorithm`, or the first of its algorithms: r and s in JOSE's form, or as
+    /// many bytes as an RSA modulus has.
+    public func isValidSignature(
+        _ signature: [UInt8], for message: [UInt8], by algorithm: VerificationAlgorithm? = nil
+    ) -> Bool {
+        let algorithm = algorithm ?? self.algorithm
+        guard algorithms.contains(algorithm), signature.count == signatureLength else { return false }
         let isValid =
             switch algorithm {
             case .es256: verifyES256(signature, sha256(message))
             case .eddsa: verifyEdDSA(signature, message)
-            case .rs256: verifyRS256(signature, sha256(message))
+            case .es384, .es512: verify(ECDSASignature.der(signature), message, algorithm)
+            case .rs256, .rs384, .rs512: verify(signature, message, algorithm)
+            case .ps256, .ps384, .ps512: verify(signature, message, algorithm, isPSS: true)
             }
         return isValid || refused(false)
     }
 
     private var signatureLength: Int {
-        if case .rsa(let n, _) = coordinates { n.count } else { 64 }
+        switch coordinates {
+        case .p256, .ed25519: 64
+        case .p384: 96
+        case .p521: 132
+        case .rsa(let n, _): n.count
+        }
     }
 
-    private func verifyRS256(_ signature: [UInt8], _ digest: [UInt8]) -> Bool {
-        let context = unsafe orStop(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil))
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        unsafe mustSucceed(EVP_PKEY_verify_init(context))
-        unsafe mustSucceed(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING))
-        unsafe mustSucceed(EVP_PKEY_CTX_set_signature_md(context, Algorithms.sha256.pointer))
-        return unsafe EVP_PKEY_verify(context, signature, signature.count, digest, digest.count) == 1
+    /// Hashes and verifies in one call, for what is seldom asked.
+    private func verify(
+        _ signature: [UInt8], _ message: [UInt8], _ algorithm: VerificationAlgorithm, isPSS: Bool = false
+    ) -> Bool {
+        let context = unsafe orStop(EVP_MD_CTX_new())
+        defer { unsafe EVP_MD_CTX_free(context) }
+        // The context of the key belongs to that of the digest.
+        var keyContext: OpaquePointer?
+        unsafe mustSucceed(
+            EVP_DigestVerifyInit_ex(context, &keyContext, algorithm.digest, nil, nil, key.pointer, nil))
+        if case .rsa = coordinates {
+            unsafe mustSucceed(
+                EVP_PKEY_CTX_set_rsa_padding(keyContext, isPSS ? RSA_PKCS1_PSS_PADDING : RSA_PKCS1_PADDING))
+        }
+        if isPSS { unsafe mustSucceed(EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST)) }
+        return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
 
     private func verifyES256(_ signature: [UInt8], _ digest: [UInt8]) -> Bool {
@@ -133,21 +203,21 @@ public struct VerificationKey: Sendable {
 }
 
 extension VerificationKey: Hashable {
-    /// The same public numbers.
+    /// The same public numbers, for the same algorithms.
     public static func == (left: VerificationKey, right: VerificationKey) -> Bool {
-        left.coordinates == right.coordinates
+        left.coordinates == right.coordinates && left.algorithms == right.algorithms
     }
 
     /// Hashes the public numbers.
     public func hash(into hasher: inout Hasher) { hasher.combine(coordinates) }
 }
 
-/// Between the DER form that libcrypto speaks and the 64 bytes, r and s, that JOSE speaks.
+/// Between the DER form that libcrypto speaks and r and s in turn, each as long as a coordinate, that JOSE speaks.
 enum ECDSASignature {
-    /// No P-256 signature is longer: two integers of at most 33 bytes, and their headers.
-    private static let longestDER = 72
+    /// Nothing is longer: two integers of 66 bytes and one for the sign, as on P-521, and their headers.
+    private static let longestDER = 141
 
-    /// The 64 bytes of the DER signature that `sign` writes into the buffer; it returns how many bytes it wrote.
+    /// The 64 bytes of the DER signature on P-256 that `sign` writes into the buffer; it returns how many bytes it wrote.
     static func raw(_ sign: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> [UInt8] {
         var der = [UInt8](repeating: 0, count: longestDER)
         return unsafe der.withUnsafeMutableBufferPointer { buffer in
@@ -165,13 +235,14 @@ enum ECDSASignature {
         }
     }
 
-    /// The DER form of 64 bytes. libcrypto refuses r or s outside 1..<n when it verifies.
+    /// The DER form of r and s. libcrypto refuses r or s outside 1..<n when it verifies.
     static func der(_ signature: [UInt8]) -> [UInt8] {
         let numbers = unsafe orStop(ECDSA_SIG_new())
         defer { unsafe ECDSA_SIG_free(numbers) }
         unsafe signature.withUnsafeBufferPointer { bytes in
-            let r = unsafe orStop(BN_bin2bn(bytes.baseAddress, 32, nil))
-            let s = unsafe orStop(BN_bin2bn(bytes.baseAddress.map { unsafe $0 + 32 }, 32, nil))
+            let half = bytes.count / 2
+            let r = unsafe orStop(BN_bin2bn(bytes.baseAddress, Int32(half), nil))
+            let s = unsafe orStop(BN_bin2bn(bytes.baseAddress.map { unsafe $0 + half }, Int32(half), nil))
             unsafe mustSucceed(ECDSA_SIG_set0(numbers, r, s))
         }
         return unsafe [UInt8](unsafeUninitializedCapacity: longestDER) { buffer, initialized in

@@ -30,7 +30,7 @@ extension Endpoints {
                 grantTypes: OAuth.GrantType.allCases.map(\.rawValue),
                 authMethods: ([.none] + confidential).map(\.rawValue),
                 confidentialAuthMethods: confidential.map(\.rawValue),
-                assertionAlgorithms: VerificationAlgorithm.allCases.map(\.rawValue),
+                assertionAlgorithms: ClientKeys.algorithms.map(\.rawValue),
                 signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted(),
                 proofAlgorithms: DPoPProof.algorithms.map(\.rawValue),
                 acrValues: PresenceDemand.Way.allCases.map(\.rawValue)))

@@ -1,6 +1,7 @@
 public import Cryptography
 
-/// A public key as JSON (RFC 7517): EC on P-256 (RFC 7518 §6.2), OKP with Ed25519 (RFC 8037 §2), or RSA (RFC 7518 §6.3).
+/// A public key as JSON (RFC 7517): EC on P-256, P-384 or P-521 (RFC 7518 §6.2), OKP with Ed25519 (RFC 8037 §2), or RSA
+/// (RFC 7518 §6.3).
 /// Private keys are neither written nor read: one with `d` is refused, so that it is not passed on by mistake.
 public struct JWK: Sendable, Hashable {
     /// The key itself, checked to be on its curve.
@@ -32,9 +33,9 @@ public struct JWK: Sendable, Hashable {
         keyOps = nil
     }
 
-    /// Whether its publisher lets it verify signatures with the only algorithm that fits it.
+    /// Whether its publisher lets it verify signatures with an algorithm that fits it.
     public var isForSignatures: Bool {
-        (use == nil || use == "sig") && (alg == nil || alg == verificationKey.algorithm.rawValue)
+        (use == nil || use == "sig") && (alg == nil || verificationKey.algorithms.map(\.rawValue) == [alg])
             && (keyOps?.contains("verify") ?? true)
     }
 
@@ -43,18 +44,30 @@ public struct JWK: Sendable, Hashable {
         // Only characters that JSON writes as they are can stand here, so that this is RFC 7638's canonical form.
         let canonical =
             switch verificationKey.coordinates {
-            case .p256(let x, let y):
-                #"{"crv":"P-256","kty":"EC","x":"\#(Base64URL.encode(x))","y":"\#(Base64URL.encode(y))"}"#
+            case .p256(let x, let y), .p384(let x, let y), .p521(let x, let y):
+                #"{"crv":"\#(curve)","kty":"EC","x":"\#(Base64URL.encode(x))","y":"\#(Base64URL.encode(y))"}"#
             case .ed25519(let x): #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.encode(x))"}"#
             case .rsa(let n, let e): #"{"e":"\#(Base64URL.encode(e))","kty":"RSA","n":"\#(Base64URL.encode(n))"}"#
             }
         return Base64URL.encode(sha256(Array(canonical.utf8)))
     }
 
-    /// The key in the header of a proof; nil when it is not a sound public key. RSA has no place there: proofs are made by
-    /// devices, whose keys are short.
+    /// `crv`: the curve.
+    private var curve: String {
+        switch verificationKey.coordinates {
+        case .p256: "P-256"
+        case .p384: "P-384"
+        case .p521: "P-521"
+        case .ed25519: "Ed25519"
+        case .rsa: "none"
+        }
+    }
+
+    /// The key in the header of a proof; nil when it is not a sound public key on P-256 or Ed25519: proofs are made by devices,
+    /// with the algorithms of `DPoPProof`.
     init?(_ value: JSONValue) {
         guard case .object(let members) = value, members["d"] == nil,
+            ["P-256", "Ed25519"].contains(members["crv"]?.string),
             let key = Self.key(
                 kty: members["kty"]?.string, crv: members["crv"]?.string, x: members["x"]?.string,
                 y: members["y"]?.string)
@@ -65,8 +78,15 @@ public struct JWK: Sendable, Hashable {
     private static func key(kty: String?, crv: String?, x: String?, y: String?) -> VerificationKey? {
         guard let x = x.flatMap({ Base64URL.decode($0) }) else { return nil }
         switch (kty, crv) {
-        case ("EC", "P-256"): return y.flatMap { Base64URL.decode($0) }.flatMap { VerificationKey(.p256(x: x, y: $0)) }
         case ("OKP", "Ed25519"): return VerificationKey(.ed25519(x: x))
+        case ("EC", let curve?):
+            guard let y = y.flatMap({ Base64URL.decode($0) }) else { return nil }
+            switch curve {
+            case "P-256": return VerificationKey(.p256(x: x, y: y))
+            case "P-384": return VerificationKey(.p384(x: x, y: y))
+            case "P-521": return VerificationKey(.p521(x: x, y: y))
+            default: return nil
+            }
         default: return nil
         }
     }
@@ -83,11 +103,11 @@ extension JWK: Codable {
         let members = try decoder.container(keyedBy: Member.self)
         guard !members.contains(.d), !members.contains(.k), let key = try Self.key(members) else {
             throw DecodingError.dataCorruptedError(
-                forKey: .kty, in: members, debugDescription: "not a public key on P-256 or Ed25519, or of RSA")
+                forKey: .kty, in: members, debugDescription: "not a public key on a known curve, or of RSA")
         }
-        verificationKey = key
         kid = try members.decodeIfPresent(String.self, forKey: .kid)
         alg = try members.decodeIfPresent(String.self, forKey: .alg)
+        verificationKey = alg.flatMap(VerificationAlgorithm.init).flatMap(key.restricted) ?? key
         use = try members.decodeIfPresent(String.self, forKey: .use)
         keyOps = try members.decodeIfPresent([String].self, forKey: .keyOps)
     }
@@ -109,14 +129,14 @@ extension JWK: Codable {
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         switch verificationKey.coordinates {
-        case .p256(let x, let y):
+        case .p256(let x, let y), .p384(let x, let y), .p521(let x, let y):
             try members.encode("EC", forKey: .kty)
-            try members.encode("P-256", forKey: .crv)
+            try members.encode(curve, forKey: .crv)
             try members.encode(Base64URL.encode(x), forKey: .x)
             try members.encode(Base64URL.encode(y), forKey: .y)
         case .ed25519(let x):
             try members.encode("OKP", forKey: .kty)
-            try members.encode("Ed25519", forKey: .crv)
+            try members.encode(curve, forKey: .crv)
             try members.encode(Base64URL.encode(x), forKey: .x)
         case .rsa(let n, let e):
             try members.encode("RSA", forKey: .kty)

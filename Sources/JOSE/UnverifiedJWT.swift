@@ -37,7 +37,7 @@ public struct UnverifiedJWT: Sendable {
 
     /// Checks type, key, algorithm and signature, then that the payload is a JSON object that can be read in one way.
     ///
-    /// `key` finds a key by the token's `kid`; the algorithm is that of the key it returns.
+    /// `key` finds a key by the token's `kid`; the algorithm is one of the key it returns.
     public func verify(
         using key: (_ kid: String?) -> VerificationKey?, type: JWT.ExpectedType
     ) throws(JWTError) -> VerifiedJWT {
@@ -56,8 +56,8 @@ public struct UnverifiedJWT: Sendable {
     }
 
     func verifySignature(_ key: VerificationKey) throws(JWTError) {
-        guard header.alg == key.algorithm else { throw .algorithmMismatch }
-        guard key.isValidSignature(signature, for: signingInput) else { throw .invalidSignature }
+        guard key.algorithms.contains(header.alg) else { throw .algorithmMismatch }
+        guard key.isValidSignature(signature, for: signingInput, by: header.alg) else { throw .invalidSignature }
     }
 }
 

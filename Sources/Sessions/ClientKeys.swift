@@ -1,8 +1,11 @@
+public import Cryptography
 internal import FoundationEssentials
 public import JOSE
 
 /// The public keys with which a client proves itself (RFC 7591's `jwks`): a JWK set of which every key can be used.
 public struct ClientKeys: Hashable, Sendable {
+    /// What a client may sign with.
+    public static let algorithms: [VerificationAlgorithm] = [.es256, .eddsa, .rs256]
     /// More than a client needs to change its keys without haste.
     public static let countMax = 8
 
@@ -26,7 +29,9 @@ public struct ClientKeys: Hashable, Sendable {
     /// The set that `text` is. Unlike a set that somebody else publishes, one that is registered here holds no key in vain.
     public init(text: [UInt8]) throws(Problem) {
         struct Registered: Decodable { let keys: [JWK] }
-        guard let keys = try? JSONDecoder().decode(Registered.self, from: Data(text)).keys else {
+        guard let keys = try? JSONDecoder().decode(Registered.self, from: Data(text)).keys,
+            keys.allSatisfy({ !Set(Self.algorithms).isDisjoint(with: $0.verificationKey.algorithms) })
+        else {
             throw Problem(
                 detail: "must be a JWK set of public keys: EC on P-256, OKP with Ed25519, or RSA of 2048 to 8192 bits")
         }

@@ -29,6 +29,7 @@ public struct DeviceKey: Hashable, Sendable {
             case .p256(let x, let y): x + y
             case .ed25519(let x): x
             // No device has one: what registers keys takes those two kinds alone.
+            case .p384(let x, _), .p521(let x, _): x
             case .rsa(let n, _): n
             }
         return "\(key.algorithm.rawValue).\(Base64URL.encode(coordinates))"

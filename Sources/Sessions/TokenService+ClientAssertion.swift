@@ -9,7 +9,8 @@ extension TokenService {
     /// RFC 7523 demands: an assertion for the endpoint of a server in the middle is good for nothing here.
     public func authenticateClient(assertion text: String, id: String?) async throws(ServiceError) -> Client {
         let now = context.clock.now
-        guard let assertion = try? KeyAssertion(text), Device.isValid(id: assertion.issuer),
+        guard let assertion = try? KeyAssertion(text), ClientKeys.algorithms.contains(assertion.header.alg),
+            Device.isValid(id: assertion.issuer),
             id == nil || id == assertion.issuer,
             let client = try await inStore({ () async throws(StoreError) in try await store.client(assertion.issuer) }),
             client.authenticationMethod == .privateKeyJWT, let keys = client.keys,

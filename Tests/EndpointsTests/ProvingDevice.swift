@@ -31,6 +31,7 @@ struct ProvingDevice: Sendable {
         case .p256(let x, let y):
             #"{"kty":"EC","crv":"P-256","x":"\#(Base64URL.encode(x))","y":"\#(Base64URL.encode(y))"}"#
         case .ed25519(let x): #"{"kty":"OKP","crv":"Ed25519","x":"\#(Base64URL.encode(x))"}"#
+        case .p384, .p521: "{}"
         case .rsa(let n, let e): #"{"kty":"RSA","n":"\#(Base64URL.encode(n))","e":"\#(Base64URL.encode(e))"}"#
         }
     }

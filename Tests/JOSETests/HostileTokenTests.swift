@@ -9,13 +9,19 @@ import Testing
 
     @Test(arguments: [
         #"{"alg":"none","typ":"at+jwt"}"#, #"{"alg":"None","typ":"at+jwt"}"#, #"{"alg":"","typ":"at+jwt"}"#,
-        #"{"alg":"HS256","typ":"at+jwt"}"#, #"{"alg":"RS384","typ":"at+jwt"}"#, #"{"alg":"es256","typ":"at+jwt"}"#,
-        #"{"alg":"ES384","typ":"at+jwt"}"#, #"{"alg":"ES256 ","typ":"at+jwt"}"#,
+        #"{"alg":"HS256","typ":"at+jwt"}"#, #"{"alg":"RS1","typ":"at+jwt"}"#, #"{"alg":"es256","typ":"at+jwt"}"#,
+        #"{"alg":"ES256K","typ":"at+jwt"}"#, #"{"alg":"ES256 ","typ":"at+jwt"}"#,
     ])
     func otherAlgorithmsDoNotExist(header: String) throws {
         #expect(refusal(token(header: header, key: key), key: key.publicKey) == .unsupportedAlgorithm)
         let unsigned = token(header: header, key: key).split(separator: ".").dropLast().joined(separator: ".") + "."
         #expect(refusal(unsigned, key: key.publicKey) == .unsupportedAlgorithm)
+    }
+
+    @Test(arguments: VerificationAlgorithm.allCases.filter { $0 != .es256 })
+    func aKeyVerifiesNoAlgorithmButItsOwn(_ algorithm: VerificationAlgorithm) throws {
+        let token = token(header: #"{"alg":"\#(algorithm.rawValue)","typ":"at+jwt"}"#, key: key)
+        #expect(refusal(token, key: key.publicKey) == .algorithmMismatch)
     }
 
     @Test(arguments: [

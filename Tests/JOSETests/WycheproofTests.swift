@@ -37,7 +37,7 @@ import Testing
     }
 
     /// The sound keys of algorithms that are not verified here: what is signed with them is refused, as all else.
-    private static let otherAlgorithms = ["HS", "PS", "RS384", "RS512", "ES384", "ES521"]
+    private static let otherAlgorithms = ["HS", "ES521"]
 
     private func isForOthers(_ group: File.Group) -> Bool {
         guard case .object(let set) = group.jwks, case .array(let keys)? = set["keys"] else { return false }
@@ -47,14 +47,18 @@ import Testing
         }
     }
 
-    @Test(arguments: [("json_web_signature", 401, 10), ("json_web_key", 26, 1)])
+    /// Valid as signatures, by an algorithm (PS384) that the key, which says PS256, is not for.
+    private static let mismatched = [346, 350]
+
+    @Test(arguments: [("json_web_signature", 401, 32), ("json_web_key", 26, 1)])
     func everyVectorIsBelievedOrRefusedAsItSays(_ name: String, _ count: Int, _ believed: Int) throws {
         var seen = 0
         var accepted = 0
         for group in try File.named(name).groups {
             let isForOthers = isForOthers(group)
             for vector in group.tests {
-                let expected = vector.valid && !isForOthers
+                let isOfKey = name != "json_web_signature" || !Self.mismatched.contains(vector.tcId)
+                let expected = vector.valid && !isForOthers && isOfKey
                 let outcome = try believes(vector.jws, group.jwks)
                 #expect(outcome == expected, "\(name) \(vector.tcId) \(group.comment)")
                 seen += 1
