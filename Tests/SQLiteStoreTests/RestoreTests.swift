@@ -1,3 +1,4 @@
+import Cryptography
 import FoundationEssentials
 import Migrations
 import Sessions
@@ -55,6 +56,36 @@ import Testing
             #expect(again.replaced == replaced + "-2")
             #expect(again.undone == ["database_restored": 1])
             #expect(try await Self.names(file) == ["anna"])
+        }
+    }
+
+    /// Since the backup a provider may have changed the token by which it is asked: its next no means the token, not the user.
+    @Test func whatProvidersAreAskedWith_isInDoubt() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = try folder.open()
+            let user = Example.user("anna")
+            _ = try await store.insertUser(user, events: [])
+            let session = Session(
+                id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "d"),
+                startedAt: Example.start, epoch: 1)
+            let check = ProviderCheck(
+                sessionID: session.id, provider: "acme", subject: "u1", clientID: "app", sealedToken: [1],
+                dueAt: Example.start)
+            let opened: Void? = try await store.openSession(
+                userID: user.id, clientID: Client.mobileID, deviceID: "d"
+            ) { opening in
+                opening.session = session
+                opening.providerCheck = check
+            }
+            #expect(opened != nil)
+            let file = folder.path + "/backup"
+            _ = try await store.backUp(to: file, by: .system)
+            #expect(try await store.providerCheck(of: session.id) == check)
+            await store.close()
+            _ = try Self.restore(file, folder)
+            let restored = try folder.open()
+            #expect(try await restored.providerCheck(of: session.id)?.isInDoubt == true)
+            await restored.close()
         }
     }
 
