@@ -98,7 +98,7 @@ import Testing
     @Test func aLoginNeedsTheMembersThatItsSchemaNeeds() async throws {
         let schema = try Self.document()["components"]["schemas"]["Login"]
         try await ProviderStage.with { world in
-            let names = ["username", "password", "provider", "id_token", "nonce"]
+            let names = ["username", "password", "provider", "id_token", "nonce", "provider_refresh_token"]
             for set in 0..<(1 << names.count) {
                 let chosen = names.enumerated().filter { set >> $0.offset & 1 == 1 }.map(\.element)
                 let body = chosen.map { #""\#($0)":"acme""# } + [#""device":{"id":"d"}"#]
