@@ -15,29 +15,42 @@ extension Endpoints {
         let query = try QueryParameters(call, known: ["cursor", "limit", "wait"])
         let limit = try query.limit()
         let wait = try query.seconds("wait", max: Self.longestWait) ?? .zero
-        let acceptsEvents = call.request.fields.values("Accept").contains { $0.contains("text/event-stream") }
+        let acceptsEvents = Self.acceptsEvents(call.request)
         var place = RevocationPlace.start
         if let text = try query.text("cursor") { place = try Self.place(text, "cursor") }
         // A browser's or a library's own way to resume is as good as ours, and newer.
         if acceptsEvents, let last = try call.onlyField("Last-Event-ID"), !last.isEmpty {
             place = try Self.place(last, "Last-Event-ID")
         }
-        guard try await revocations.knows(place) else { throw RequestProblem.unknownCursor }
-        if acceptsEvents { return .stream(events(after: place, for: call)) }
-        let page: [Revocation]
+        if acceptsEvents {
+            guard try await revocations.knows(place) else { throw RequestProblem.unknownCursor }
+            return .stream(events(after: place, for: call))
+        }
+        let found: [Revocation]?
         if wait > .zero {
-            page = try await revocations.next(after: place.number, limit: limit, patience: wait)
+            found = try await revocations.next(after: place, limit: limit, patience: wait)
             // The key may have gone meanwhile.
             _ = try await authenticatedAdmin(call, for: .feed)
         } else {
-            page = try await revocations.page(after: place.number, limit: limit)
+            found = try await revocations.page(after: place, limit: limit)
         }
+        guard let page = found else { throw RequestProblem.unknownCursor }
         let next = page.last.map(RevocationPlace.init(after:)) ?? place
         return .whole(
             try .json(
                 RevocationPageAnswer(
                     items: page.map(RevocationAnswer.init), nextCursor: next.description, hasMore: page.count == limit))
         )
+    }
+
+    /// Whether the answer may take its time: a page that is not waited for is an answer like any other, and is there for more
+    /// than may wait.
+    static func waits(_ request: Request) -> Bool {
+        acceptsEvents(request) || request.target.query?.contains("wait") == true
+    }
+
+    private static func acceptsEvents(_ request: Request) -> Bool {
+        request.fields.values("Accept").contains { $0.contains("text/event-stream") }
     }
 
     private static func place(_ text: String, _ name: String) throws -> RevocationPlace {
@@ -61,11 +74,14 @@ extension Endpoints {
             while !Task.isCancelled {
                 let page: [Revocation]
                 do {
-                    page =
+                    let found =
                         isCaughtUp
                         ? try await revocations.next(
-                            after: cursor.number, limit: RevocationFeed.pageMax, patience: Self.trust)
-                        : try await revocations.page(after: cursor.number, limit: RevocationFeed.pageMax)
+                            after: cursor, limit: RevocationFeed.pageMax, patience: Self.trust)
+                        : try await revocations.page(after: cursor, limit: RevocationFeed.pageMax)
+                    // Who comes again is told that the place is unknown.
+                    guard let found else { return }
+                    page = found
                     // Whose key has gone is told nothing more.
                     if stopwatch() - checkedAt >= Self.trustNanoseconds || isCaughtUp && page.isEmpty {
                         _ = try await authenticatedAdmin(call, for: .feed)

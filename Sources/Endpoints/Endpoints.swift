@@ -54,7 +54,7 @@ public struct Endpoints: Sendable {
         administration = Administration(context)
         let (start, instant) = (stopwatch(), ContinuousClock.now)
         revocations = RevocationFeed(
-            store: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
+            source: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
         self.registry = registry
         metrics = EndpointMetrics(registry, routes: Route.all)
         doors = Doors(doorLimits, registry, stopwatch: stopwatch)
@@ -95,7 +95,7 @@ public struct Endpoints: Sendable {
             }
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
-            if route.isPatient {
+            if route.isPatient, Self.waits(request) {
                 return .patient(
                     PatientReply(patience: Self.longestWait) {
                         switch await patientAnswer(call) {

@@ -50,6 +50,8 @@ extension ConnectionLoop {
             method: request.method, isChunked: request.version != .http10, wish: wish)
         // Not begun at once: whatever it does to the connection, the connection knows of it.
         connection.handler = Task(executorPreference: loop) { await self.serve(reply, at: place) }
+        // Who asks while the server stops hears what there is to say at once.
+        if isDraining { endPatience(of: connection) }
     }
 
     /// Where a reply goes, and how.

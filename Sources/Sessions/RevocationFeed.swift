@@ -11,11 +11,14 @@ public final class RevocationFeed: Sendable {
     /// The most that one answer holds.
     public static let pageMax = 200
 
+    /// What somebody is told; nil: the place that they are at is not of this database.
+    private typealias Answer = Result<[Revocation]?, StoreError>
+
     private struct Waiting {
-        let cursor: Int64
+        let place: RevocationPlace
         let limit: Int
         let deadline: ContinuousClock.Instant
-        let continuation: CheckedContinuation<Result<[Revocation], StoreError>, Never>
+        let continuation: CheckedContinuation<Answer, Never>
     }
 
     private struct State {
@@ -23,20 +26,20 @@ public final class RevocationFeed: Sendable {
         var lastTicket = 0
         var isLooking = false
         /// No revocation up to this place is to come any more that nobody has seen; nil while nobody looks.
-        var seen: Int64?
+        var seen: RevocationPlace?
     }
 
-    let store: any Store
-    let clock: WallClock
+    private let source: any RevocationSource
+    private let clock: WallClock
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Locked(State())
 
-    /// The feed of `store`.
+    /// The feed of `source`.
     public init(
-        store: any Store, clock: WallClock,
+        source: any RevocationSource, clock: WallClock,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
-        self.store = store
+        self.source = source
         self.clock = clock
         self.now = now
     }
@@ -44,41 +47,63 @@ public final class RevocationFeed: Sendable {
     /// How many wait at present.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// What there is after `cursor` that still matters; nothing, if there is nothing.
-    public func page(after cursor: Int64, limit: Int) async throws(ServiceError) -> [Revocation] {
-        do throws(StoreError) { return try await found(after: cursor, limit: limit) } catch { throw .store(error) }
+    /// Whether this database has given `place`, as far as that can be known: a place before what has been swept is one.
+    public func knows(_ place: RevocationPlace) async throws(ServiceError) -> Bool {
+        try await page(after: place, limit: 0) != nil
     }
 
-    private func found(after cursor: Int64, limit: Int) async throws(StoreError) -> [Revocation] {
-        try await store.revocations(after: cursor, at: clock.now, limit: min(limit, Self.pageMax))
+    /// What there is after `place` that still matters; nothing, if there is nothing. Nil: `place` is not of this database.
+    public func page(after place: RevocationPlace, limit: Int) async throws(ServiceError) -> [Revocation]? {
+        let limit = min(limit, Self.pageMax)
+        do throws(StoreError) {
+            let excerpt = try await excerpt(from: place, limit: limit)
+            switch excerpt.news(for: place) {
+            case .unknownPlace: return nil
+            case .revocations(let news): return Array(news.prefix(limit))
+            case .nothing:
+                // Of a place whose own revocation does not matter any more, only the number is left.
+                if place.number == 0 || !excerpt.rows.isEmpty { return [] }
+                return try await place.number <= source.lastRevocation() ? [] : nil
+            }
+        } catch { throw .store(error) }
+    }
+
+    private func excerpt(from place: RevocationPlace, limit: Int) async throws(StoreError) -> RevocationExcerpt {
+        try await RevocationExcerpt(from: place, in: source, at: clock.now, limit: limit)
     }
 
     /// The same as `page`, but waits until there is something; for `patience` at most, and no longer than the task lives.
     public func next(
-        after cursor: Int64, limit: Int, patience: Duration
-    ) async throws(ServiceError) -> [Revocation] {
+        after place: RevocationPlace, limit: Int, patience: Duration
+    ) async throws(ServiceError) -> [Revocation]? {
         // Whoever is as far as the others has only to wait with them.
-        if state.withLock({ $0.seen != cursor }) {
-            let page = try await page(after: cursor, limit: limit)
+        if state.withLock({ $0.seen != place }) {
+            guard let page = try await page(after: place, limit: limit) else { return nil }
             if !page.isEmpty { return page }
         }
+        let news: [Revocation]?
+        do throws(StoreError) {
+            news = try await wait(at: place, limit: min(limit, Self.pageMax), until: now() + patience).get()
+        } catch { throw .store(error) }
+        if news?.isEmpty == true, !Task.isCancelled { return try await page(after: place, limit: limit) }
+        return news
+    }
+
+    private func wait(
+        at place: RevocationPlace, limit: Int, until deadline: ContinuousClock.Instant
+    ) async -> Answer {
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
         }
-        let deadline = now() + patience
-        let result = await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 begin(
-                    ticket,
-                    Waiting(
-                        cursor: cursor, limit: min(limit, Self.pageMax), deadline: deadline, continuation: continuation)
-                )
+                    ticket, Waiting(place: place, limit: limit, deadline: deadline, continuation: continuation))
             }
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: ticket) }?.continuation.resume(returning: .success([]))
         }
-        do throws(StoreError) { return try result.get() } catch { throw .store(error) }
     }
 
     private func begin(_ ticket: Int, _ waiting: Waiting) {
@@ -97,39 +122,49 @@ public final class RevocationFeed: Sendable {
     /// Looks for as long as somebody waits.
     private func look() async {
         while true {
-            let place = state.withLock { state -> Int64? in
-                let place = state.waiting.values.lazy.map(\.cursor).min()
+            let place = state.withLock { state -> RevocationPlace? in
+                let place = state.waiting.values.lazy.map(\.place).min { $0.number < $1.number }
                 if place == nil { (state.isLooking, state.seen) = (false, nil) }
                 return place
             }
             guard let place else { return }
-            let result: Result<[Revocation], StoreError>
             do throws(StoreError) {
-                result = .success(try await found(after: place, limit: Self.pageMax))
-            } catch { result = .failure(error) }
-            deliver(result, after: place)
+                deliver(.success(try await excerpt(from: place, limit: Self.pageMax)), from: place)
+            } catch { deliver(.failure(error), from: place) }
             try? await Task.sleep(for: Self.pause)
         }
     }
 
-    private func deliver(_ result: Result<[Revocation], StoreError>, after place: Int64) {
+    private func deliver(_ result: Result<RevocationExcerpt, StoreError>, from place: RevocationPlace) {
         let now = now()
         let ended = state.withLock { state in
-            if case .success(let found) = result { state.seen = found.last?.number ?? place }
-            let ended = state.waiting.filter { _, waiting in
-                switch result {
-                case .failure: true
-                case .success(let found): waiting.deadline <= now || (found.last?.number ?? 0) > waiting.cursor
-                }
+            if case .success(let excerpt) = result { state.seen = excerpt.end ?? place }
+            var ended: [(Waiting, Answer)] = []
+            for (ticket, waiting) in state.waiting {
+                guard let answer = Self.answer(to: waiting, from: result, since: place, at: now) else { continue }
+                state.waiting[ticket] = nil
+                ended.append((waiting, answer))
             }
-            for ticket in ended.keys { state.waiting[ticket] = nil }
-            return ended.values
+            return ended
         }
-        for waiting in ended {
-            waiting.continuation.resume(
-                returning: result.map { found in
-                    Array(found.lazy.filter { $0.number > waiting.cursor }.prefix(waiting.limit))
-                })
+        for (waiting, answer) in ended { waiting.continuation.resume(returning: answer) }
+    }
+
+    /// Nil: goes on waiting.
+    private static func answer(
+        to waiting: Waiting, from result: Result<RevocationExcerpt, StoreError>, since place: RevocationPlace,
+        at now: ContinuousClock.Instant
+    ) -> Answer? {
+        switch result {
+        case .failure(let error): return .failure(error)
+        case .success(let excerpt):
+            // Who began to wait at an earlier place while the store was asked finds what comes before in the next look.
+            let news = waiting.place.number < place.number ? .nothing : excerpt.news(for: waiting.place)
+            return switch news {
+            case .unknownPlace: .success(nil)
+            case .revocations(let news): .success(Array(news.prefix(waiting.limit)))
+            case .nothing: waiting.deadline <= now ? .success([]) : nil
+            }
         }
     }
 }

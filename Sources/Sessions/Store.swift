@@ -152,7 +152,7 @@ public struct ClientChange: Sendable {
 /// must record commits with it.
 ///
 /// A call that could not be decided within the store's deadline (10 s) throws `unavailable` and is not decided later.
-public protocol Store: Sendable {
+public protocol Store: RevocationSource {
     /// Reads the session, lets `change` edit it, writes what differs. Nil: no such session.
     func updateSession<Outcome: Sendable>(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
@@ -260,13 +260,6 @@ public protocol Store: Sendable {
     /// One small step of the audit trail's clean-up: of the `limit` oldest events, by their places, deletes those that
     /// occurred before `instant`. Returns how many; none is the end of the walk.
     func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int
-
-    /// The feed of revocations: up to `limit` of those after place `cursor` that still matter at `now`, the oldest first. Whoever has
-    /// seen one has been shown every smaller one that was ever written, by whatever node.
-    func revocations(after cursor: Int64, at now: Instant, limit: Int) async throws(StoreError) -> [Revocation]
-
-    /// The largest number that the feed has given away; a cursor beyond it is not of this database.
-    func lastRevocation() async throws(StoreError) -> Int64
 
     /// Deletes up to `limit` revocations that do not matter any more at `instant`. Returns how many.
     func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int

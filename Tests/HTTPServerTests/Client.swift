@@ -27,12 +27,13 @@ actor Client {
     private var socket: ClientSocket?
     private var buffer: [UInt8] = []
 
-    init(_ address: SocketAddress) async throws {
-        try connect(address)
+    /// - Parameter timeout: how long it waits for bytes that do not come.
+    init(_ address: SocketAddress, timeout: Duration = .seconds(20)) async throws {
+        try connect(address, timeout)
     }
 
-    private func connect(_ address: SocketAddress) throws {
-        socket = try ClientSocket(to: address, timeout: .seconds(20))
+    private func connect(_ address: SocketAddress, _ timeout: Duration) throws {
+        socket = try ClientSocket(to: address, timeout: timeout)
     }
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }

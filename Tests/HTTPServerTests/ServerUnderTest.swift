@@ -89,9 +89,26 @@ let echo: RequestHandler = { request, _ in
 /// Passes between two looks at what is about to come. Many tests look at the same time, which must not keep the cores busy.
 func aMoment() async { try? await Task.sleep(for: .milliseconds(1)) }
 
+/// What a test has waited for and not seen.
+struct NotSeen: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ sentence: String) { description = sentence }
+}
+
+/// Waits until `condition` holds, but not for ever: what should be cut off, or told to end, and is not, fails the test by
+/// `sentence`.
+func wait(_ sentence: String, until condition: () async -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(5)
+    while await !condition() {
+        if ContinuousClock.now > deadline { throw NotSeen(sentence) }
+        await aMoment()
+    }
+}
+
 /// Lets one side wait until the other has come so far.
 actor Gate {
-    private var isOpen = false
+    private(set) var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     func open() {

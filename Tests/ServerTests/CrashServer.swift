@@ -55,6 +55,12 @@ struct CrashServer: Sendable {
         return await process.result().errors
     }
 
+    /// Sends SIGTERM and waits for the end. Returns what the process said on standard error.
+    func stop() async -> String {
+        process.signal(SIGTERM)
+        return await process.result().errors
+    }
+
     /// An answer.
     struct Answer: Sendable {
         let status: Int

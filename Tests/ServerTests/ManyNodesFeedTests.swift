@@ -33,9 +33,12 @@ struct ManyNodesFeedTests {
         }
     }
 
-    @Test("is the same and complete at every node, while all of them end sessions")
-    func everybodySeesAll() async throws {
-        let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase())
+    @Test(
+        "is the same and complete at every node, while all of them end sessions, and behind PgBouncer",
+        arguments: [false, true])
+    func everybodySeesAll(isBehindPgBouncer: Bool) async throws {
+        let nodes = try await ManyNodes(
+            on: isBehindPgBouncer ? PgBouncer.shared.newDatabase() : PostgresServer.shared.newDatabase())
         let count = 120
         var stays: [(node: CrashServer, stay: ManyNodes.Stay)] = []
         for (index, node) in nodes.nodes.enumerated() {

@@ -15,7 +15,7 @@ struct RestoreFeedTests {
         _ body: (Application, RevocationFeed) async throws -> Value
     ) async throws -> Value {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let feed = RevocationFeed(store: application.context.store, clock: clock.wall)
+        let feed = RevocationFeed(source: application.context.store, clock: clock.wall)
         let value = try await body(application, feed)
         await application.close()
         return value
@@ -25,11 +25,21 @@ struct RestoreFeedTests {
     private func end(_ application: Application, _ feed: RevocationFeed) async throws -> RevocationPlace {
         clock.advance(.seconds(1))
         try await Administration(application.context).revokeAllSessions(by: .system)
-        return RevocationPlace(after: try #require(try await feed.page(after: 0, limit: 200).last))
+        return RevocationPlace(after: try #require(try await feed.page(after: .start, limit: 200)?.last))
     }
 
-    @Test("who was told what is undone begins anew, however the backup came back", arguments: [true, false])
-    func undone(_ isCopied: Bool) async throws {
+    @Test(
+        "who was told what is undone begins anew, however the backup came back", arguments: [true, false],
+        [true, false])
+    func undone(_ isCopied: Bool, _ outliveTheirSetting: Bool) async throws {
+        if outliveTheirSetting {
+            // Until the last token of before has ended, all that is revoked matters until then.
+            try await withFeed { application, _ in
+                _ = try await Administration(application.context).changeSettings(by: .system) { settings in
+                    settings.offlineSessionIdle = .seconds(86_400)
+                }
+            }
+        }
         let early = try await withFeed { try await end($0, $1) }
         let backup = folder.file("backup")
         try FileManager.default.copyItem(atPath: folder.file("db"), toPath: backup)

@@ -133,7 +133,9 @@ let revocationRules: [StoreRule] = [
         async let seen = {
             var seen: [Identifier<Session>?] = []
             var cursor: Int64 = 0
-            while seen.count < sessions.count {
+            // What is missed does not come any more.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while seen.count < sessions.count, ContinuousClock.now < deadline {
                 let page = try await store.feed(after: cursor, limit: 3)
                 seen += page.map(\.sessionID)
                 cursor = page.last?.number ?? cursor
