@@ -92,8 +92,10 @@ struct RecipeTests {
         #expect(one.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
         let made = one.admin(.post, "/admin-keys", .object(["name": .string("api"), "scope": .string("feed")]))
         let key = try #require(made?.json["admin_key"]?.string)
+        let recipe = try Self.recipe("python", "Verifier")
+        #expect(recipe.split(separator: "\n").count <= 30, "lines of the verifier")
         let program =
-            try Self.recipe("python", "Verifier") + """
+            recipe + """
 
                 import sys
                 admin_url, admin_key = "http://\(one.adminAddress)/admin/v1", "\(CrashServer.adminKey)"
