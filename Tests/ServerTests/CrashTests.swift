@@ -27,7 +27,11 @@ struct CrashTests {
         try #require(strict?.status == 200)
         var workers = (0..<Self.workers).map(CrashWorker.init)
         for worker in workers { try #require(worker.prepare(server)) }
+        // Somebody follows the feed all the time: what was told has happened, whatever dies then.
+        let subscriber = FeedSubscriber(server.adminAddress)
+        defer { subscriber.end() }
         var acknowledged = 0
+        var told: [String] = []
         for round in 1...Self.rounds {
             // So many answers later the server dies, while the others wait for theirs.
             let count = Atomic<Int>(0)
@@ -44,9 +48,15 @@ struct CrashTests {
             await server.kill()
             library.end(.slowDisk)
             server = try await CrashServer(folder, environment: library.environment)
-            workers = await onThreads(workers) { [server] worker in worker.verify(server) }
+            subscriber.move(to: server.adminAddress)
+            let feed = try CrashFeed(server)
+            told = feed.sessions
+            workers = await onThreads(workers) { [server] worker in worker.verify(server, feed) }
             try #require(workers.flatMap(\.surprises) == [], "round \(round)")
         }
+        #expect(await subscriber.wait { $0.sessions.count >= told.count })
+        #expect(subscriber.seen.sessions == told)
+        #expect(subscriber.seen.resets == 0)
         await server.kill()
         #expect(acknowledged > 20 * Self.rounds)
         let figure = "\(Self.rounds) kills, \(acknowledged) changes acknowledged\n"

@@ -15,19 +15,23 @@ struct CrashWorker: Sendable {
         var endedReason: String?
     }
 
-    enum Operation: Sendable { case logIn, refresh, logOut, disable, enable, rename, revoke, end, setting }
+    enum Operation: Sendable {
+        case logIn, refresh, logOut, disable, enable, rename, revoke, end, setting, link, unlink
+    }
 
     let number: Int
     let username: String
     private(set) var isDisabled = false
     private(set) var displayName: String?
+    /// The subjects that it is known by to a provider.
+    private(set) var identities: Set<String> = []
     /// The setting that the first worker changes and nobody else.
     private(set) var refreshAfter: Int?
     private(set) var stay: Stay?
     /// Earlier stays.
     private(set) var past: [Stay] = []
     /// What was asked last and not answered: it may have happened, or not.
-    private(set) var pending: (operation: Operation, displayName: String, refreshAfter: Int)?
+    private(set) var pending: (operation: Operation, displayName: String, refreshAfter: Int, identity: String)?
     /// What contradicts a promise.
     private(set) var surprises: [String] = []
 
@@ -48,8 +52,9 @@ struct CrashWorker: Sendable {
         let operation = choose()
         let name = "\(username) \(UInt32.random(in: 0 ... .max))"
         let seconds = Int.random(in: 1...1_000_000)
-        pending = (operation, name, seconds)
-        guard let answer = ask(operation, name, seconds, server) else { return false }
+        let identity = operation == .unlink ? identities.first ?? "" : "\(username).\(seconds)"
+        pending = (operation, name, seconds, identity)
+        guard let answer = ask(operation, name, seconds, identity, server) else { return false }
         pending = nil
         // Too busy: it has not happened.
         if answer.status == 503 { return true }
@@ -62,6 +67,8 @@ struct CrashWorker: Sendable {
             return true
         }
         if operation == .setting { refreshAfter = seconds }
+        if operation == .link { identities.insert(identity) }
+        if operation == .unlink { identities.remove(identity) }
         note(operation, name, answer)
         return true
     }
@@ -70,14 +77,17 @@ struct CrashWorker: Sendable {
         if isDisabled { return Bool.random() ? .enable : .refresh }
         guard stay?.endedReason == nil, stay != nil else { return .logIn }
         if number == 0, Int.random(in: 0..<3) == 0 { return .setting }
-        let rare: [Operation] = [.logOut, .logIn, .disable, .rename, .revoke, .end]
+        let rare: [Operation] = [
+            .logOut, .logIn, .disable, .rename, .revoke, .end, identities.count < 3 ? .link : .unlink,
+        ]
         return Bool.random() ? .refresh : rare.randomElement() ?? .refresh
     }
 
     private func ask(
-        _ operation: Operation, _ name: String, _ seconds: Int, _ server: CrashServer
+        _ operation: Operation, _ name: String, _ seconds: Int, _ identity: String, _ server: CrashServer
     ) -> CrashServer.Answer? {
         let token = stay?.token ?? ""
+        let named: [String: JSON] = ["provider": .string("acme"), "subject": .string(identity)]
         return switch operation {
         case .logIn:
             server.admin(.post, path + "/sessions", .object(["device": .object(["id": .string("phone")])]))
@@ -89,6 +99,8 @@ struct CrashWorker: Sendable {
         case .revoke: server.admin(.post, path + "/revoke", .object([:]))
         case .end: server.admin(.delete, "/sessions/\(stay?.id ?? "")")
         case .setting: server.admin(.put, "/settings/sessions", .object(["refresh_after": .int(Int64(seconds))]))
+        case .link: server.admin(.put, path + "/identities", .object(named))
+        case .unlink: server.admin(.delete, path + "/identities?provider=acme&subject=\(identity)")
         }
     }
 
@@ -108,7 +120,7 @@ struct CrashWorker: Sendable {
         case .enable: isDisabled = false
         case .rename: displayName = name
         case .revoke, .end: stay?.endedReason = "revoked_by_admin"
-        case .setting: break
+        case .setting, .link, .unlink: break
         }
     }
 
@@ -120,8 +132,9 @@ struct CrashWorker: Sendable {
         surprises.append("\(username) \(operation): \(answer.status) \(answer.json)")
     }
 
-    /// After a restart: what was acknowledged must stand; of what was not answered, either outcome is taken over.
-    mutating func verify(_ server: CrashServer) {
+    /// After a restart: what was acknowledged must stand, and the feed, which was read before, must tell of it; of what was not
+    /// answered, either outcome is taken over.
+    mutating func verify(_ server: CrashServer, _ feed: CrashFeed) {
         guard let user = server.admin(.get, path), user.status == 200 else {
             surprises.append("\(username) is gone")
             return
@@ -136,8 +149,16 @@ struct CrashWorker: Sendable {
             surprises.append("\(username): display_name is not the one that was acknowledged")
         }
         displayName = name
+        let userID = user.json["user_id"]?.string ?? ""
+        if feed.blocked.contains(userID) != isDisabled {
+            surprises.append("\(username): disabled is \(isDisabled), and the feed says something else")
+        }
+        verifyIdentities(server)
         if number == 0 { verifySetting(server) }
-        for old in past { expect(old, ended: old.endedReason, server) }
+        for old in past {
+            expect(old, ended: old.endedReason, server)
+            expect(feed, tells: old)
+        }
         guard var stay else { return }
         let session = server.admin(.get, "/sessions/\(stay.id)")
         let reason = session?.json["ended_reason"]?.string
@@ -153,9 +174,30 @@ struct CrashWorker: Sendable {
         }
         stay.endedReason = reason
         expect(stay, ended: reason, server)
+        expect(feed, tells: stay)
         self.stay = stay
         pending = nil
         // The check above has refreshed with the last token, whose answer nobody kept: as if it had been lost.
+    }
+
+    private mutating func verifyIdentities(_ server: CrashServer) {
+        let answer = server.admin(.get, path + "/identities")
+        let found = Set(answer?.json["items"]?.items.compactMap { $0["subject"]?.string } ?? [])
+        var possible = [identities]
+        if let pending, pending.operation == .link { possible.append(identities.union([pending.identity])) }
+        if let pending, pending.operation == .unlink { possible.append(identities.subtracting([pending.identity])) }
+        if !possible.contains(found) {
+            surprises.append("\(username): known as \(found), acknowledged was \(identities)")
+        }
+        identities = found
+    }
+
+    /// The end of a stay is told once and for its reason; of one that lives, nothing is told.
+    private mutating func expect(_ feed: CrashFeed, tells stay: Stay) {
+        let told = feed.endings[stay.id] ?? []
+        if told != [stay.endedReason].compactMap(\.self) {
+            surprises.append("\(username): the feed tells \(told), not \(stay.endedReason ?? "nothing")")
+        }
     }
 
     private mutating func verifySetting(_ server: CrashServer) {
