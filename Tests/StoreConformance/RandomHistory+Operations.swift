@@ -6,14 +6,16 @@ extension RandomHistory {
         guard let user = model.users.indices.randomElement(using: &random), let client = pick(Self.clientIDs),
             let device = pick(Self.devices)
         else { return }
-        let request = LoginRequest(clientID: client, device: Device(id: device))
+        var request = LoginRequest(clientID: client, device: Device(id: device))
+        request.authenticationMode = pick([.no, .no, .no, .biometric, .password]) ?? .no
         let isWrong = Int.random(in: 0..<12, using: &random) == 0
         let password = isWrong ? "wrong password" : "three odd words \(model.users[user].password)"
         let answer = await attempt { () async throws(ServiceError) in
             try await tokens.login(request, username: "USER-\(user)", password: password, from: Self.origin)
         }
         if isWrong { return try expect(answer.failure, .invalidCredentials, "wrong password") }
-        let expected = model.login(user: user, client: client, device: device, now: now)
+        let expected = model.login(
+            user: user, client: client, device: device, mode: request.authenticationMode, now: now)
         try expect(answer.failure, expected.map(ServiceError.loginRefused), "login")
         guard case .success(let grant) = answer else { return }
         sessionIDs.append(grant.session.id)
@@ -38,8 +40,39 @@ extension RandomHistory {
             try take(grant, session: token.session, serial: grant.session.child)
         case .failure(.refused(let reason)):
             try expect(SessionModel.Answer.refused(reason), expected, "refresh of serial \(token.serial)")
+        case .failure(.userAbsent(let demand)):
+            try expect(SessionModel.Answer.absent(.init(demand)), expected, "refresh of serial \(token.serial)")
         case .failure(let error): throw error
         }
+    }
+
+    /// Somebody changes how the app guards its session, or only types the password.
+    mutating func changeMode() async throws {
+        guard let index = rollingTokens.indices.suffix(8).randomElement(using: &random) else { return }
+        let mode = pick([.no, .biometric, .password, nil] as [AuthenticationMode?]) ?? nil
+        let withPassword = mode == nil || Bool.random(using: &random)
+        let session = model.tokens[index].session
+        let password = "three odd words \(model.users[model.sessions[session].user].password)"
+        let evidence = PresenceEvidence(password: withPassword ? password : nil)
+        var expected = model.authenticate(index, asksForUser: false, now: now)
+        if expected == nil {
+            let demand = model.change(
+                session, to: mode ?? model.sessions[session].mode, withPassword: withPassword, now: now)
+            expected = demand.map(SessionModel.Refusal.absent)
+        }
+        let answer = await attempt { () async throws(ServiceError) -> AuthenticationMode in
+            let current = try await tokens.authenticate(
+                rollingTokens[index], demandsPresence: false, from: Self.origin)
+            guard let mode else {
+                return try await accounts.showPresence(evidence, in: current, from: Self.origin).session
+                    .authenticationMode
+            }
+            return try await accounts.changeMode(
+                ModeChange(mode: mode, evidence: evidence), in: current, from: Self.origin
+            ).session.authenticationMode
+        }
+        try expect(answer.failure.map(SessionModel.Refusal.init), expected, "change of mode")
+        if case .success(let mode) = answer { try expect(mode, model.sessions[session].mode, "mode") }
     }
 
     mutating func authenticate() async throws {
@@ -50,7 +83,7 @@ extension RandomHistory {
         let answer = await attempt { () async throws(ServiceError) in
             try await tokens.authenticate(rollingTokens[index], from: Self.origin).session.id
         }
-        try expect(answer.failure, expected.map(ServiceError.invalidToken), "authenticate")
+        try expect(answer.failure.map(SessionModel.Refusal.init), expected, "authenticate")
     }
 
     mutating func logOut() async throws {
@@ -142,6 +175,7 @@ extension RandomHistory {
         try expect(answer.failure != nil, isImpossible, "settings refused")
         guard case .success = answer else { return }
         (model.idle, model.maximum, model.interval, model.isLimited) = (idle, maximum, interval, isLimited)
+        model.refreshAfter = 40
     }
 
     mutating func changeLimits() async throws {
@@ -159,14 +193,17 @@ extension RandomHistory {
         let idle = pick([0, 700, 2_000_000] as [Int64]) ?? 0
         let maximum = pick([0, 900, 18_000_000] as [Int64]) ?? 0
         let tokenLife = pick([0, 300] as [Int64]) ?? 0
+        let presenceAge = pick([0, 100, 5000] as [Int64]) ?? 0
         _ = try await admin.changeClient(id, by: Self.origin) {
             $0.offlineSessionIdle = .seconds(idle)
             $0.offlineSessionMax = .seconds(maximum)
             $0.accessTokenLifetime = .seconds(tokenLife)
+            $0.userPresenceMaxAge = .seconds(presenceAge)
             $0.refreshAfter = .seconds(50)
             return nil
         }
-        model.clients[id] = SessionModel.ModelClient(idle: idle, maximum: maximum, tokenLife: tokenLife)
+        model.clients[id] = SessionModel.ModelClient(
+            idle: idle, maximum: maximum, tokenLife: tokenLife, refreshAfter: 50, presenceAge: presenceAge)
     }
 
     /// A client is deleted, and one of the same name is made: its sessions are over all the same.
@@ -180,7 +217,7 @@ extension RandomHistory {
         for index in model.sessions.indices where model.sessions[index].client == id {
             model.sessions[index].isCut = true
         }
-        model.clients[id] = SessionModel.ModelClient()
+        model.clients[id] = SessionModel.ModelClient(refreshAfter: 50)
     }
 
     mutating func revokeAll() async throws {

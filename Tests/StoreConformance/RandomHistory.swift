@@ -90,7 +90,8 @@ public struct RandomHistory {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<12: try await login()
         case 12..<50: try await refresh()
-        case 50..<65: try await authenticate()
+        case 50..<60: try await authenticate()
+        case 60..<65: try await changeMode()
         case 65..<80: passTime()
         case 80..<83: try await logOut()
         case 83..<85: try await endSession()

@@ -14,6 +14,8 @@ struct SessionModel {
         var idle: Int64 = 0
         var maximum: Int64 = 0
         var tokenLife: Int64 = 0
+        var refreshAfter: Int64 = 0
+        var presenceAge: Int64 = 0
     }
     struct ModelSession {
         var user: Int
@@ -26,6 +28,9 @@ struct SessionModel {
         var presented: UInt64?
         var answeredAt: Int64
         var madeBy: String?
+        var mode: AuthenticationMode
+        /// When the password was typed last, at the login or since.
+        var passwordAt: Int64
         /// A recorded end.
         var ended: EndReason?
         /// Ended by a cut through many sessions; an end that is recorded later does not bring it back to life.
@@ -40,6 +45,7 @@ struct SessionModel {
     var isLimited = true
     var maximum: Int64 = 15_552_000
     var interval: Int64 = 120
+    var refreshAfter: Int64 = 3600
     let absoluteMaximum: Int64
     var users: [ModelUser] = []
     var clients: [String: ModelClient] = [:]
@@ -85,7 +91,9 @@ struct SessionModel {
     }
 
     /// Login. Nil: refused, with the reason.
-    mutating func login(user: Int, client: String, device: String, now: Int64) -> RefusalReason? {
+    mutating func login(
+        user: Int, client: String, device: String, mode: AuthenticationMode, now: Int64
+    ) -> RefusalReason? {
         if users[user].adminDisable != nil { return .loginDisabledByAdmin }
         if users[user].ownDisable != nil { return .loginDisabledByUser }
         for index in sessions.indices
@@ -94,13 +102,40 @@ struct SessionModel {
         {
             sessions[index].ended = .replaced
         }
-        sessions.append(ModelSession(user: user, client: client, device: device, startedAt: now, answeredAt: now))
+        sessions.append(
+            ModelSession(
+                user: user, client: client, device: device, startedAt: now, answeredAt: now, mode: mode,
+                passwordAt: now))
         return nil
+    }
+
+    /// How the user has to show to be there, and how short ago.
+    struct Demand: Equatable {
+        var seconds: Int64
+        var ways: [PresenceDemand.Way]
+    }
+
+    enum Refusal: Equatable {
+        case invalidToken(RefusalReason?)
+        case absent(Demand)
+        /// Nothing that the model knows.
+        case other(ServiceError)
+
+        init(_ error: ServiceError) {
+            self =
+                switch error {
+                case .invalidToken(let reason): .invalidToken(reason)
+                case .userAbsent(let demand): .absent(Demand(demand))
+                default: .other(error)
+                }
+        }
     }
 
     enum Answer: Equatable {
         case issued(UInt64)
         case refused(RefusalReason)
+        /// The user has to show to be there.
+        case absent(Demand)
     }
 
     mutating func refresh(
@@ -120,6 +155,10 @@ struct SessionModel {
 
         let age = now - session.answeredAt
         guard let child = session.issued.last else { return .refused(.unknownSession) }
+        // Whoever is a thief is found out all the same.
+        if let demand = demand(on: index, now: now), serial == child || serial == session.presented {
+            return .absent(demand)
+        }
         if serial == child, age < interval { return .issued(child) }
         if serial == session.presented, serial != child {
             if age < interval || (key != nil && key == session.madeBy) {
@@ -147,19 +186,46 @@ struct SessionModel {
         return expiresAt
     }
 
-    /// Whether a rolling token is accepted; nil: accepted, otherwise the reason, or an empty one.
-    mutating func authenticate(_ token: Int, now: Int64) -> RefusalReason?? {
+    /// Whether a rolling token is accepted; nil: accepted, otherwise why not.
+    mutating func authenticate(_ token: Int, asksForUser: Bool = true, now: Int64) -> Refusal? {
         let index = tokens[token].session
-        if now >= tokens[token].expiresAt { return .some(nil) }
+        if now >= tokens[token].expiresAt { return .invalidToken(nil) }
         if ending(index) == nil { ageOut(index, now: now) }
         if let reason = ending(index) {
             sessions[index].ended = reason
-            return .ended(reason)
+            return .invalidToken(.ended(reason))
         }
         let user = users[sessions[index].user]
         if user.adminDisable == .immediate || user.ownDisable == .immediate {
-            return user.adminDisable != nil ? .loginDisabledByAdmin : .loginDisabledByUser
+            return .invalidToken(user.adminDisable != nil ? .loginDisabledByAdmin : .loginDisabledByUser)
         }
+        return asksForUser ? demand(on: index, now: now).map(Refusal.absent) : nil
+    }
+
+    /// What the session's mode still asks for: in `PASSWORD` always, in `BIOMETRIC` where the client says how often.
+    private func demand(on index: Int, now: Int64) -> Demand? {
+        let session = sessions[index]
+        let client = clients[session.client] ?? ModelClient()
+        let age =
+            switch (session.mode, client.presenceAge) {
+            case (.no, _), (.biometric, 0): Int64.max
+            case (.password, 0): client.refreshAfter > 0 ? client.refreshAfter : refreshAfter
+            case (_, let age): age
+            }
+        if now - session.passwordAt < age { return nil }
+        return Demand(seconds: age, ways: session.mode == .password ? [.password] : [.presence, .password])
+    }
+
+    /// A change of mode, maybe with the password. Nil: done, otherwise what it takes, and then nothing has happened.
+    mutating func change(_ index: Int, to mode: AuthenticationMode, withPassword: Bool, now: Int64) -> Demand? {
+        let old = sessions[index].mode
+        // More guard than before takes nothing.
+        let isFree = mode == old || old == .no || old == .biometric && mode == .password
+        if !isFree, !withPassword, now - sessions[index].passwordAt >= 300 {
+            return Demand(seconds: 300, ways: old == .password ? [.password] : [.presence, .password])
+        }
+        if withPassword { sessions[index].passwordAt = now }
+        sessions[index].mode = mode
         return nil
     }
 
@@ -168,4 +234,8 @@ struct SessionModel {
         if ending(index) == nil { ageOut(index, now: now) }
         sessions[index].ended = ending(index) ?? reason
     }
+}
+
+extension SessionModel.Demand {
+    init(_ demand: PresenceDemand) { self.init(seconds: demand.ageMax.wholeSeconds, ways: demand.ways) }
 }
