@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTP
+import PostgresStage
 import Sockets
 import TLSStage
 import Testing
@@ -19,6 +20,18 @@ struct ClientLifeTests {
         ])
     func life(script: String) async throws {
         let server = try await ServerForClients()
+        let result = try await server.run(script)
+        #expect(result.status == 0, "\(result.text)")
+        #expect(await server.stop() == "")
+    }
+
+    /// Those that look at signatures, and those that do most.
+    @Test(
+        "a life on PostgreSQL, with keys of Ed25519",
+        arguments: ["authlib_life", "requests_oauth2client_life", "verify_by_keys"])
+    func lifeElsewhere(script: String) async throws {
+        let server = try await ServerForClients(
+            database: PostgresServer.shared.newDatabase(), algorithm: "EdDSA")
         let result = try await server.run(script)
         #expect(result.status == 0, "\(result.text)")
         #expect(await server.stop() == "")
@@ -43,15 +56,18 @@ struct ServerForClients {
     private let process: CommandLineProcess
     private let variables: [String: String]
 
-    init(environment: [String: String] = ["SOJOURN_DPOP_NONCE": "required"]) async throws {
+    init(
+        environment: [String: String] = ["SOJOURN_DPOP_NONCE": "required"], database: String = "sqlite:db",
+        algorithm: String = "ES256"
+    ) async throws {
         var program = CommandLineProgram(folder)
         program.environment = environment.merging([
-            "SOJOURN_ADMIN_KEY": Self.adminKey,
+            "SOJOURN_ADMIN_KEY": Self.adminKey, "SOJOURN_KEYS_ALGORITHM": algorithm,
             "SOJOURN_SERVER_TLS_CERTIFICATE": Certificates.shared.path("p256.crt"),
             "SOJOURN_SERVER_TLS_KEY": Certificates.shared.path("p256.key"),
         ]) { given, _ in given }
         process = try program.start([
-            "serve", "--database", "sqlite:db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file",
+            "serve", "--database", database, "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file",
             "ready.json", "--log-level", "error",
         ])
         guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
@@ -61,6 +77,7 @@ struct ServerForClients {
         let authority = Certificates.shared.path("ca.crt")
         variables = [
             "SOJOURN_PUBLIC": publicURL, "SOJOURN_ADMIN": adminURL, "SOJOURN_KEY": Self.adminKey,
+            "SOJOURN_ALGORITHM": algorithm,
             "REQUESTS_CA_BUNDLE": authority, "SSL_CERT_FILE": authority,
         ]
     }

@@ -10,6 +10,8 @@ import requests
 
 PUBLIC = os.environ["SOJOURN_PUBLIC"]
 ADMIN = os.environ["SOJOURN_ADMIN"]
+#: What the server signs with.
+ALGORITHM = os.environ["SOJOURN_ALGORITHM"]
 PASSWORD = "correct horse"
 #: Seconds. How long an access token of the clients here lives: long enough for a call, short enough to wait for its end.
 LIFETIME = 2

@@ -21,12 +21,12 @@ def by_pyjwt(keys, token, audience):
     key = keys.get_signing_key_from_jwt(token)
     assert jwt.get_unverified_header(token)["typ"] == "at+jwt"
     return jwt.decode(
-        token, key, algorithms=["ES256"], audience=audience, issuer=stage.PUBLIC, options={"require": REQUIRED}
+        token, key, algorithms=[stage.ALGORITHM], audience=audience, issuer=stage.PUBLIC, options={"require": REQUIRED}
     )
 
 
 def by_joserfc(keys, token, audience):
-    decoded = jose.decode(token, KeySet.import_key_set(requests.get(keys).json()), algorithms=["ES256"])
+    decoded = jose.decode(token, KeySet.import_key_set(requests.get(keys).json()), algorithms=[stage.ALGORITHM])
     demanded = {name: {"essential": True} for name in REQUIRED}
     demanded["aud"]["value"] = audience
     demanded["iss"]["value"] = stage.PUBLIC
@@ -36,7 +36,7 @@ def by_joserfc(keys, token, audience):
 
 def by_jwcrypto(keys, token, audience):
     known = jwcrypto.jwk.JWKSet.from_json(requests.get(keys).text)
-    read = jwcrypto.jwt.JWT(algs=["ES256"], expected_type="JWS", check_claims={"aud": audience, "iss": stage.PUBLIC, "exp": None})
+    read = jwcrypto.jwt.JWT(algs=[stage.ALGORITHM], expected_type="JWS", check_claims={"aud": audience, "iss": stage.PUBLIC, "exp": None})
     read.leeway = 0
     read.deserialize(token, known)
     return json.loads(read.claims)
