@@ -95,19 +95,23 @@ public struct TokenService: Sendable {
         let lifetimes = policy.lifetimes(settings: issue.settings, client: client, user: user)
         // What checks tokens by itself is to know no older word of the provider than a refresh would do with.
         let end = lifetimes.accessTokenEnd(of: session, issuedAt: now)
-        let expiry = min(end, policy.confirmationEnd(of: session) ?? end)
+        let confirmationEnd = policy.confirmationEnd(of: session)
+        let expiry = min(end, confirmationEnd ?? end)
+        // Half-way there at the latest: by then the provider may have been asked again.
+        let refreshAfter = min(
+            lifetimes.refreshAfter, confirmationEnd.map { ($0 - now) / 2 } ?? lifetimes.refreshAfter)
         let refreshToken = context.refreshTokens.encode(RefreshToken(sessionID: session.id, serial: session.child))
         let hasRefreshToken = client.grantTypes.contains(.refreshToken)
         let isSingle = client.tokenStyle == .single
         let accessToken = try rollingTokens.issue(
-            for: session, audience: issue.audience, scope: issue.scope, refreshAfter: lifetimes.refreshAfter,
+            for: session, audience: issue.audience, scope: issue.scope, refreshAfter: refreshAfter,
             refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, ownClaims: user.claims?.members, at: now,
             expiry: expiry)
         return TokenGrant(
             accessToken: accessToken, refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken,
             scope: issue.scope,
             issuedAt: now,
-            expiresAt: expiry, refreshAfter: now + lifetimes.refreshAfter, session: session, user: user,
+            expiresAt: expiry, refreshAfter: now + refreshAfter, session: session, user: user,
             idleExpiresAt: lifetimes.idleEnd(of: session), sessionExpiresAt: lifetimes.finalEnd(of: session))
     }
 }

@@ -78,6 +78,7 @@ import Testing
             let last = try await stage.refresh(grant).get()
             // What checks tokens by itself knows no older word of the provider either.
             #expect(last.expiresAt == start + .seconds(RecheckStage.interval + RecheckStage.budget))
+            #expect(last.refreshAfter < last.expiresAt)
             stage.clock.advance(by: 1)
             for _ in 0..<2 { #expect(await stage.refresh(last).problem == .identityProviderUnavailable) }
             #expect(try await stage.end(grant) == nil)
