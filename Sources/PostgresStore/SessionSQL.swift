@@ -158,8 +158,13 @@ enum SessionSQL {
     static func delete(_ ids: ArrayParameter, _ revisions: ArrayParameter) -> Statement {
         Statement(
             """
-            DELETE FROM sessions s USING unnest($1::uuid[], $2::bigint[]) AS v (id, revision)
-            WHERE s.id = v.id AND s.revision = v.revision
+            WITH forgotten AS (
+                DELETE FROM sessions s USING unnest($1::uuid[], $2::bigint[]) AS v (id, revision)
+                WHERE s.id = v.id AND s.revision = v.revision RETURNING s.id
+            ), released AS (
+                DELETE FROM provider_checks p USING forgotten f WHERE p.session_id = f.id
+            )
+            SELECT id FROM forgotten
             """, ids, revisions)
     }
 }

@@ -326,7 +326,7 @@ public protocol Store: RevocationSource {
     func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome]
 
     /// What the provider of a session is asked with. It goes with the end of the session, by whatever call that is written;
-    /// where the clock, or one write for many sessions, has brought the end, it stays until it is due.
+    /// where the clock, or one write for many sessions, has brought the end, it stays until it is due, or the session is forgotten.
     func providerCheck(of id: Identifier<Session>) async throws(StoreError) -> ProviderCheck?
 
     /// Takes up to `limit` checks of `provider` that are due by `now`, the longest due first: each becomes due again at `end`,

@@ -139,6 +139,20 @@ let importRules: [StoreRule] = [
             #expect(try await store.stored(elsewhere.id) == elsewhere)
         }
     },
+    StoreRule("an import leaves the provider's word about a session as it is: no export has it") { store in
+        let user = try await store.given(Fixture.user())
+        var session = Fixture.session(of: user.id)
+        _ = try await store.openSession(
+            userID: user.id, clientID: session.clientID, deviceID: session.device.id
+        ) { [session] opening in
+            opening.session = session
+            opening.session?.confirmation = ProviderConfirmation(provider: "acme", at: Fixture.start)
+        }
+        (session.parent, session.child, session.childAnsweredAt) = (6, 7, Fixture.start + .seconds(60))
+        #expect(try await store.importSessions([session]) == [.written])
+        session.confirmation = ProviderConfirmation(provider: "acme", at: Fixture.start)
+        #expect(try await store.stored(session.id) == session)
+    },
     StoreRule("an import of nothing is no error") { store in
         let outcomes = try await store.importUsers([])
         #expect(outcomes.isEmpty)

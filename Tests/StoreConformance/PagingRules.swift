@@ -115,6 +115,21 @@ let sweepRules: [StoreRule] = [
         let all = try await store.sweepSessions(after: nil, limit: 100) { $0.user != user }
         #expect(all == SweepStep(cursor: nil, deleted: 0))
     },
+    StoreRule("what a provider is asked with goes with the session that clean-up forgets, and no other") { store in
+        let user = try await store.given(Fixture.user())
+        for device in ["forgotten", "kept"] {
+            let session = Fixture.session(of: user.id, device: device)
+            _ = try await store.openSession(userID: user.id, clientID: session.clientID, deviceID: device) { opening in
+                (opening.session, opening.providerCheck) = (session, Fixture.check(session))
+            }
+        }
+        let step = try await store.sweepSessions(after: nil, limit: 5) { $0.session.device.id == "forgotten" }
+        #expect(step == SweepStep(cursor: nil, deleted: 1))
+        let now = Fixture.start + .seconds(100)
+        let left = try await store.claimProviderChecks(of: "acme", dueBy: now, until: now, limit: 9)
+        let kept = try await store.sessions(of: user.id, after: nil, limit: 9).items.map(\.session.id)
+        #expect(left.map(\.sessionID) == kept)
+    },
     StoreRule("clean-up of nothing is at its end at once") { store in
         let step = try await store.sweepSessions(after: nil, limit: 5) { _ in true }
         #expect(step == SweepStep(cursor: nil, deleted: 0))
