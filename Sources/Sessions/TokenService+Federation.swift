@@ -22,6 +22,8 @@ extension TokenService {
         _ request: LoginRequest, as identity: ExternalIdentity, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
+        // It was good when it was checked; from now on the store may forget that it was used.
+        guard now < identity.goodUntil else { throw .identityRefused(.tooOld) }
         let request = try request.keepingProviderToken(of: identity)
         let login = login(by: identity, at: now)
         let start = try starting(request, authenticationMethods: identity.authenticationMethods, from: origin, at: now)
