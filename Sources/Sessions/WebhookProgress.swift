@@ -22,8 +22,13 @@ public struct WebhookProgress: Hashable, Sendable {
 }
 
 extension WebhookProgress {
+    /// Nobody holds it for longer, not even for a receiver that asks for time. What says so is of a clock that was ahead, whose node
+    /// may be gone: it is not believed.
+    private static let longestHold = Duration.seconds(600)
+
     /// Lets `node` send until `lease` from `now` on, unless another one does. Whether it may.
     public mutating func take(by node: String, at now: Instant, for lease: Duration) -> Bool {
+        if heldUntil > now + Self.longestHold { heldUntil = now }
         guard holder == node || now >= heldUntil else { return false }
         // A write for each look would cost more than it tells.
         if holder != node || heldUntil < now + lease / 2 { (holder, heldUntil) = (node, now + lease) }
