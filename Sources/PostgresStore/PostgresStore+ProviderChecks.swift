@@ -40,6 +40,13 @@ enum ProviderCheckSQL {
         Statement("DELETE FROM provider_checks WHERE session_id = $1::uuid", id)
     }
 
+    /// When the server was started, and which table this is: a restored dump makes it anew.
+    static let selectLife = Statement(
+        """
+        SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint,
+            'provider_checks'::regclass::oid::bigint
+        """)
+
     static func read(_ rows: Rows) throws(DatabaseError) -> [ProviderCheck] {
         try rows.map { (row) throws(Contradiction) in try ProviderCheckColumns.read(&row) }
     }
@@ -50,6 +57,13 @@ extension PostgresStore {
     public func providerCheck(of id: Identifier<Session>) async throws(StoreError) -> ProviderCheck? {
         try await read([ProviderCheckSQL.select(id)]) { (rows) throws(DatabaseError) in
             try ProviderCheckSQL.read(rows[0]).first
+        }
+    }
+
+    /// See `Store`.
+    public func databaseLife() async throws(StoreError) -> String {
+        try await read([ProviderCheckSQL.selectLife]) { (rows) throws(DatabaseError) in
+            try rows[0].first { row in "\(row.integer()) \(row.integer())" } ?? ""
         }
     }
 

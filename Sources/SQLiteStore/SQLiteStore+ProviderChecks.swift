@@ -36,6 +36,9 @@ extension SQLiteStore {
         }
     }
 
+    /// See `Store`. Nobody changes the file while this process has it.
+    public func databaseLife() async throws(StoreError) -> String { "" }
+
     /// See `Store`. Looks on a reader first, so that a provider without anything due does not trouble the writer.
     public func claimProviderChecks(
         of provider: String, dueBy now: Instant, until end: Instant, limit: Int

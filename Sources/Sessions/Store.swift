@@ -341,6 +341,9 @@ public protocol Store: RevocationSource {
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
     ) async throws(StoreError) -> Outcome?
 
+    /// A name for the time since the database was started or made: with another one, it may have gone back to an older state.
+    func databaseLife() async throws(StoreError) -> String
+
     /// Whether the store can commit at present.
     func ping() async throws(StoreError)
 }

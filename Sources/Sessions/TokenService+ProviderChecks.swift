@@ -45,12 +45,20 @@ extension TokenService {
             dueAt: grant.terms.nextCheck(after: now, jitter: jitter))
     }
 
-    /// Takes on up to `limit` checks of `provider` that are due, for as long as `recheckLease`.
+    /// Takes on up to `limit` checks of `provider` that are due, for as long as `recheckLease`. One of which nobody can know whether
+    /// it was asked about in a time that the database has lost is in doubt.
     public func dueProviderChecks(of provider: String, limit: Int) async throws(ServiceError) -> [ProviderCheck] {
         let now = context.clock.now
+        let watch = context.databaseWatch
         return try await inStore { () async throws(StoreError) in
-            try await store.claimProviderChecks(
+            if !watch.hasBegun { watch.see(try await store.databaseLife(), at: context.clock.now) }
+            var checks = try await store.claimProviderChecks(
                 of: provider, dueBy: now, until: now + Self.recheckLease, limit: limit)
+            if checks.isEmpty { return [] }
+            // Afterwards: the checks may come from a database that has just taken the place of the one before.
+            watch.see(try await store.databaseLife(), at: context.clock.now)
+            for index in checks.indices where watch.mayHaveLost(checks[index].dueAt) { checks[index].isInDoubt = true }
+            return checks
         }
     }
 

@@ -38,6 +38,8 @@ public struct ServiceContext: Sendable {
     let foreignTokens = ForeignTokenPresence()
     /// Takes proofs of possession.
     public let proofs: ProofJudge
+    /// Since when this node has known its database.
+    let databaseWatch = DatabaseWatch()
 
     /// What all use cases share.
     public init(

@@ -123,6 +123,8 @@ final class ManyStores: Store {
         try await next.providerCheck(of: id)
     }
 
+    func databaseLife() async throws(StoreError) -> String { try await next.databaseLife() }
+
     func claimProviderChecks(
         of provider: String, dueBy now: Instant, until end: Instant, limit: Int
     ) async throws(StoreError) -> [ProviderCheck] {

@@ -132,6 +132,9 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.providerCheck(of: id) }
     }
 
+    /// Each of the two has its own.
+    func databaseLife() async throws(StoreError) -> String { "" }
+
     func claimProviderChecks(
         of provider: String, dueBy now: Instant, until end: Instant, limit: Int
     ) async throws(StoreError) -> [ProviderCheck] {

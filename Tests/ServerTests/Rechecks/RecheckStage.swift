@@ -30,13 +30,15 @@ struct RecheckStage: Sendable {
     let identities: IdentityProviders
     /// Of two nodes; with SQLite both are in one process.
     let nodes: [Rechecks]
+    /// A node that begins when a test has it look.
+    let newcomer: Rechecks
 
     var tokens: TokenService { TokenService(context) }
     var administration: Administration { Administration(context) }
 
     /// Gives `body` a new stage on that kind of database; `edit` changes how the provider is asked.
     static func with(
-        _ database: RecheckDatabase, _ edit: (inout IdentityProvider.Recheck) -> Void = { _ in },
+        _ database: RecheckDatabase, url: String? = nil, _ edit: (inout IdentityProvider.Recheck) -> Void = { _ in },
         _ body: (RecheckStage) async throws -> Void
     ) async throws {
         let clock = RaceClock()
@@ -59,7 +61,7 @@ struct RecheckStage: Sendable {
             try await body(try await RecheckStage([store, store], clock, provider, configuration, recheck))
             await store.close()
         case .postgres:
-            let url = try PostgresServer.shared.newDatabase()
+            let url = try url ?? PostgresServer.shared.newDatabase()
             let stores = try (0..<2).map { _ in
                 try PostgresStore(url: url, options: PostgresStore.Options(clock: clock.wall))
             }
@@ -76,7 +78,7 @@ struct RecheckStage: Sendable {
         let rootKeys = try #require(RootKeys([SecretKey.random()]))
         let scrypt = try #require(Scrypt(logN: 2, r: 1, p: 1))
         let maximum = Duration.seconds(31_536_000)
-        let contexts = stores.map { store in
+        let contexts = (stores + [stores[0]]).map { store in
             ServiceContext(
                 store: store, policy: RefreshPolicy(absoluteMaximum: maximum, recheckTerms: ["acme": recheck.terms]),
                 rootKeys: rootKeys,
@@ -93,11 +95,13 @@ struct RecheckStage: Sendable {
                 [configuration], client: HTTPClient(), clock: clock.wall, metrics: MetricsRegistry(), logger: .silent)
         }
         self.identities = identities[0]
-        nodes = zip(contexts, identities).map { context, identities in
+        let all = zip(contexts, identities).map { context, identities in
             Rechecks(
                 name: "acme", recheck: recheck, tokens: TokenService(context), asker: identities, clock: clock.wall,
                 logger: .silent, metrics: RecheckMetrics(MetricsRegistry(), providers: ["acme"]))
         }
+        (nodes, newcomer) = (all.dropLast(), all[all.count - 1])
+        for node in nodes { _ = await node.round(limit: 1) }
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { _ in nil }
     }
 
