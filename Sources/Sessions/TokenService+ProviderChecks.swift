@@ -62,6 +62,21 @@ extension TokenService {
         }
     }
 
+    /// Has the provider of a session asked soon, because somebody waits for its word. Until it was, nothing more is written. What a
+    /// node may be asking about at this moment is left to it.
+    func hastenProviderCheck(of id: Identifier<Session>) async throws(ServiceError) {
+        let now = context.clock.now
+        let isFarOff: @Sendable (ProviderCheck?) -> Bool = { check in
+            check?.sealedToken != nil && check.map { $0.dueAt > now + Self.recheckLease } == true
+        }
+        try await inStore { () async throws(StoreError) in
+            guard isFarOff(try await store.providerCheck(of: id)) else { return }
+            _ = try await store.updateProviderCheck(id) { change in
+                if isFarOff(change.check) { change.check?.dueAt = now }
+            }
+        }
+    }
+
     /// Asks about the session of a check that this node has taken on, and does what follows. When it returns, that is durable.
     public func recheck(
         _ check: ProviderCheck, _ terms: RecheckTerms, by asker: any ProviderAsker

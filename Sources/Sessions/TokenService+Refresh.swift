@@ -69,6 +69,7 @@ extension TokenService {
             }
         }
         guard let answer else { throw .refused(.unknownSession) }
+        if case .failure(.identityProviderUnavailable) = answer { try await hastenProviderCheck(of: token.sessionID) }
         return try answer.get()
     }
 

@@ -89,6 +89,30 @@ import Testing
         }
     }
 
+    @Test("who waits for the provider's word does not wait for the time of the next try", arguments: databases)
+    func hastened(_ database: RecheckDatabase) async throws {
+        try await RecheckStage.with(database) { stage in
+            let grant = try await stage.logIn()
+            stage.provider.now { _, _ in RecheckProvider.error("server_error", status: "503 Service Unavailable") }
+            #expect(await stage.recheck() == .failed)
+            #expect(await stage.recheck(after: RecheckStage.budget) == .failed)
+            let failed = try #require(try await stage.check(grant))
+            #expect(failed.dueAt >= stage.clock.wall.now + .seconds(900))
+            #expect(await stage.refresh(grant).problem == .identityProviderUnavailable)
+            var hastened = failed
+            hastened.dueAt = stage.clock.wall.now
+            #expect(try await stage.check(grant) == hastened)
+            // Nobody takes it from the node that asks, and nothing is written again.
+            let taken = try await stage.tokens.dueProviderChecks(of: "acme", limit: 1)
+            let leased = try await stage.check(grant)
+            #expect(await stage.refresh(grant).problem == .identityProviderUnavailable)
+            #expect(try await stage.check(grant) == leased && taken.count == 1)
+            stage.provider.now { provider, _ in provider.confirm() }
+            #expect(await stage.recheck(after: 60) == .answered(1))
+            #expect(await stage.refresh(grant).problem == nil)
+        }
+    }
+
     @Test("a thief is found out though the provider is silent for too long", arguments: databases)
     func theft(_ database: RecheckDatabase) async throws {
         try await RecheckStage.with(database) { stage in
