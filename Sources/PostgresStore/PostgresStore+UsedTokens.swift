@@ -15,11 +15,13 @@ enum UsedTokenSQL {
             WHERE used_tokens.good_until <= $3::bigint
         """)
 
+    /// Looks at each row again that it had to wait for: what is used anew meanwhile stays.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(
             """
             DELETE FROM used_tokens
-            WHERE digest IN (SELECT digest FROM used_tokens WHERE good_until <= $1::bigint LIMIT $2::bigint)
+            WHERE good_until <= $1::bigint AND digest IN (
+                SELECT digest FROM used_tokens WHERE good_until <= $1::bigint LIMIT $2::bigint)
             """, instant, limit)
     }
 }
