@@ -22,6 +22,17 @@ import Testing
 
     private static let least = "name: 'mails', url: 'https://hooks.example/x'"
 
+    /// Whoever comes from a version that had one webhook is told where it has gone.
+    @Test(arguments: ["webhook: {url: 'https://a.example'}", "webhook: {events: []}", ""])
+    func theOneOfBefore_isRefusedWithItsNewPlace(_ text: String) throws {
+        var sources = Configuration.Sources()
+        sources.file = ("f", Array("{\(text)}".utf8))
+        if text.isEmpty { sources.environment = ["SOJOURN_WEBHOOK_SECRET": Self.first] }
+        let problem = #expect(throws: (any Error).self) { try Configuration(from: sources) }
+        #expect("\(String(describing: problem))".contains("an entry of webhooks now"))
+        #expect(!"\(String(describing: problem))".contains(Self.first))
+    }
+
     @Test func entries_areTaken_withTheDefaultsOfTheFile() throws {
         let webhooks = try Self.configuration(
             """
