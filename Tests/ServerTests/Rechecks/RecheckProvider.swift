@@ -22,6 +22,7 @@ final class RecheckProvider: Sendable {
     private let clock: RaceClock
     private let answer: Locked<Answer>
     private let asked = Locked<[Question]>([])
+    private let hidesDocument = Locked(false)
     private let origin: Locked<String>
     private let server: Locked<HostileServer?> = Locked(nil)
 
@@ -45,12 +46,16 @@ final class RecheckProvider: Sendable {
     /// Has the token endpoint do this from now on.
     func now(_ behaviour: @escaping Answer) { answer.withLock { $0 = behaviour } }
 
+    /// Whether nobody finds the token endpoint who has not found it before.
+    func hideDocument(_ hides: Bool) { hidesDocument.withLock { $0 = hides } }
+
     private func serve(_ request: String) -> [HostileServer.Step] {
         if request.hasPrefix("GET /keys") {
             let set = JWKSet([JWK(publishing: key.publicKey, kid: "k1")])
             return Self.json((try? JSONEncoder().encode(set)).map { String(decoding: $0, as: UTF8.self) } ?? "")
         }
         guard request.hasPrefix("POST /token") else {
+            if hidesDocument.withLock({ $0 }) { return Self.error("server_error", status: "503 Later") }
             let base = issuer
             return Self.json(
                 #"{"issuer":"\#(base)","jwks_uri":"\#(base)/keys","token_endpoint":"\#(base)/token"}"#)
