@@ -107,10 +107,25 @@ extension ProviderCheckChange {
         }
     }
 
+    /// Does what follows when this node has no token to ask with. One that is sealed under a root key that it does not list may be
+    /// another node's to open, as long as there is time.
+    mutating func settleUnopened(
+        _ asked: ProviderCheck, _ terms: RecheckTerms, at now: Instant, jitter: Double
+    ) -> RecheckOutcome {
+        guard check?.revision == asked.revision else { return .superseded }
+        if asked.sealedToken == nil || now >= lastEnd(terms) { return settleLost(terms, at: now) }
+        return settle(.failed(mayHaveArrived: false), of: asked, sealed: nil, terms, at: now, jitter: jitter)
+    }
+
+    /// When the provider's last word is too old.
+    private func lastEnd(_ terms: RecheckTerms) -> Instant {
+        (session.confirmation?.at ?? session.startedAt) + terms.limit
+    }
+
     /// A session that nobody can ask about ends when the provider's last word is too old, and not before.
-    mutating func settleLost(_ terms: RecheckTerms, at now: Instant) -> RecheckOutcome {
+    private mutating func settleLost(_ terms: RecheckTerms, at now: Instant) -> RecheckOutcome {
         guard var check, session.ending == nil else { return .superseded }
-        let end = (session.confirmation?.at ?? session.startedAt) + terms.limit
+        let end = lastEnd(terms)
         if now >= end {
             self.end(.recheckLost, check, at: now)
         } else {

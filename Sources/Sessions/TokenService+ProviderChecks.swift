@@ -48,7 +48,8 @@ extension TokenService {
     /// Takes on up to `limit` checks of `provider` that are due, for as long as `recheckLease`. One of which nobody can know whether
     /// it was asked about in a time that the database has lost is in doubt.
     public func dueProviderChecks(of provider: String, limit: Int) async throws(ServiceError) -> [ProviderCheck] {
-        let now = context.clock.now
+        // While the clock is in doubt nothing ends, and nothing is put off, by a time that may never have come (`ClockWatch`).
+        let now = context.time.earliest
         let watch = context.databaseWatch
         return try await inStore { () async throws(StoreError) in
             if !watch.hasBegun { watch.see(try await store.databaseLife(), at: context.clock.now) }
@@ -65,7 +66,7 @@ extension TokenService {
     /// Has the provider of a session asked soon, because somebody waits for its word. Until it was, nothing more is written. What a
     /// node may be asking about at this moment is left to it.
     func hastenProviderCheck(of id: Identifier<Session>) async throws(ServiceError) {
-        let now = context.clock.now
+        let now = context.time.earliest
         let isFarOff: @Sendable (ProviderCheck?) -> Bool = { check in
             check?.sealedToken != nil && check.map { $0.dueAt > now + Self.recheckLease } == true
         }
@@ -81,7 +82,7 @@ extension TokenService {
     public func recheck(
         _ check: ProviderCheck, _ terms: RecheckTerms, by asker: any ProviderAsker
     ) async throws(ServiceError) -> RecheckOutcome {
-        let now = context.clock.now
+        let (now, jitter) = (context.time.earliest, jitter)
         let id = check.sessionID
         let record = try await inStore { () async throws(StoreError) in try await store.session(id) }
         guard let record, policy.ending(of: record, at: now) == nil else {
@@ -92,7 +93,7 @@ extension TokenService {
             }
         }
         guard let token = context.providerTokens.open(check) else {
-            return try await change(id) { $0.settleLost(terms, at: now) }
+            return try await change(id) { $0.settleUnopened(check, terms, at: now, jitter: jitter) }
         }
         let answer = await asker.ask(
             ProviderQuestion(
@@ -101,7 +102,6 @@ extension TokenService {
         let sealed = (answer.newToken ?? (isOld ? token : nil)).map {
             context.providerTokens.seal($0, for: id, check.provider)
         }
-        let jitter = jitter
         return try await change(id) { change in
             change.settle(answer, of: check, sealed: sealed, terms, at: now, jitter: jitter)
         }
