@@ -1,4 +1,5 @@
 import HTTP
+import SQLiteStore
 import Sessions
 import Testing
 
@@ -86,7 +87,20 @@ import Testing
             #expect(await stage.admin(.delete, "/admin/v1/users/\(tokens.userID)").status == 204)
             return (tokens.refresh, "")
         },
+        Case("revoked_by_provider", reauthenticate: true) { stage, tokens in
+            try await end(.revokedByProvider, stage, tokens)
+        },
+        Case("recheck_lost", reauthenticate: true) { stage, tokens in try await end(.recheckLost, stage, tokens) },
     ]
+
+    /// As a recheck ends it; when that does so, the suite of rechecks has.
+    private static func end(_ reason: EndReason, _ stage: Stage, _ tokens: Tokens) async throws -> (String, String) {
+        let id = try #require(Identifier<Session>(tokens.sessionID))
+        _ = try await stage.store.updateProviderCheck(id) { change in
+            change.session.end(reason, at: stage.context.clock.now)
+        }
+        return (tokens.refresh, "")
+    }
 
     @Test func everyReasonIsReached() {
         // Of an assertion that is not good, which is another grant, DeviceKeyTests have the table.
