@@ -209,6 +209,7 @@ import Testing
             try await client.flush()
             await started.pass()
             async let stop: Void = server.plain.server.stop(deadline: .seconds(30))
+            await server.plain.isRefusing()
             await release.open()
             let answer = try await client.response()
             #expect(answer.contains("GET /slow "))
