@@ -86,7 +86,7 @@ let package = Package(
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "CSQLite", "StoreFoundation", "Migrations", "Cryptography", "Sessions", "Telemetry", "Locks",
+                "CSQLite", "CLinux", "StoreFoundation", "Migrations", "Cryptography", "Sessions", "Telemetry", "Locks",
             ], swiftSettings: strictMemory),
         .target(
             name: "PostgresStore",

@@ -12,6 +12,10 @@
 /* glibc shows it only to those who define _GNU_SOURCE, which a module cannot do for itself. */
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 
+/* The same. */
+int sync_file_range(int descriptor, long offset, long count, unsigned int flags);
+enum { CLinux_send = 2 /* SYNC_FILE_RANGE_WRITE */, CLinux_wait = 4 /* SYNC_FILE_RANGE_WAIT_AFTER */ };
+
 /* As unistd.h has it, which belongs to Swift's own module of the C library. */
 extern long syscall(long number, ...);
 

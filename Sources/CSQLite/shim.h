@@ -22,3 +22,11 @@ static inline int CSQLite_bind_text(sqlite3_stmt *statement, int index, const ch
 static inline int CSQLite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
+
+/// Waits until the disk has what was written to the main file, whichever connection wrote it; returns SQLite's result code.
+static inline int CSQLite_sync(sqlite3 *connection) {
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    return file->pMethods ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : SQLITE_MISUSE;
+}

@@ -157,6 +157,15 @@ internal import StoreFoundation
         return Checkpoint(framesInLog: Int(inLog), framesCopied: Int(copied))
     }
 
+    /// Waits until the disk has everything that was written to the database's file, whoever wrote it.
+    func syncFile() throws(DatabaseError) {
+        let code = unsafe CSQLite_sync(handle)
+        // The connection knows nothing of this call, so its own text would be of another.
+        guard code == SQLITE_OK else {
+            throw .sqlite(code: code, message: unsafe String(cString: sqlite3_errstr(code)))
+        }
+    }
+
     /// Begins to copy the database of this connection, page by page, over that of `destination`. With a transaction open
     /// here, what is copied is its snapshot, however long it takes.
     func beginCopy(to destination: Connection) throws(DatabaseError) -> PageCopy {

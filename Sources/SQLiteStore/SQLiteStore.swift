@@ -9,7 +9,8 @@ internal import StoreFoundation
 /// a refresh or a login decides is in the closures that it runs inside its transactions. Of secrets the file holds
 /// nothing: refresh tokens are derived from a session's id and serial with a key that never comes here.
 ///
-/// Reading order: this file · `Writer` (group commit, and what follows from a failing disk) · `Reader` · `Damage` · `BatchQueue` ·
+/// Reading order: this file · `Writer` (group commit, and what follows from a failing disk) · `CheckpointPlan` and `DatabaseSync` (how the
+/// log comes into the file unnoticed) · `Reader` · `Damage` · `BatchQueue` ·
 /// `SQLiteStore+Sessions` with `SessionRow` (a refresh: one select, one update), and beside them the other tables ·
 /// `Connection` and `Statement` (the only files that speak to SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics`.
 public final class SQLiteStore: Store {
@@ -21,7 +22,8 @@ public final class SQLiteStore: Store {
         public var pendingMax = 10_000
         /// So many changes share one commit at most.
         public var batchMax = 1024
-        /// The write-ahead log is copied into the database after so many pages (4 KiB each), or earlier (`CheckpointPlan`).
+        /// The write-ahead log is copied into the database after so many pages (4 KiB each), or after half of them in pieces
+        /// (`CheckpointPlan`).
         public var checkpointFrames = 2000
         /// The most memory that the writer's page cache takes.
         public var cacheKibibytes = 32 * 1024
@@ -33,6 +35,8 @@ public final class SQLiteStore: Store {
         public var observer = Observer()
         /// When SQLite waits for the disk. Less than `full` is there to show what it would lose.
         var synchronous = Synchronous.full
+        /// Whether the log is copied in pieces; nil to find out from how long copies take.
+        var checkpointsInPieces: Bool?
 
         /// The defaults, with that wall clock.
         public init(clock: WallClock) { self.clock = clock }
@@ -51,6 +55,7 @@ public final class SQLiteStore: Store {
     let writer: Writer
     let turn = BackupTurn()
     private let lock: FileLock
+    private let writeback: Writeback
     private let changes: BatchQueue<PendingChange>
     private let reads: BatchQueue<PendingRead>
     private let longReads: BatchQueue<PendingRead>
@@ -67,6 +72,8 @@ public final class SQLiteStore: Store {
         lock = try FileLock(path: path + ".lock", database: path)
         self.options = options
         self.path = path
+        let writeback = try Writeback(path: path)
+        self.writeback = writeback
         let reopen = { @Sendable () throws(DatabaseError) -> Connection in
             try Self.openWriter(path: path, options)
         }
@@ -80,7 +87,9 @@ public final class SQLiteStore: Store {
             })
         let damage = Damage()
         let writer = Writer(
-            published: published, damage: damage, options: options, connection: connection, reopen: reopen)
+            published: published, damage: damage, options: options, writeback: writeback, connection: connection,
+            reopen: reopen
+        ) { () throws(DatabaseError) in try Connection(path: path, access: .readOnly, cacheKibibytes: 100) }
         let reader = try Self.openReader(path: path, published: published, damage: damage, options: options)
         let longReader = try Self.openReader(path: path, published: published, damage: damage, options: options)
         self.published = published
@@ -119,8 +128,9 @@ public final class SQLiteStore: Store {
             }
         }
         await finish { done in
-            changes.close { [writer, lock] in
+            changes.close { [writer, writeback, lock] in
                 writer.finish()
+                writeback.release()
                 lock.release()
                 done()
             }

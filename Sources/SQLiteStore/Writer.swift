@@ -52,17 +52,25 @@ final class Writer: Sendable {
     private let damage: Damage
     private let options: SQLiteStore.Options
     private let open: @Sendable () throws(DatabaseError) -> Connection
+    private let sync: DatabaseSync
 
     /// A writer that starts with a connection of `open`, whose log is empty.
     init(
-        published: PublishedCatalogue, damage: Damage, options: SQLiteStore.Options, connection: sending Connection,
-        reopen: @escaping @Sendable () throws(DatabaseError) -> Connection
+        published: PublishedCatalogue, damage: Damage, options: SQLiteStore.Options, writeback: Writeback,
+        connection: sending Connection, reopen: @escaping @Sendable () throws(DatabaseError) -> Connection,
+        openReader: @escaping @Sendable () throws(DatabaseError) -> Connection
     ) {
-        state = Locked(State(connection: connection, plan: CheckpointPlan(dueMax: options.checkpointFrames)))
+        state = Locked(
+            State(
+                connection: connection,
+                plan: CheckpointPlan(pagesMax: options.checkpointFrames, inPieces: options.checkpointsInPieces)))
         self.published = published
         self.damage = damage
         self.options = options
         open = reopen
+        sync = DatabaseSync(writeback: writeback, open: openReader, now: options.now) {
+            damage.noteLostPages($0, options.observer)
+        }
     }
 
     /// Runs `batch` and answers every one of its changes.
@@ -77,6 +85,7 @@ final class Writer: Sendable {
     func finish() {
         state.withLock { state in
             guard let connection = state.connection.take() else { return }
+            sync.reset()
             if damage.refusal != nil {
                 // Whatever is in the log stays there.
                 connection.keepLogWhenClosed()
@@ -221,6 +230,7 @@ final class Writer: Sendable {
 
     /// Makes the database trustworthy again after a failed write, or throws.
     private func repair(_ state: inout State) throws(DatabaseError) {
+        sync.reset()
         let connection = try open()
         state.connection = connection
         do throws(DatabaseError) {
@@ -245,22 +255,50 @@ final class Writer: Sendable {
 
     /// Between batches, when the log has grown: copies what the readers allow. Callers have had their answers.
     private func checkpointIfDue(_ state: inout State) {
-        guard state.plan.isDue, !state.mustRepair, damage.refusal == nil else { return }
+        guard !state.mustRepair, damage.refusal == nil, let connection = state.connection else { return }
+        if let duration = sync.takeEnded() { state.plan.synced(in: duration) }
         let start = options.now()
         do throws(DatabaseError) {
-            let checkpoint = try Self.connection(of: state).checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-            let duration = options.now() - start
-            state.plan.copied(isComplete: checkpoint.framesInLog == checkpoint.framesCopied, in: duration)
-            options.observer.checkpointEnded(duration)
+            switch state.plan.next {
+            case .nothing: return
+            case .hold where hold(): return state.plan.held()
+            case .hold, .copyAll:
+                let left = try Self.copyLog(connection)
+                state.plan.copiedAll(left: left, in: options.now() - start)
+            case .copyHeld:
+                let left = try Self.copyLog(connection)
+                sync.begin(pages: state.plan.copiedHeld(left: left, in: options.now() - start))
+            }
+            options.observer.checkpointEnded(options.now() - start)
         } catch {
             options.observer.failed(error.description)
             options.observer.checkpointEnded(options.now() - start)
             switch error.consequence {
             case .stopsStore: damage.note(error, options.observer)
-            case .failsBatch: state.plan.failed()
+            case .failsBatch:
+                sync.reset()
+                state.plan.failed()
             case .distrustsConnection where state.plan.isCopiedInPart: damage.noteLostPages(error, options.observer)
             case .distrustsConnection, .failsChange: state.mustRepair = true
             }
+        }
+    }
+
+    /// Copies what the readers allow; returns how many pages are left.
+    private static func copyLog(_ connection: Connection) throws(DatabaseError) -> Int {
+        let checkpoint = try connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+        return checkpoint.framesInLog - checkpoint.framesCopied
+    }
+
+    /// Has the state of the last commit held; false if that fails, and everything is to be copied at once.
+    private func hold() -> Bool {
+        do throws(DatabaseError) {
+            try sync.hold()
+            return true
+        } catch {
+            options.observer.failed(error.description)
+            sync.reset()
+            return false
         }
     }
 

@@ -20,9 +20,10 @@ import Testing
         var isDamaged = false
     }
 
-    @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func withFullSynchronisationNothingAcknowledgedIsLost(seed: UInt64) async throws {
-        let outcome = try await Self.play(seed: seed, cuts: 40, .full)
+    /// Whether the log is copied as a whole or in pieces.
+    @Test(arguments: 1...8 as ClosedRange<UInt64>, [false, true])
+    func withFullSynchronisationNothingAcknowledgedIsLost(seed: UInt64, inPieces: Bool) async throws {
+        let outcome = try await Self.play(seed: seed, cuts: 40, .full, inPieces: inPieces)
         #expect(outcome.losses == [], "seed \(seed), cut \(outcome.cuts)")
         #expect(!outcome.isDamaged, "seed \(seed), cut \(outcome.cuts)")
         #expect(outcome.cuts == 40)
@@ -50,7 +51,8 @@ import Testing
 
     /// Lets the power of one database fail `cuts` times, or until something is lost.
     static func play(
-        seed: UInt64, cuts: Int, _ synchronous: SQLiteStore.Synchronous, stepsMax: Int = 300
+        seed: UInt64, cuts: Int, _ synchronous: SQLiteStore.Synchronous, stepsMax: Int = 300,
+        inPieces: Bool = false
     ) async throws -> Outcome {
         FaultyDisk.install()
         var outcome = Outcome()
@@ -66,6 +68,7 @@ import Testing
                     let store = try folder.open { options in
                         options.synchronous = synchronous
                         options.checkpointFrames = 20
+                        options.checkpointsInPieces = inPieces
                     }
                     workers = try await Self.run(workers, on: store, &outcome, using: &random)
                     await store.close()
