@@ -67,7 +67,7 @@ extension Endpoints {
         // nginx would keep the pieces until it has a page of them.
         head.fields.append("X-Accel-Buffering", "no")
         head.fields.append("Cache-Control", "no-store")
-        return StreamedResponse(head: head, heartbeat: Array(":\n\n".utf8)) { reader in
+        return StreamedResponse(head: head, heartbeat: Array(":\n\n".utf8)) { [self] reader in
             var cursor = place
             var isCaughtUp = false
             var checkedAt = stopwatch()

@@ -14,7 +14,7 @@ public import Sessions
 public import Telemetry
 
 /// Answers every call of both listeners.
-public struct Endpoints: Sendable {
+public final class Endpoints: Sendable {
     let context: ServiceContext
     let tokens: TokenService
     let accounts: AccountService
@@ -97,7 +97,7 @@ public struct Endpoints: Sendable {
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
             if route.isPatient, Self.waits(request) {
                 return .patient(
-                    PatientReply(patience: Self.longestWait) {
+                    PatientReply(patience: Self.longestWait) { [self] in
                         switch await patientAnswer(call) {
                         case .whole(var answer):
                             finish(&answer, call.request, call.caller, id, route, start)
@@ -108,7 +108,7 @@ public struct Endpoints: Sendable {
                         }
                     })
             }
-            return .later {
+            return .later { [self] in
                 var answer = await answer(call)
                 appendNonce(to: &answer, call.request)
                 finish(&answer, call.request, call.caller, id, route, start)
