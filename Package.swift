@@ -32,6 +32,7 @@ let package = Package(
         .systemLibrary(name: "CMaxMindDB", providers: [.apt(["libmaxminddb-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "COpenAPI"),
+        .target(name: "CCommonPasswords"),
         .target(name: "Locks", swiftSettings: strictMemory),
         .target(name: "JSON", swiftSettings: strict),
         // Row 1: mechanisms that know nothing of tokens
@@ -67,7 +68,9 @@ let package = Package(
         .target(name: "TLS", dependencies: ["COpenSSL", "Cryptography", "Locks"], swiftSettings: strictMemory),
         .target(name: "HTTPClient", dependencies: ["CCurl", "HTTP", "Locks"], swiftSettings: strictMemory),
         // Row 3: the domain, and the engine that does not know it
-        .target(name: "Sessions", dependencies: ["Cryptography", "JOSE", "JSON", "Locks"], swiftSettings: strict),
+        .target(
+            name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks"],
+            swiftSettings: strict),
         .target(
             name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
             swiftSettings: strictMemory),

@@ -88,6 +88,9 @@ extension ConfigurationKey {
 
     static let doors = [
         count("limits.password_length_min", 8...64, "characters", \.limits.passwords.lengthMin),
+        list(
+            "limits.password_own_words", "a list of words of three characters or more", \.limits.passwords.ownWords,
+            parse: { $0.count > 2 ? $0 : nil }, print: { $0 }),
         count("limits.wrong_passwords_before_delay", 0...100, "passwords", \.limits.guesses.triesBeforeDelay),
         count("limits.wrong_passwords_before_lock", 3...100, "passwords", \.limits.guesses.triesBeforeLock),
         seconds("limits.lock_seconds", 1...86_400, \.limits.guesses.lockDuration),

@@ -1,14 +1,36 @@
-/// The passwords that are guessed first.
-///
-/// No list is copied: lists of leaked passwords belong to people. The patterns that fill their tops are few, and are written
-/// down here as rules: one character or a short piece again and again, rows of the alphabet, the digits or the keyboard, dates,
-/// and a few dozen words of everyday life with digits and signs behind them, letters written as digits.
+internal import CCommonPasswords
+
+/// The passwords that are guessed first: a list of those that people use most (NIST SP 800-63B-4 section 3.1.1.2), and what whoever
+/// guesses makes of words. The list ends somewhere, and the patterns that fill it do not: one character or a short piece again and
+/// again, rows of the alphabet, the digits or the keyboard, dates, and a few dozen words of everyday life with digits and signs
+/// behind them, letters written as digits. These are rules.
 enum CommonPasswords {
     /// Whether a password, folded to lower case, is one of them.
     static func contains(_ password: String) -> Bool {
+        if isListed(password) { return true }
         let characters = Array(password)
         if isRepeated(characters) || isRow(characters) || isDate(characters) { return true }
         return cores(of: characters).contains { core in words.contains(core) || isRow(Array(core)) && core.count > 3 }
+    }
+
+    /// The list: lines, sorted by their bytes. Searched where it lies in the program's file, of which nothing is read before.
+    static var list: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: CCommonPasswords_list(), count: CCommonPasswords_length())
+    }
+
+    private static func isListed(_ password: String) -> Bool {
+        let list = list
+        let newline = UInt8(ascii: "\n")
+        var (low, high) = (0, list.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            let start = (list[low..<middle].lastIndex(of: newline) ?? low - 1) + 1
+            guard let end = list[start..<high].firstIndex(of: newline) else { return false }
+            let line = list[start..<end]
+            if line.elementsEqual(password.utf8) { return true }
+            if line.lexicographicallyPrecedes(password.utf8) { low = end + 1 } else { high = start }
+        }
+        return false
     }
 
     /// `aaaaaaaa`, `abcabcabc`, `12341234`: a piece of up to four characters again and again.

@@ -4,8 +4,9 @@ public struct PasswordRules: Hashable, Sendable {
     /// The fewest characters, code points after normalisation. NIST asks for 15 where nothing but the password is asked for, and 8
     /// beside another factor; this server's default is 8, the least that may be configured.
     public var lengthMin = 8
-    /// Names of the service, which are no passwords here.
-    public var serviceWords: [String] = ["sojourn"]
+    /// Words that are no passwords here: names of the service and of who runs it (ASVS 6.2.11).
+    public var ownWords: [String] = []
+    private static let serviceWords = ["sojourn"]
 
     /// The defaults.
     public init() {}
@@ -18,9 +19,9 @@ public struct PasswordRules: Hashable, Sendable {
             return "must have at least \(lengthMin) characters"
         }
         let folded = Text.key(password)
-        for word in [username.map(Text.key)].compactMap(\.self) + serviceWords.map(Text.key) where word.count > 2 {
+        for word in ([username].compactMap(\.self) + Self.serviceWords + ownWords).map(Text.key) where word.count > 2 {
             if Self.isOnlyPadding(folded, around: word) {
-                return "must not be made of the username or the service's name"
+                return "must not be made of the username or a name of the service"
             }
         }
         return CommonPasswords.contains(folded) ? "is one of those that are guessed first: choose another" : nil

@@ -67,11 +67,13 @@ struct ConfigurationTests {
             "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
             "dpop.nonce": "required", "geo.database": "/var/lib/geo/city.mmdb",
+            "limits.password_own_words": "acme, roadrunner",
         ]
         // Values that text alone does not spell.
         let spelt: [String: ConfigurationValue] = [
             "server.reuse_port": .boolean(true),
             "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
+            "limits.password_own_words": .list(["acme", "roadrunner"]),
         ]
         // What makes sense only together.
         let certificates = [
