@@ -5,7 +5,7 @@ import Testing
 
 /// Random operations of users, admins, clients and time, against the rules written down a second time.
 struct RandomHistoryTests {
-    @Test(arguments: 1...5 as ClosedRange<UInt64>)
+    @Test(arguments: SeededGenerator.seeds(5))
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
         try await withStore { store in
             var history = try await RandomHistory(seed: seed, store: store)

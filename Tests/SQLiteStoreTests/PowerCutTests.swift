@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Whether the log is copied as a whole or in pieces.
-    @Test(arguments: 1...8 as ClosedRange<UInt64>, [false, true])
+    @Test(arguments: SeededGenerator.seeds(8), [false, true])
     func withFullSynchronisationNothingAcknowledgedIsLost(seed: UInt64, inPieces: Bool) async throws {
         let outcome = try await Self.play(seed: seed, cuts: 40, .full, inPieces: inPieces)
         #expect(outcome.losses == [], "seed \(seed), cut \(outcome.cuts)")

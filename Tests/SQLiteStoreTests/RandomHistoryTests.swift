@@ -4,7 +4,7 @@ import Testing
 
 /// 100 000 random operations of users, admins, clients and time, against the rules written down a second time.
 struct RandomHistoryTests {
-    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    @Test(arguments: SeededGenerator.seeds(10))
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
         try await TemporaryFolder.with { folder in
             let store = try folder.open()

@@ -14,3 +14,10 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 }
+
+extension SeededGenerator {
+    /// The seeds from 1, and one that is new in every run. Who fails is named with its seed, which plays the same again.
+    public static func seeds(_ count: UInt64) -> [UInt64] { Array(1..<count) + [newSeed] }
+
+    private static let newSeed = UInt64.random(in: 1_000...999_999_999)
+}
