@@ -116,6 +116,32 @@ import Testing
         }
     }
 
+    @Test(arguments: CheckpointFaultTests.fullFile)
+    func aFullFileLeavesTheLogToHoldWhatIsAcknowledged(_ fault: CheckpointFaultTests.Fault) async throws {
+        try await TemporaryFolder.with { folder in
+            let user = Example.user()
+            let session = Example.session(of: user.id)
+            let said = Locked(0)
+            let store = try await Self.store(in: folder, session, user, pages: 8) {
+                $0.observer = Observer(failed: { _ in said.withLock { $0 += 1 } })
+            }
+            try await FaultyDisk.failing(folder.database, fault.disk) {
+                for serial in 2...200 as ClosedRange<UInt64> {
+                    try await store.updateSession(session.id) { $0.session.child = serial }
+                }
+            }
+            #expect(said.withLock { $0 } > 0)
+            for _ in 0..<200 { try await store.ping() }
+            let afterwards = said.withLock { $0 }
+            for _ in 0..<200 { try await store.ping() }
+            #expect(said.withLock { $0 } == afterwards)
+            #expect(try await store.session(session.id)?.session.child == 200)
+            #expect(try await store.diagnostics().problems.isEmpty)
+            await store.close()
+            #expect(DatabaseFile.size(folder.database + "-wal") == 0)
+        }
+    }
+
     /// The process dies at any moment: what is left of the file and its log is enough.
     @Test func aCrashBetweenPiecesLosesNothing() async throws {
         try await TemporaryFolder.with { folder in
