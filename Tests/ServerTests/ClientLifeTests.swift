@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Glibc
 import HTTP
+import JOSE
 import PostgresStage
+import Server
+import Sessions
 import Sockets
 import TLSStage
 import Testing
@@ -47,12 +50,16 @@ struct ClientLifeTests {
     }
 }
 
-/// The built program as a server with TLS, whose issuer is where it is reached, and which asks for nonces in proofs of
-/// possession.
+/// The built program as a server with TLS, whose issuer is where it is reached, which asks for nonces in proofs of possession,
+/// and which knows an identity provider.
 struct ServerForClients {
     static let adminKey = "an-admin-key-for-clients-of-all-kinds"
 
+    /// For each of them one session begins.
+    private static let idTokenCount = 3
+
     private let folder = StartingFolder()
+    private let provider: RecheckProvider
     private let process: CommandLineProcess
     private let variables: [String: String]
 
@@ -60,6 +67,14 @@ struct ServerForClients {
         environment: [String: String] = ["SOJOURN_DPOP_NONCE": "required"], database: String = "sqlite:db",
         algorithm: String = "ES256"
     ) async throws {
+        provider = RecheckProvider(.system)
+        folder.write(
+            "sojourn.json5",
+            """
+            {identity_providers: [{
+                name: "acme", issuer: "\(provider.issuer)", audiences: ["app"], allow_http_on_loopback: true,
+            }]}
+            """)
         var program = CommandLineProgram(folder)
         program.environment = environment.merging([
             "SOJOURN_ADMIN_KEY": Self.adminKey, "SOJOURN_KEYS_ALGORITHM": algorithm,
@@ -67,17 +82,20 @@ struct ServerForClients {
             "SOJOURN_SERVER_TLS_KEY": Certificates.shared.path("p256.key"),
         ]) { given, _ in given }
         process = try program.start([
-            "serve", "--database", database, "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file",
-            "ready.json", "--log-level", "error",
+            "serve", "--config", "sojourn.json5", "--database", database, "--public", "127.0.0.1:0", "--admin",
+            "127.0.0.1:0", "--ready-file", "ready.json", "--log-level", "error",
         ])
         guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
             let addresses = JSON(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
             let adminURL = addresses["admin"]?.string
         else { throw CrashServer.NotReady(errors: process.errors() ?? "") }
+        let idTokens = (0..<Self.idTokenCount).map { [provider] _ in
+            provider.idToken(["email": .string("otto@example.org"), "email_verified": .bool(true)])
+        }
         let authority = Certificates.shared.path("ca.crt")
         variables = [
             "SOJOURN_PUBLIC": publicURL, "SOJOURN_ADMIN": adminURL, "SOJOURN_KEY": Self.adminKey,
-            "SOJOURN_ALGORITHM": algorithm,
+            "SOJOURN_ALGORITHM": algorithm, "SOJOURN_ID_TOKENS": idTokens.joined(separator: " "),
             "REQUESTS_CA_BUNDLE": authority, "SSL_CERT_FILE": authority,
         ]
     }
@@ -95,6 +113,7 @@ struct ServerForClients {
 
     /// Stops the server. Returns what it had to complain of.
     func stop() async -> String {
+        provider.stop()
         process.signal(SIGTERM)
         return await process.result().errors
     }

@@ -1,11 +1,12 @@
 """requests_oauth2client: discovery, password grant, calls, refresh over an expiry, introspection, revocation, client
-credentials, private_key_jwt, and all of that with DPoP (RFC 9449) and nonces."""
+credentials, private_key_jwt, token exchange (RFC 8693), and all of that with DPoP (RFC 9449) and nonces."""
 
 import jwskate
 import requests
 from requests_oauth2client import (
-    ApiClient, ClientSecretBasic, DPoPKey, DPoPToken, InvalidGrant, InvalidScope, OAuth2AccessTokenAuth, OAuth2Client,
-    OAuth2ResourceOwnerPasswordAuth, PrivateKeyJwt, UnauthorizedClient, UnsupportedTokenType,
+    ApiClient, ClientSecretBasic, DPoPKey, DPoPToken, IdToken, InvalidGrant, InvalidRequest, InvalidScope,
+    OAuth2AccessTokenAuth, OAuth2Client, OAuth2ResourceOwnerPasswordAuth, PrivateKeyJwt, UnauthorizedClient,
+    UnsupportedTokenType,
 )
 
 import stage
@@ -66,12 +67,28 @@ def the_end(client, asker, token, name):
     assert refused.response.json()["reason"] == "logged_out"
 
 
+def exchange(client, asker, id_token, **more):
+    """An identity provider's ID token becomes a session, once, which lives and ends as all do."""
+    def ask():
+        return client.token_exchange(subject_token=id_token, scope="read write", device_id="tablet", **more)
+
+    token = ask()
+    assert token.issued_token_type == "urn:ietf:params:oauth:token-type:access_token" and token.device_id == "tablet"
+    assert stage.me(requests, auth=token).json()["username"] == stage.IDENTIFIED
+    assert "used before" in stage.raises(InvalidRequest, ask).description
+    the_end(client, asker, refresh_over_an_expiry(client, token), stage.IDENTIFIED)
+    return token
+
+
 def main():
     stage.make_user("rita")
     keys = jwskate.Jwk.generate_for_alg("ES256").with_kid_thumbprint()
     backend = ClientSecretBasic("o2-backend", stage.make_client("o2-backend", "client_secret_basic", grant_types=["client_credentials"]))
     stage.make_client("o2-app", "none")
     stage.make_client("o2-dpop", "none", dpop="required")
+    by_exchange = {"grant_types": ["refresh_token", stage.TOKEN_EXCHANGE]}
+    stage.make_client("o2-federated", "none", **by_exchange)
+    stage.make_client("o2-federated-dpop", "none", dpop="required", **by_exchange)
     stage.make_client(
         "o2-signed", "private_key_jwt", jwks={"keys": [dict(keys.public_jwk())]},
         grant_types=["password", "refresh_token", "client_credentials"],
@@ -93,6 +110,15 @@ def main():
     assert own.scope == "read" and asker.introspect_token(own)["sub"] == "o2-signed"
     stage.raises(UnsupportedTokenType, lambda: signed.revoke_access_token(own))
     stage.raises(UnauthorizedClient, lambda: asker.resource_owner_password("rita", stage.PASSWORD))
+
+    plain, proven, unused = map(IdToken, stage.ID_TOKENS)
+    federated = discovered(client_id="o2-federated")
+    exchange(federated, asker, plain)
+    proving = discovered(client_id="o2-federated-dpop", dpop_bound_access_tokens=True)
+    assert isinstance(exchange(proving, asker, proven, dpop=True), DPoPToken)
+    stage.raises(UnauthorizedClient, lambda: app.token_exchange(subject_token=unused))
+    wrong = stage.raises(InvalidRequest, lambda: federated.token_exchange(subject_token=str(unused), subject_token_type="jwt"))
+    assert "subject_token_type" in wrong.description
 
     bound = discovered(client_id="o2-dpop", dpop_bound_access_tokens=True)
     token = session_of(bound, "rita")

@@ -12,6 +12,11 @@ PUBLIC = os.environ["SOJOURN_PUBLIC"]
 ADMIN = os.environ["SOJOURN_ADMIN"]
 #: What the server signs with.
 ALGORITHM = os.environ["SOJOURN_ALGORITHM"]
+#: Of an identity provider that the server knows, for a user whom it does not know yet. Each starts one session.
+ID_TOKENS = os.environ["SOJOURN_ID_TOKENS"].split()
+#: Who that user becomes.
+IDENTIFIED = "otto@example.org"
+TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 PASSWORD = "correct horse"
 #: Seconds. How long an access token of the clients here lives: long enough for a call, short enough to wait for its end.
 LIFETIME = 2

@@ -19,14 +19,14 @@ final class RecheckProvider: Sendable {
     typealias Answer = @Sendable (RecheckProvider, Question) -> [HostileServer.Step]
 
     let key = SigningKey.generate(.es256)
-    private let clock: RaceClock
+    private let clock: WallClock
     private let answer: Locked<Answer>
     private let asked = Locked<[Question]>([])
     private let hidesDocument = Locked(false)
     private let origin: Locked<String>
     private let server: Locked<HostileServer?> = Locked(nil)
 
-    init(_ clock: RaceClock) {
+    init(_ clock: WallClock) {
         self.clock = clock
         answer = Locked { provider, _ in provider.confirm() }
         origin = Locked("")
@@ -90,7 +90,7 @@ final class RecheckProvider: Sendable {
 
     /// An ID token, with those members over the usual ones.
     func idToken(_ more: [String: JSONValue] = [:], key: SigningKey? = nil) -> String {
-        let now = clock.wall.now.secondsSinceEpoch
+        let now = clock.now.secondsSinceEpoch
         let claims: [String: JSONValue] = [
             "iss": .string(issuer), "aud": .string("app"), "sub": .string("u1"), "iat": .integer(now),
             "exp": .integer(now + 300), "jti": .string(Hex.encode(RandomSource.system.bytes(8))),

@@ -85,7 +85,7 @@ import Testing
 
     @Test("asks when it is due, ever more seldom and one at a time while there is no answer, and heals")
     func outage() async throws {
-        let provider = RecheckProvider(clock)
+        let provider = RecheckProvider(clock.wall)
         defer { provider.stop() }
         let (server, configuration, addresses) = try await start(provider)
         for device in ["a", "b"] { _ = try logIn(provider, addresses.public, device: device, token: device) }
@@ -123,7 +123,7 @@ import Testing
 
     @Test("a stop waits for the answer that is under way, and keeps the new token")
     func stop() async throws {
-        let provider = RecheckProvider(clock)
+        let provider = RecheckProvider(clock.wall)
         defer { provider.stop() }
         let answer = HostileServer.Signal()
         provider.now { provider, _ in [.wait(answer)] + provider.confirm(newToken: "T2") }
@@ -147,7 +147,7 @@ import Testing
 
     @Test("beyond interval and budget a refresh is answered with 503 and Retry-After, and heals with the provider")
     func unavailable() async throws {
-        let provider = RecheckProvider(clock)
+        let provider = RecheckProvider(clock.wall)
         defer { provider.stop() }
         let (server, configuration, addresses) = try await start(provider)
         let token = try logIn(provider, addresses.public, device: "a", token: "T1")

@@ -42,7 +42,7 @@ struct RecheckStage: Sendable {
         _ body: (RecheckStage) async throws -> Void
     ) async throws {
         let clock = RaceClock()
-        let provider = RecheckProvider(clock)
+        let provider = RecheckProvider(clock.wall)
         defer { provider.stop() }
         var configuration = IdentityProvider(name: "acme", issuer: provider.issuer, audiences: ["app"])
         configuration.discoveryURL = OutboundURL(
