@@ -1,10 +1,16 @@
+import Cryptography
+import FoundationEssentials
 import HTTP
+import JOSE
 import Testing
 
 @testable import Endpoints
 
 /// The conditions of the OpenID Foundation's suite for the token endpoint, as far as they are about refreshes, bound keys and
 /// client assertions (conformance-suite @12f2a4da), each by its name.
+///
+/// The one about RS256 holds for clients with keys on curves. A client that is given an RSA key signs with RS256
+/// (`RFC7523Tests`), which FAPI 2.0 section 5.4 forbids: who has to keep to it gives its clients no such keys.
 @Suite struct OIDFTokenTests {
     /// sequence/client/RefreshTokenRequestSteps.java
     private func expectSuccess(_ answer: Answer, after before: Tokens, type: String) throws {
@@ -109,6 +115,42 @@ import Testing
                 "CheckTokenEndpointReturnedInvalidRequestGrantOrDPopProofError")
             stage.moveClock(to: 3600)
             try expectSuccess(await stage.refresh(tokens.refresh, by: device), after: tokens, type: "DPoP")
+        }
+    }
+
+    /// oidcc-refresh-token-rp-key-rotation: the session of a client outlives the key with which the client got it.
+    @Test func aRefreshSignedByANewKeyOfTheClientSucceeds() async throws {
+        try await Assertions.with { world in
+            let stage = world.stage
+            let renewed = Assertions(stage: stage, key: .generate(.es256))
+            func register(_ key: SigningKey, kid: String) async throws {
+                let keys = try JSONEncoder().encode(JWKSet([JWK(publishing: key.publicKey, kid: kid)]))
+                let answer = await stage.admin(
+                    .patch, "/admin/v1/clients/signer",
+                    #"{"jwks":\#(String(decoding: keys, as: UTF8.self)),"grant_types":["password","refresh_token"]}"#)
+                #expect(answer.status == 200, "\(answer.text)")
+            }
+            /// Asks with an assertion by that key, whose header has that `kid`.
+            func ask(_ form: String, _ signer: Assertions, kid: String, at seconds: Int64) async -> Answer {
+                let claims = Self.whole + #","exp":\#(Self.now + seconds + 60),"iat":\#(Self.now + seconds)"#
+                let assertion = signer.assertion(
+                    claims, jti: "\(kid)-\(seconds)", header: #"{"alg":"ES256","kid":"\#(kid)"}"#)
+                return await stage.form(
+                    "/oauth/token", form + "&client_assertion_type=\(Assertions.type)&client_assertion=\(assertion)")
+            }
+            try await register(world.key, kid: "first")
+            let password = "grant_type=password&username=anna&password=correct+horse"
+            let login = try Tokens(await ask(password, world, kid: "first", at: 0))
+
+            try await register(renewed.key, kid: "second")
+            stage.moveClock(to: 60)
+            let refresh = "grant_type=refresh_token&refresh_token=\(login.refresh)"
+            for kid in ["first", "second"] {
+                expectError(
+                    await ask(refresh, world, kid: kid, at: 60), [401], ["invalid_client"],
+                    "signed by the removed key as \(kid)")
+            }
+            try expectSuccess(await ask(refresh, renewed, kid: "second", at: 61), after: login, type: "Bearer")
         }
     }
 
