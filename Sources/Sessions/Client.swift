@@ -75,8 +75,8 @@ public struct Client: Hashable, Sendable, Identifiable {
     public let epoch: Int64
     /// Whether what it gets must be bound to a key.
     public var dpop: ProofDemand
-    /// How long sessions that are guarded by biometry or password go on without the user's showing to be there; nil or zero:
-    /// as their mode has it.
+    /// How long sessions that are guarded by biometry or password go on without the user's showing to be there, those by
+    /// password never longer than `refreshAfter`; nil or zero: as their mode has it.
     public var userPresenceMaxAge: Duration?
 
     /// The public first-party app that exists from the first start.

@@ -46,8 +46,11 @@ public struct PresenceDemand: Hashable, Sendable {
     /// How long ago it may be for a change of what guards the session.
     public static let ageMaxOfChanges = Duration.seconds(300)
 
-    /// Whether `session` meets it.
-    func isMet(by session: Session, at now: Instant) -> Bool { now - session.lastShown(in: ways) < ageMax }
+    /// Whether `session` meets it. What is shown this moment always does.
+    func isMet(by session: Session, at now: Instant) -> Bool {
+        let age = now - session.lastShown(in: ways)
+        return age <= .zero || age < ageMax
+    }
 }
 
 extension Session {
@@ -88,15 +91,15 @@ extension RefreshPolicy {
     ///
     /// - `NO` asks for nothing.
     /// - `BIOMETRIC` asks for the presence key, or the password in its stead, when the client says how often.
-    /// - `PASSWORD` asks for the password, as often as the client says, or else whenever a rolling token is due for renewal.
+    /// - `PASSWORD` asks for the password whenever a rolling token is due for renewal, and more often if the client says so.
     func presenceDemand(on session: Session, client: Client?, settings: Settings) -> PresenceDemand? {
         let ageMax = client?.userPresenceMaxAge?.ifPositive
         switch session.authenticationMode {
         case .no: return nil
         case .biometric: return ageMax.map { PresenceDemand(ageMax: $0, ways: [.presence, .password]) }
         case .password:
-            let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.sessions.refreshAfter
-            return PresenceDemand(ageMax: ageMax ?? refreshAfter, ways: [.password])
+            let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.sessions.refreshAfter.ifPositive
+            return PresenceDemand(ageMax: [ageMax, refreshAfter].compactMap(\.self).min() ?? .zero, ways: [.password])
         }
     }
 

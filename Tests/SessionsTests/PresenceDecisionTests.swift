@@ -9,9 +9,9 @@ import Testing
     /// Every state that a session can be in, and every way to come: the rule by itself, apart from the code that it tells of.
     @Test(arguments: modes)
     func everyStateIsAnsweredByTheRule(_ mode: AuthenticationMode) {
-        let ages: [Int64] = [0, 599, 600, 3599, 3600, 100_000]
+        let ages: [Int64] = [0, 599, 600, 3599, 3600, 49_999, 100_000]
         let proofs: [PresenceProof?] = [nil, .key, .password]
-        for client in [nil, 0, 600] as [Int64?] {
+        for client in [nil, 0, 600, 50_000] as [Int64?] {
             for now in ages {
                 for key in ages {
                     for password in ages {
@@ -54,7 +54,7 @@ import Testing
             case .no: true
             case .biometric: window == 0 || now - max(lastPassword, lastKey) < window
             case .password:
-                isOfDeviceKey ? proof == .password : now - lastPassword < (window > 0 ? window : 3600)
+                isOfDeviceKey ? proof == .password : now - lastPassword < (window > 0 ? min(window, 3600) : 3600)
             }
         #expect(
             (decision == .refused(.userAbsent)) == !isSilent,
@@ -77,6 +77,25 @@ import Testing
         }
         session.presence.passwordAt = Sample.start + .seconds(90_001)
         #expect(Sample.decide(&session, serial: 1, at: Sample.start + .seconds(90_002), user: user) == .rotated)
+    }
+
+    /// Where every rolling token is due for renewal at once, the password in the request is still enough.
+    @Test func thePasswordIsEnoughHoweverOftenItIsAskedFor() {
+        let user = Sample.user()
+        var session = Sample.session(of: user)
+        session.authenticationMode = .password
+        var settings = Sample.settings
+        settings.sessions.refreshAfter = .zero
+        var presentation = RefreshPresentation(serial: 1, clientID: Client.mobileID)
+        for (presence, decision) in [(nil, .refused(.userAbsent)), (.password, .rotated)]
+            as [(PresenceProof?, RefreshDecision)]
+        {
+            presentation.presence = presence
+            let answer = Sample.policy.decide(
+                presentation, &session, user: user, client: Sample.client(), settings: settings,
+                now: Sample.start + .seconds(9000))
+            #expect(answer == decision)
+        }
     }
 
     @Test func reuseIsFoundOutBeforeTheUserIsAskedFor() {

@@ -193,7 +193,7 @@ extension RandomHistory {
         let idle = pick([0, 700, 2_000_000] as [Int64]) ?? 0
         let maximum = pick([0, 900, 18_000_000] as [Int64]) ?? 0
         let tokenLife = pick([0, 300] as [Int64]) ?? 0
-        let presenceAge = pick([0, 100, 5000] as [Int64]) ?? 0
+        let presenceAge = pick([0, 20, 100, 5000] as [Int64]) ?? 0
         _ = try await admin.changeClient(id, by: Self.origin) {
             $0.offlineSessionIdle = .seconds(idle)
             $0.offlineSessionMax = .seconds(maximum)

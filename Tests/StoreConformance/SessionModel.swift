@@ -202,14 +202,16 @@ struct SessionModel {
         return asksForUser ? demand(on: index, now: now).map(Refusal.absent) : nil
     }
 
-    /// What the session's mode still asks for: in `PASSWORD` always, in `BIOMETRIC` where the client says how often.
+    /// What the session's mode still asks for: in `PASSWORD` at every renewal at least, in `BIOMETRIC` where the client says how often.
     private func demand(on index: Int, now: Int64) -> Demand? {
         let session = sessions[index]
         let client = clients[session.client] ?? ModelClient()
+        let renewal = client.refreshAfter > 0 ? client.refreshAfter : refreshAfter
         let age =
             switch (session.mode, client.presenceAge) {
             case (.no, _), (.biometric, 0): Int64.max
-            case (.password, 0): client.refreshAfter > 0 ? client.refreshAfter : refreshAfter
+            case (.password, 0): renewal
+            case (.password, let age): min(age, renewal)
             case (_, let age): age
             }
         if now - session.passwordAt < age { return nil }

@@ -16,6 +16,9 @@ import Testing
         (.biometric, nil, 9000, true, true), (.biometric, 600, 599, true, true), (.biometric, 600, 600, false, false),
         (.biometric, 0, 9000, true, true), (.password, nil, 3599, true, false), (.password, nil, 3600, false, false),
         (.password, 600, 599, true, false), (.password, 600, 600, false, false), (.password, nil, 1, true, false),
+        // A client that asks seldom makes no password last longer.
+        (.biometric, 1_209_600, 9000, true, true), (.password, 1_209_600, 3599, true, false),
+        (.password, 1_209_600, 3600, false, false),
     ])
     func whenTheUserIsAskedFor(
         _ mode: AuthenticationMode, every ageMax: Int64?, at seconds: Int64, isSilent: Bool, resumes: Bool
