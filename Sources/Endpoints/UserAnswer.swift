@@ -45,7 +45,7 @@ struct UserAnswer: Encodable {
         hasPassword = user.passwordHash != nil
         loginDisabledByAdmin = user.disabledByAdmin.map(Disabling.init)
         loginDisabledByUser = user.disabledByUser.map(Disabling.init)
-        lockedUntil = user.wrongPasswords?.lockedUntil?.secondsSinceEpoch
+        lockedUntil = user.wrongPasswords?.lockEnd?.secondsSinceEpoch
         createdAt = user.createdAt.secondsSinceEpoch
         claims = user.claims?.values
         self.revoked = revoked

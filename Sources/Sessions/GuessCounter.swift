@@ -1,14 +1,19 @@
 internal import Locks
 
-/// Counts wrong passwords for each of many names, whether or not somebody has the name, in memory that never grows.
+/// Counts wrong passwords for each of many names, whether or not somebody has the name, and for each session, in memory
+/// that never grows.
 ///
 /// As with buckets, a key has its place in one of many small sets by a hash that nobody outside can aim with, and the
 /// newcomer in a full set takes the place of the smallest count: who wants to be forgotten has to guess as often at other names.
 final class GuessCounter: Sendable {
-    /// A name, and the device where the user has a session; nil: any other.
-    struct Key: Hashable {
-        let usernameKey: String
-        var deviceID: String?
+    /// What wrong passwords are counted for, each by itself.
+    enum Key: Hashable {
+        /// A name, by `Text.key`: logins from where the user has no session.
+        case user(String)
+        /// A name, and a device on which the user has a session: logins from there.
+        case device(String, String)
+        /// A session: the passwords that come with its tokens.
+        case session(Identifier<Session>)
     }
 
     private struct Row {

@@ -28,6 +28,8 @@ public struct GuessPolicy: Hashable, Sendable {
         let isNew = wrong.map { now > $0.lastAt + Self.memory } ?? true
         let count = (isNew ? 0 : wrong?.count ?? 0) + 1
         let isLocked = triesBeforeDelay > 0 && count >= triesBeforeLock
-        return User.WrongPasswords(count: count, lastAt: now, lockedUntil: isLocked ? now + lockDuration : nil)
+        if isLocked { return User.WrongPasswords(count: count, lastAt: now, lockedUntil: now + lockDuration) }
+        let liftedAt = isNew ? nil : wrong?.liftedAt.map { min($0, now) }
+        return User.WrongPasswords(count: count, lastAt: now, lockedUntil: liftedAt)
     }
 }

@@ -52,7 +52,8 @@ extension TokenService {
             deviceID: request.deviceID, provenKeyThumbprint: request.provenKeyThumbprint)
         presentation.isOfDeviceKey = true
         if !request.evidence.isEmpty {
-            presentation.presence = try await presence(shownBy: request.evidence, in: id, from: origin)
+            presentation.presence = try await presence(
+                shownBy: request.evidence, beside: presentation, in: id, from: origin, at: time)
         }
         let wanted = WantedToken(scope: request.scope, resources: context.demand(for: request.resources))
         let answer = try await inStore { () async throws(StoreError) in

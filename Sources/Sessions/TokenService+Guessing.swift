@@ -6,9 +6,11 @@ struct PasswordTry: Sendable {
     let deviceID: String?
 }
 
-// Wrong passwords are counted in two rows that know nothing of each other: those from a device on which the user has a
-// living session, and those from anywhere else. So a stranger's guesses keep the owner neither from the sessions, which
-// no password is asked for, nor from logging in again where they are known.
+// Wrong passwords are counted in rows that know nothing of each other: logins that name a device on which the user has a
+// living session, logins from anywhere else, and for each session the passwords that come with its tokens. So a stranger's
+// guesses never keep the owner from a session, which asks for the password at times: anybody can name a device, but only who
+// holds a session's token can use up its tries. Nor do they keep the owner from logging in again on such a device, unless
+// the stranger knows its id; and guesses with a stolen token keep the owner from no login.
 //
 // The delays are each node's own, in memory, and the same for every name, be it somebody's or not: what answers 429 says
 // nothing about who is there. The count that leads to the lock is kept with the user, so that it outlives restarts and
@@ -18,19 +20,17 @@ extension TokenService {
     /// The user with that name and password.
     func verifiedUser(_ attempt: PasswordTry, from origin: Origin) async throws(ServiceError) -> User {
         let now = context.clock.now
-        let name = GuessCounter.Key(usernameKey: Text.key(attempt.username))
-        let here = GuessCounter.Key(usernameKey: name.usernameKey, deviceID: attempt.deviceID ?? "")
+        let usernameKey = Text.key(attempt.username)
+        let name = GuessCounter.Key.user(usernameKey)
+        let here = GuessCounter.Key.device(usernameKey, attempt.deviceID ?? "")
         let user =
             Text.isValid(attempt.username, lengthMax: User.usernameLengthMax)
             ? try await inStore { () async throws(StoreError) in try await store.user(.username(attempt.username)) }
             : nil
-        if let lifted = user?.wrongPasswords, lifted.count == 0 {
-            // An admin has unlocked the user, at whichever node.
-            for key in [name, here] { context.guesses.forget(key, upTo: lifted.lastAt) }
-        }
+        if let user { forgetWhatWasLifted(of: user, [name, here]) }
         if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
         let wait = context.guesses.wait(name, at: now)
-        let isLocked = user?.wrongPasswords?.lockedUntil.map { now < $0 } ?? false
+        let isLocked = user?.wrongPasswords?.lockEnd.map { now < $0 } ?? false
         var isKnown = false
         if wait != nil || isLocked {
             isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
@@ -44,7 +44,7 @@ extension TokenService {
         context.guesses.forget(here)
         if !isKnown {
             context.guesses.forget(name)
-            if user.wrongPasswords != nil { try await forgetWrongPasswords(of: user.id) }
+            if let wrong = user.wrongPasswords, wrong.count > 0 { try await forgetWrongPasswords(of: user.id) }
         }
         if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
             user.passwordHash = try await rehash(attempt.password, of: user)
@@ -52,12 +52,13 @@ extension TokenService {
         return user
     }
 
-    /// Checks the password of a user in a session of theirs: wrong ones are counted for that device alone.
+    /// Checks the password of a user in a session of theirs: wrong ones are counted for that session alone.
     func verify(
         _ password: String, of user: User, in session: Session, from origin: Origin
     ) async throws(ServiceError) {
-        let here = GuessCounter.Key(usernameKey: Text.key(user.username), deviceID: session.device.id)
+        let here = GuessCounter.Key.session(session.id)
         let now = context.clock.now
+        forgetWhatWasLifted(of: user, [here])
         if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
         guard try await context.passwords.verify(password, against: user.passwordHash) else {
             context.guesses.count(here, at: now)
@@ -103,9 +104,19 @@ extension TokenService {
         return page.items.contains { $0.session.device.id == deviceID && policy.ending(of: $0, at: now) == nil }
     }
 
+    /// Makes this node forget what it counted before an admin unlocked the user, at whichever node.
+    private func forgetWhatWasLifted(of user: User, _ keys: [GuessCounter.Key]) {
+        guard let liftedAt = user.wrongPasswords?.liftedAt else { return }
+        for key in keys { context.guesses.forget(key, upTo: liftedAt) }
+    }
+
     private func forgetWrongPasswords(of userID: Identifier<User>) async throws(ServiceError) {
         _ = try await inStore { () async throws(StoreError) in
-            try await store.updateUser(.id(userID)) { change in change.user.wrongPasswords = nil }
+            try await store.updateUser(.id(userID)) { change in
+                // That an admin has unlocked the user is kept, for nodes that have not seen it yet.
+                let liftedAt = change.user.wrongPasswords?.liftedAt
+                change.user.wrongPasswords = liftedAt.map { User.WrongPasswords(count: 0, lastAt: $0) }
+            }
         }
     }
 }

@@ -19,16 +19,17 @@ public struct PresenceEvidence: Hashable, Sendable {
 }
 
 extension TokenService {
-    /// What `evidence` shows for the session; nil: nothing. A session that has ended is asked for nothing, so that its
-    /// tokens are good for no guess.
+    /// What `evidence` shows for the session, beside `presentation`; nil: nothing. What would be refused whoever is there is
+    /// not looked at: a token that has ended, was replaced or lacks the key that it is bound to is good for no guess, and uses up
+    /// none of the tries that the session has.
     func presence(
-        shownBy evidence: PresenceEvidence, in id: Identifier<Session>, from origin: Origin
+        shownBy evidence: PresenceEvidence, beside presentation: RefreshPresentation, in id: Identifier<Session>,
+        from origin: Origin, at time: ClockWatch.Reading
     ) async throws(ServiceError) -> PresenceProof? {
-        let now = context.clock.now
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }),
-            policy.ending(of: record, at: now) == nil, let user = record.user
+            policy.accepts(presentation, fromUserOf: record, at: time), let user = record.user
         else { return nil }
-        return try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: now)
+        return try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: time.now)
     }
 
     /// The same, of a session that was read. The password says more than the key. An assertion that is not taken shows
@@ -58,5 +59,22 @@ extension TokenService {
             .presenceAssertion, of: session.id.description, id: assertion.id,
             goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)
         return try await inStore { () async throws(StoreError) in try await store.use(token) }
+    }
+}
+
+extension RefreshPolicy {
+    /// Whether `presentation` would do if the user showed to be there. It is asked of a copy: nothing is spent.
+    fileprivate func accepts(
+        _ presentation: RefreshPresentation, fromUserOf record: SessionRecord, at time: ClockWatch.Reading
+    ) -> Bool {
+        var (presentation, session) = (presentation, record.session)
+        presentation.presence = .password
+        let decision = decide(
+            presentation, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
+            earliest: time.earliest)
+        switch decision {
+        case .refused, .undecided, .unconfirmed: return false
+        case .repeated, .rotated, .converged, .reissued, .caughtUp, .restored, .resumed: return true
+        }
     }
 }

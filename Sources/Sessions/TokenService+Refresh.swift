@@ -52,7 +52,8 @@ extension TokenService {
             deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
             provenKeyThumbprint: request.provenKeyThumbprint)
         if let token, !request.evidence.isEmpty {
-            presentation.presence = try await presence(shownBy: request.evidence, in: token.sessionID, from: origin)
+            presentation.presence = try await presence(
+                shownBy: request.evidence, beside: presentation, in: token.sessionID, from: origin, at: time)
         }
         let wanted = WantedToken(scope: request.scope, resources: context.demand(for: request.resources))
         guard let token else {

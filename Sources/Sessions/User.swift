@@ -70,7 +70,8 @@ public struct User: Hashable, Sendable, Identifiable {
         public var count: Int
         /// When the last one came.
         public var lastAt: Instant
-        /// Until when no password from such a device is taken, be it right; nil: it is.
+        /// Until when no password from such a device is taken, be it right. Not after `lastAt`: when an admin lifted a lock,
+        /// which the later passwords leave standing. Nil: neither.
         public var lockedUntil: Instant?
 
         /// So many wrong passwords.
@@ -79,6 +80,12 @@ public struct User: Hashable, Sendable, Identifiable {
             self.lastAt = lastAt
             self.lockedUntil = lockedUntil
         }
+
+        /// When an admin last lifted a lock, as long as that is known.
+        public var liftedAt: Instant? { count == 0 ? lastAt : lockedUntil.flatMap { $0 > lastAt ? nil : $0 } }
+
+        /// The end of the lock, which may have passed; nil: there was none.
+        public var lockEnd: Instant? { liftedAt == nil ? lockedUntil : nil }
     }
 
     /// 16 random bytes; stable and opaque: the `sub` of every token.
