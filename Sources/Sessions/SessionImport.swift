@@ -16,6 +16,22 @@ public enum ImportOutcome: Hashable, Sendable {
     }
 }
 
+extension ProviderCheckChange {
+    /// Takes over what another store asked a provider with, and when the provider last stood by the session there. Pure.
+    ///
+    /// What has been asked here since has gone further, and is kept. The other store may have gone on asking, and have got
+    /// another token for this one: so it comes in doubt, as from a backup, and a "no" alone logs nobody out.
+    public mutating func take(_ imported: ProviderCheck, confirmedAt: Instant) -> ImportOutcome {
+        if session.ending != nil { return .kept }
+        if let confirmation = session.confirmation, confirmation.at >= confirmedAt { return .kept }
+        if let check, check.revision > imported.revision { return .kept }
+        check = imported
+        check?.isInDoubt = true
+        session.confirmation = ProviderConfirmation(provider: imported.provider, at: confirmedAt)
+        return .written
+    }
+}
+
 /// A session that comes from another store, with what it meets in this one. The store reads this for each session and
 /// does what `decision` says, in one transaction.
 ///

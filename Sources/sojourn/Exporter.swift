@@ -9,6 +9,8 @@ struct Exporter {
     let now: Instant
     var progress: ProgressBar
     private var counts: [TransferRecord.Kind: Int64] = [:]
+    /// Whether there are sessions that a provider is asked about.
+    private var hasProviderChecks = false
 
     /// An export of `store`, made at `now`.
     init(store: any Store, now: Instant, progress: ProgressBar) {
@@ -35,6 +37,7 @@ struct Exporter {
         try await writeUsers(to: &writer)
         try await writeIdentities(to: &writer)
         try await writeSessions(to: &writer)
+        if hasProviderChecks { try await writeProviderChecks(to: &writer) }
         try await writeForeignTokens(to: &writer)
         progress.finish()
         try writer.write(TransferRecord.end(counts).line())
@@ -74,12 +77,36 @@ struct Exporter {
             part = try await read { () async throws(StoreError) in
                 try await store.exportSessions(after: last, limit: Self.partSize)
             }
-            for session in part { try write(.session, session.members, to: &writer) }
+            for session in part {
+                try write(.session, session.members, to: &writer)
+                hasProviderChecks = hasProviderChecks || session.ending == nil && session.confirmation != nil
+            }
             // Ids are random and come in order, so the first bytes of one tell how far that is.
             let done = part.last.map {
                 Double($0.id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) }) / 4_294_967_296
             }
             progress.show(done ?? 1, counts[.session] ?? 0, "sessions")
+        } while part.count == Self.partSize
+    }
+
+    /// After all sessions, which an import must have by then.
+    private mutating func writeProviderChecks(to writer: inout LineWriter) async throws(Failure) {
+        var part: [Session] = []
+        repeat {
+            let last = part.last?.id
+            part = try await read { () async throws(StoreError) in
+                try await store.exportSessions(after: last, limit: Self.partSize)
+            }
+            for session in part where session.ending == nil {
+                guard let confirmation = session.confirmation else { continue }
+                let check = try await read { () async throws(StoreError) in
+                    try await store.providerCheck(of: session.id)
+                }
+                guard let check else { continue }
+                let line = ProviderCheckLine(check, confirmedAt: confirmation.at)
+                try write(.providerCheck, line.members, to: &writer)
+            }
+            progress.show(nil, counts[.providerCheck] ?? 0, "provider checks")
         } while part.count == Self.partSize
     }
 

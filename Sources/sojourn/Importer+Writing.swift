@@ -14,6 +14,7 @@ extension Importer {
         var users: [(line: Int, user: User)] = []
         var sessions: [(line: Int, session: Session)] = []
         var identities: [(line: Int, identity: Identity)] = []
+        var checks: [(line: Int, check: ProviderCheckLine)] = []
         var tokens: [(line: Int, token: ForeignTokenLine)] = []
         for (line, record) in batch {
             switch record {
@@ -25,6 +26,7 @@ extension Importer {
             case .user(let user): users.append((line, user))
             case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
+            case .providerCheck(let check): checks.append((line, check))
             case .foreignToken(let token): tokens.append((line, token))
             }
         }
@@ -42,6 +44,7 @@ extension Importer {
             let outcomes = try await store.importSessions(sessions.map(\.session))
             refused += note(outcomes, of: sessions.map { ($0.line, "the session \($0.session.id)") })
         }
+        if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
         return refused
     }
@@ -132,6 +135,24 @@ extension Importer {
             return nil
         }
         return problem.map { [(line, LineProblem("the client \(client.id) is impossible here: \($0)"))] } ?? []
+    }
+
+    /// Gives sessions what their providers are asked with, one after the other: few have any.
+    private mutating func write(
+        _ lines: [(line: Int, check: ProviderCheckLine)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        var refused: [RefusedLine] = []
+        for (line, entry) in lines {
+            let outcome = try await store.updateProviderCheck(entry.check.sessionID) { change in
+                change.take(entry.check, confirmedAt: entry.confirmedAt)
+            }
+            if outcome == nil {
+                refused.append((line, LineProblem("there is no session \(entry.check.sessionID)")))
+            } else if outcome == .kept {
+                keptCount += 1
+            }
+        }
+        return refused
     }
 
     /// Adds foreign tokens, after their users' names became ids.

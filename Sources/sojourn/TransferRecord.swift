@@ -9,12 +9,13 @@ enum TransferRecord {
         case signingKey = "signing_key"
         case adminKey = "admin_key"
         case settings, client, user, identity, session
+        case providerCheck = "provider_check"
         case foreignToken = "foreign_token"
         case end
 
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
-            .signingKey, .adminKey, .settings, .client, .user, .identity, .session, .foreignToken,
+            .signingKey, .adminKey, .settings, .client, .user, .identity, .session, .providerCheck, .foreignToken,
         ]
 
         /// What people call several of them.
@@ -28,6 +29,7 @@ enum TransferRecord {
             case .user: "users"
             case .identity: "identities"
             case .session: "sessions"
+            case .providerCheck: "provider checks"
             case .foreignToken: "foreign tokens"
             case .end: "ends"
             }
@@ -42,6 +44,7 @@ enum TransferRecord {
     case user(User)
     case identity(Identity)
     case session(Session)
+    case providerCheck(ProviderCheckLine)
     case foreignToken(ForeignTokenLine)
     case end([Kind: Int64])
 
@@ -56,6 +59,7 @@ enum TransferRecord {
         case .user: .user
         case .identity: .identity
         case .session: .session
+        case .providerCheck: .providerCheck
         case .foreignToken: .foreignToken
         case .end: .end
         }
@@ -80,6 +84,7 @@ enum TransferRecord {
         case .user: self = .user(try User(&line, now: now))
         case .identity: self = .identity(try Identity(&line))
         case .session: self = .session(try Session(&line))
+        case .providerCheck: self = .providerCheck(try ProviderCheckLine(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))
         case .end:
             var counts: [Kind: Int64] = [:]

@@ -10,6 +10,8 @@ import Sessions
 struct TransferStage: Sendable {
     static let absoluteMaximum = Duration.seconds(31_536_000)
     static let password = "correct horse battery"
+    /// How often the provider `acme` is asked again.
+    static let recheckTerms = RecheckTerms(interval: .seconds(86_400), outageBudget: .seconds(864_000))
 
     let store: any Store
     let context: ServiceContext
@@ -24,7 +26,9 @@ struct TransferStage: Sendable {
             absoluteMaximum: Self.absoluteMaximum)
         guard let scrypt = Scrypt(logN: 2, r: 1, p: 1) else { throw Unusable() }
         context = ServiceContext(
-            store: store, policy: RefreshPolicy(absoluteMaximum: Self.absoluteMaximum), rootKeys: rootKeys,
+            store: store,
+            policy: RefreshPolicy(absoluteMaximum: Self.absoluteMaximum, recheckTerms: ["acme": Self.recheckTerms]),
+            rootKeys: rootKeys,
             signingKeys: keys, passwords: PasswordHasher(scrypt: scrypt), clock: clock.wall,
             issuer: "http://issuer.example", audience: "http://api.example")
         tokens = TokenService(context)

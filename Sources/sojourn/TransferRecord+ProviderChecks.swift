@@ -1,0 +1,43 @@
+import Sessions
+
+/// What a provider is asked with about a session, and when it last stood by it. The provider's token stays sealed.
+struct ProviderCheckLine {
+    /// What the provider is asked with.
+    let check: ProviderCheck
+    /// When it last stood by the session.
+    let confirmedAt: Instant
+
+    init(_ check: ProviderCheck, confirmedAt: Instant) {
+        self.check = check
+        self.confirmedAt = confirmedAt
+    }
+
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        guard let key = Identity.Key(provider: try line.text("provider"), subject: try line.text("subject")) else {
+            throw LineProblem("'provider' and 'subject' name no identity")
+        }
+        check = ProviderCheck(
+            sessionID: try line.identifier("session_id"), provider: key.provider, subject: key.subject,
+            clientID: try line.text("provider_client_id"), sealedToken: try line.optionalBytes("sealed_token"),
+            rotates: try line.required("rotates", line.value("rotates", "true or false")),
+            dueAt: try line.instant("due_at"), failingSince: try line.optionalInstant("failing_since"),
+            revision: try line.integer("revision"))
+        confirmedAt = try line.instant("confirmed_at")
+    }
+
+    /// The line. It leaves out whether an answer was lost: wherever it comes, one may have been.
+    var members: TransferMembers {
+        var members = TransferMembers(.providerCheck)
+        members.add("session_id", check.sessionID.description)
+        members.add("provider", check.provider)
+        members.add("subject", check.subject)
+        members.add("provider_client_id", check.clientID)
+        members.add("sealed_token", bytes: check.sealedToken)
+        members.add("rotates", check.rotates)
+        members.add("due_at", check.dueAt)
+        members.add("failing_since", check.failingSince)
+        members.add("revision", check.revision)
+        members.add("confirmed_at", confirmedAt)
+        return members
+    }
+}
