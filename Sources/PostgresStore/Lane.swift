@@ -85,8 +85,8 @@ final class Lane: Sendable {
         } catch {
             let end = options.now()
             state.withLock { state in
-                state.failures += 1
                 let pause = min(Self.longestPause, Self.firstPause * (1 << min(state.failures, 10)))
+                state.failures += 1
                 state.restsUntil = end + pause
                 state.lastError = error
             }

@@ -86,7 +86,11 @@ struct ManyNodesFailureTests {
         let load = ManyNodesLoad(try stays(nodes), at: nodes.nodes)
         await load.awaitRefreshes(100)
         // Every client more than once: some wait behind others for a connection that leads nowhere.
-        try await server.whileFrozen { await load.wait { $0.refused >= 36 } }
+        try await server.whileFrozen {
+            await load.wait { $0.refused >= 1 }
+            Self.expectLoopsToServe(nodes)
+            await load.wait { $0.refused >= 36 }
+        }
         await load.awaitRefreshes(100)
         let result = await load.end()
         show("PostgreSQL frozen", result)
@@ -94,6 +98,19 @@ struct ManyNodesFailureTests {
         #expect(result.broken == 0)
         #expect(result.longestWait < Self.patience)
         #expect(try ManyNodes.betrayals(nodes.nodes[0]) == (0, 0))
+    }
+
+    /// While others wait for the database, what needs none is answered by every loop of every node, and the keys are published.
+    private static func expectLoopsToServe(_ nodes: ManyNodes) {
+        for node in nodes.nodes {
+            for _ in 0..<8 {
+                let begin = ContinuousClock.now
+                #expect(node.call(.get, "/healthz")?.status == 200)
+                // Who waits for the database waits for ten seconds.
+                #expect(ContinuousClock.now - begin < .seconds(4))
+            }
+            #expect(node.call(.get, "/oauth/jwks")?.status == 200)
+        }
     }
 
     @Test("a standby that is promoted without the last seconds logs nobody out, and every node believes what it holds")
