@@ -13,7 +13,9 @@ enum ClientCommands {
             "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
             choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
         Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name takes them away"),
-        Command.Option("--grants", "LIST", "grant types, parted by commas: refresh_token,password,client_credentials"),
+        Command.Option(
+            "--grants", "LIST",
+            "grant types, parted by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"),
         Command.Option("--scope", "SCOPE", "the widest scope, parted by blanks"),
         Command.Option(
             "--resources", "LIST", "APIs that it can have tokens for (RFC 8707): URIs, parted by blanks; '' for none"),
@@ -120,12 +122,21 @@ enum ClientCommands {
         },
         show: { _, arguments in "client \(arguments.operands[0]) is deleted" })
 
+    /// `ES256 signer-1, EdDSA 2`: the keys of a set, each by its algorithm and name, or else its place.
+    private static func keyNames(_ set: JSON) -> String {
+        (set["keys"]?.items ?? []).enumerated().map { index, key in
+            let kind = key["alg"]?.string ?? key["crv"]?.string ?? key["kty"]?.string ?? "key"
+            return "\(kind) \(key["kid"]?.string ?? "\(index + 1)")"
+        }.joined(separator: ", ")
+    }
+
     private static func facts(_ client: JSON) -> String {
         let span = { (name: String) in client[name]?.int.flatMap { $0 > 0 ? Wording.span($0) : nil } ?? "inherited" }
         return Wording.facts([
             ("client", client["client_id"]?.cell), ("name", client["client_name"]?.cell),
             ("secret, shown once", client["client_secret"]?.cell),
             ("authentication", client["token_endpoint_auth_method"]?.cell),
+            ("keys", client["jwks"].map(keyNames)), ("DPoP", client["dpop"]?.cell),
             ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
             ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
             ("idle", span("offline_session_idle")),

@@ -8,7 +8,7 @@ enum Commands {
             HealthCommand.version,
         ]
         + TransferCommands.all + UserCommands.all + IdentityCommands.all + SessionCommands.all + ClientCommands.all
-        + SettingsCommands.all + WebhookCommands.all
+        + SettingsCommands.all + EventCommands.all + WebhookCommands.all
         + KeyCommands.all
 
     /// What the first words of the others stand for.
@@ -17,6 +17,7 @@ enum Commands {
         CommandGroup(name: "session", summary: "Sessions: who is logged in where, and why not any more."),
         CommandGroup(name: "client", summary: "Clients: the apps."),
         CommandGroup(name: "settings", summary: "Session settings: how long people stay signed in."),
+        CommandGroup(name: "event", summary: "Events: what has happened (the audit trail)."),
         CommandGroup(name: "webhook", summary: "Webhooks: who is told what has happened."),
         CommandGroup(name: "admin-key", summary: "Keys for the admin API."),
         CommandGroup(name: "key", summary: "Keys that sign tokens."),

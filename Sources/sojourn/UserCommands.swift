@@ -18,6 +18,7 @@ enum UserCommands {
         Command.Option("--name", "NAME", "the name to show"),
         Command.Option("--country", "CODE", "country, two letters"),
         Command.Option("--max", "DURATION", "longest stay of this user, like 30d; 0: as the settings say"),
+        Command.Option("--claims", "JSON", "an object whose members every rolling token of this user has"),
     ]
 
     private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSON] {
@@ -27,6 +28,11 @@ enum UserCommands {
         ] {
             // An empty text takes the member away.
             if let text = arguments.value(option) { members[member] = text.isEmpty ? .null : .string(text) }
+        }
+        if let text = arguments.value("--claims") {
+            let claims = text.isEmpty ? .null : JSON(text: Array(text.utf8))
+            guard let claims else { throw arguments.usage("--claims must be a JSON object") }
+            members["claims"] = claims
         }
         if let seconds = try arguments.seconds("--max") { members["offline_session_max"] = .int(seconds) }
         return members
@@ -74,7 +80,10 @@ enum UserCommands {
         ["user", "update"], "Changes a user's profile or name.", operands: ["USER"],
         options: profile + [Command.Option("--username", "NAME", "a new username")],
         discussion: "What is not named stays. An empty text takes a member away.",
-        examples: ["sojourn user update ada --email ada@example.org", "sojourn user update ada --phone ''"],
+        examples: [
+            "sojourn user update ada --email ada@example.org", "sojourn user update ada --phone ''",
+            "sojourn user update ada --claims '{\"role\":\"teller\"}'",
+        ],
         send: { connection, arguments async throws(Failure) in
             var members = try profileMembers(arguments)
             if let name = arguments.value("--username") { members["username"] = .string(name) }
@@ -188,6 +197,7 @@ enum UserCommands {
         return Wording.facts([
             ("id", user["user_id"]?.cell), ("username", user["username"]?.cell), ("name", user["display_name"]?.cell),
             ("e-mail", user["email"]?.cell), ("phone", user["phone_number"]?.cell), ("country", user["country"]?.cell),
+            ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
             ("longest stay", user["offline_session_max"]?.int.map(Wording.span)),
             ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),
             ("off by admin", disabling("login_disabled_by_admin")),

@@ -64,6 +64,11 @@ struct CommandLineTests {
         try await expect("health --url example.org", exits: 2, errors: "--url must be like")
     }
 
+    private static func jwk(_ name: String) -> String {
+        guard case .ed25519(let x) = SigningKey.generate(.eddsa).publicKey.coordinates else { return "" }
+        return #"{"kty":"OKP","crv":"Ed25519","x":"\#(Base64URL.encode(x))","kid":"\#(name)"}"#
+    }
+
     /// What every admin command must do, whether a server answers or the program itself.
     func administer() async throws {
         try await expect(
@@ -77,6 +82,10 @@ struct CommandLineTests {
         try await expect("user show eve", exits: 3, errors: "no such user")
         try await expect("user update ada --name Ada --max 30d", exits: 0, output: "longest stay  30 days")
         try await expect("user update ada", exits: 2, errors: "nothing to change")
+        try await expect(#"user update ada --claims {"role":"teller"}"#, exits: 0, output: "user")
+        try await expect("user show ada", exits: 0, output: #"claims        {"role":"teller"}"#)
+        try await expect("user update ada --claims teller", exits: 2, errors: "--claims must be a JSON object")
+        try await expect(#"user update ada --claims {"sub":"eve"}"#, exits: 4, errors: "claims")
         try await expect("user disable bob --reason test", exits: 0, output: "logins of bob are off; sessions wait")
         try await expect("user disable bob --revoke", exits: 0, output: "logins of bob are off; 0 sessions ended")
         try await expect("user show bob", exits: 0, output: "off by admin")
@@ -95,6 +104,19 @@ struct CommandLineTests {
             "client update tv --idle 7d --refresh-after 8d", exits: 4, errors: "refresh_after must be less")
         try await expect("client update tv --idle 7d", exits: 0, output: "7 days")
         try await expect("client list", exits: 0, output: "mobile")
+        try await expect("client show mobile", exits: 0, output: "DPoP              optional")
+        try await expect("client update mobile --dpop required", exits: 0)
+        try await expect("client show mobile", exits: 0, output: "DPoP              required")
+        try await expect("client update mobile --dpop optional", exits: 0)
+        folder.write("keys.json", #"{"keys":[\#(Self.jwk("signer-1")),\#(Self.jwk("signer-2"))]}"#)
+        try await expect(
+            "client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials", exits: 0)
+        try await expect("client show signer", exits: 0, output: "Ed25519 signer-1, Ed25519 signer-2")
+        try await expect("event list --json --limit 200", exits: 0, output: "\"event\" : \"client_created\"")
+        try await expect("event list --limit 1", exits: 0, output: "there is more: --cursor")
+        try await expect("event list --user ada", exits: 0, output: "user_created")
+        try await expect("event list --user eve", exits: 3, errors: "no such user")
+        try await expect("event list --session 0", exits: 4, errors: "must be the id of a session")
         try await expect("client delete tv", exits: 0)
         try await expect("settings set --offline-session-idle 21d", exits: 0, output: "21 days (1814400)")
         try await expect("settings set --offline-session-idle 9000d", exits: 4, errors: "absolute_max_lifetime")
