@@ -96,6 +96,8 @@ struct TransferBindingTests {
     func doubt() async throws {
         try await withRoute { first, postgres, _ in
             let phones = try await BoundPhones("ada", at: first)
+            // A node that has looked knows of all that was due since; of this one it cannot.
+            #expect(try await postgres.tokens.dueProviderChecks(of: "acme", limit: 1).isEmpty)
             try await move(from: first, to: postgres)
             transfer.clock.advance(TransferStage.recheckTerms.interval)
             let provider = AskedProvider()
