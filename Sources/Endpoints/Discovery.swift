@@ -33,7 +33,7 @@ extension Endpoints {
                 assertionAlgorithms: ClientKeys.algorithms.map(\.rawValue),
                 signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted(),
                 proofAlgorithms: DPoPProof.algorithms.map(\.rawValue),
-                acrValues: PresenceDemand.Way.allCases.map(\.rawValue)))
+                acrValues: PresenceDemand.Way.allCases.map(\.rawValue), scopes: scopes.tokens))
     }
 
     private func cacheable(_ value: some Encodable) throws -> Response { Self.cacheable(try JSONAnswer.encode(value)) }

@@ -27,6 +27,7 @@ public final class Endpoints: Sendable {
     let isStopping: @Sendable () -> Bool
     let backups: (any BackupService)?
     let identityVerifier: (any IdentityVerifier)?
+    let scopes: Scope
     let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
     private let publicTable: RouteTable
@@ -39,13 +40,14 @@ public final class Endpoints: Sendable {
     ///   - doorLimits: how often may be tried what could be guessing.
     ///   - backups: what copies the database while it serves, if this one can.
     ///   - identityVerifier: what knows the identity providers, if there are any.
+    ///   - scopes: what the metadata says that clients may ask for; each client has its own.
     ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         doorLimits: DoorLimits = DoorLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
-        isStopping: @escaping @Sendable () -> Bool = { false },
+        scopes: Scope = .empty, isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
         self.context = context
@@ -62,6 +64,7 @@ public final class Endpoints: Sendable {
         self.isStopping = isStopping
         self.backups = backups
         self.identityVerifier = identityVerifier
+        self.scopes = scopes
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)
         publicTable = RouteTable(Route.all, on: .public)

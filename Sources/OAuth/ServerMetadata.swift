@@ -13,6 +13,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var jwksURI: String
     /// The grants of the token endpoint.
     public var grantTypesSupported: [String]
+    /// What clients may ask for, where the operator names it: some clients do nothing without. Nil: no word about it.
+    public var scopesSupported: [String]?
     /// None: there is no authorization endpoint. The member itself is required.
     public var responseTypesSupported: [String] = []
     /// How clients authenticate at the token endpoint.
@@ -43,7 +45,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
-        signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String]
+        signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String], scopes: [String] = []
     ) {
         // RFC 8414 section 2: the issuer is compared as it stands, so the slash that it may end in stays there.
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
@@ -53,6 +55,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         introspectionEndpoint = base + introspectionPath
         jwksURI = base + jwksPath
         grantTypesSupported = grantTypes
+        // Section 3.2: a claim without values is left out.
+        scopesSupported = scopes.isEmpty ? nil : scopes
         tokenEndpointAuthMethodsSupported = authMethods
         revocationEndpointAuthMethodsSupported = authMethods
         introspectionEndpointAuthMethodsSupported = confidentialAuthMethods
@@ -72,6 +76,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case introspectionEndpoint = "introspection_endpoint"
         case jwksURI = "jwks_uri"
         case grantTypesSupported = "grant_types_supported"
+        case scopesSupported = "scopes_supported"
         case responseTypesSupported = "response_types_supported"
         case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
         case revocationEndpointAuthMethodsSupported = "revocation_endpoint_auth_methods_supported"

@@ -23,6 +23,7 @@ public struct Application: Sendable {
 
     private let logger: Logger
     private let doorLimits: DoorLimits
+    private let scopes: Scope
     let providers: [IdentityProvider]
     let identityProviders: IdentityProviders?
 
@@ -57,6 +58,7 @@ public struct Application: Sendable {
         self.metrics = metrics
         logger = surroundings.logger
         doorLimits = configuration.limits.doorLimits
+        scopes = configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty
         let isNew = try await Self.isNew(store)
         let source = configuration.rootKeySource(surroundings)
         let rootKeys = try Self.rootKeys(configuration, surroundings, mayCreate: isNew)
@@ -120,7 +122,7 @@ public struct Application: Sendable {
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
             context: context, metrics: metrics, logger: logger, doorLimits: doorLimits, backups: backups,
-            identityVerifier: identityProviders, isStopping: isStopping)
+            identityVerifier: identityProviders, scopes: scopes, isStopping: isStopping)
     }
 
     /// Waits for what was asked and lets go of the database.

@@ -33,6 +33,8 @@ public struct Configuration: Hashable, Sendable {
         public var issuer: String?
         /// The `aud` of every token: the APIs that accept it. Nil: the issuer.
         public var audience: String?
+        /// What the metadata says that clients may ask for (RFC 8414 section 2), parted by spaces. Nil: nothing.
+        public var scopesSupported: String?
         /// The certificate of the public listener and its intermediates, in PEM. Nil: no TLS.
         public var tlsCertificate: String?
         /// Its key, in PEM.

@@ -22,6 +22,9 @@ extension ConfigurationKey {
             isBaseURL($0)
         },
         optionalText("server.audience", "1 to 256 visible ASCII characters", \.server.audience) { isVisible($0) },
+        optionalText("server.scopes_supported", "scopes, parted by single spaces", \.server.scopesSupported) {
+            !$0.isEmpty && Scope($0) != nil
+        },
         optionalText("server.tls_certificate", "a path", \.server.tlsCertificate) { isPath($0) },
         optionalText("server.tls_key", "a path", \.server.tlsKey) { isPath($0) },
         optionalText("server.admin_tls_certificate", "a path", \.server.adminTLSCertificate) { isPath($0) },

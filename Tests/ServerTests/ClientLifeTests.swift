@@ -18,7 +18,7 @@ struct ClientLifeTests {
     @Test(
         "a whole life",
         arguments: [
-            "apache_resource_server", "authlib_life", "document_check", "requests_oauth2client_life",
+            "apache_resource_server", "authlib_life", "document_check", "oidc_agent_life", "requests_oauth2client_life",
             "requests_oauthlib_life", "verify_by_keys",
         ])
     func life(script: String) async throws {
@@ -80,6 +80,7 @@ struct ServerForClients {
             "SOJOURN_ADMIN_KEY": Self.adminKey, "SOJOURN_KEYS_ALGORITHM": algorithm,
             "SOJOURN_SERVER_TLS_CERTIFICATE": Certificates.shared.path("p256.crt"),
             "SOJOURN_SERVER_TLS_KEY": Certificates.shared.path("p256.key"),
+            "SOJOURN_SERVER_SCOPES_SUPPORTED": "openid read write",
         ]) { given, _ in given }
         process = try program.start([
             "serve", "--config", "sojourn.json5", "--database", database, "--public", "127.0.0.1:0", "--admin",

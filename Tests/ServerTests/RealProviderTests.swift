@@ -23,8 +23,9 @@ import Testing
     }
 
     @Test func glewlwyd_vouchesForItsUser() async throws {
+        let said = try await lines("logins", CommandLineProgram.path)
         #expect(
-            try await lines("logins", CommandLineProgram.path) == [
+            said == [
                 "wrong nonce 401", "login 200 Ada L", "again 401 invalid_id_token", "next login 200 True",
                 "wrong nonce invalid_request", "exchange 200 True", "again invalid_request", "refresh 200",
                 "provider gone 200 200",
@@ -56,13 +57,13 @@ import Testing
             passed.advance(by: request.split { !$0.isNumber }.first.flatMap { Int64($0) } ?? 0)
             return [.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")]
         }
+        let said = try await lines(
+            "rechecks", "\(port)", addresses.public, addresses.admin, key, mover.origin, "\(interval)", "\(budget)")
         #expect(
-            try await lines(
-                "rechecks", "\(port)", addresses.public, addresses.admin, key, mover.origin, "\(interval)", "\(budget)")
-                == [
-                    "login 200", "confirmed 200", "confirmed 200", "revoked 1", "no word 200",
-                    "too long ago 503 identity_provider_unavailable False",
-                ])
+            said == [
+                "login 200", "confirmed 200", "confirmed 200", "revoked 1", "no word 200",
+                "too long ago 503 identity_provider_unavailable False",
+            ])
         mover.stop()
         await server.stop(deadline: .seconds(1))
     }

@@ -63,6 +63,14 @@ def wait_for_expiry():
     time.sleep(LIFETIME + 0.2)
 
 
+def wait_for_file(path):
+    for _ in range(300):
+        if os.path.exists(path):
+            return
+        time.sleep(0.05)
+    raise AssertionError("no " + path)
+
+
 def me(session, **more):
     """What the server says of the user whose token the library sends along."""
     return session.get(PUBLIC + "/v1/me", **more)
