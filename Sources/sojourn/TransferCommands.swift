@@ -55,7 +55,8 @@ enum TransferCommands {
             and again, after an interruption too: what is there and has gone further is kept, the rest is written. A line
             that is wrong is told with its number and left out, and the exit code is then 4. Of an export, the root key must
             be in place first (DATABASE.root-key, or --root-key-file): then nobody is logged out.
-            Your own lines: {"type":"user","username":"ada","password_hash":"$2b$12$…"}, with bcrypt, PBKDF2-SHA256 or scrypt, and
+            Your own lines: {"type":"user","username":"ada","password_hash":"$2b$12$…"}, with bcrypt, scrypt, or PBKDF2 of
+            SHA-256 or SHA-512, and
             {"type":"foreign_token","sha256":"…","username":"ada","device_id":"phone-1","started_at":1700000000}, with which a
             refresh token of the other system, of which this is the SHA-256, is exchanged once for a session.
             """,
