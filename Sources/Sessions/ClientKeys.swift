@@ -5,7 +5,7 @@ public import JOSE
 /// The public keys with which a client proves itself (RFC 7591's `jwks`): a JWK set of which every key can be used.
 public struct ClientKeys: Hashable, Sendable {
     /// What a client may sign with.
-    public static let algorithms: [VerificationAlgorithm] = [.es256, .eddsa, .rs256]
+    public static let algorithms: [VerificationAlgorithm] = [.es256, .eddsa, .rs256, .ps256]
     /// More than a client needs to change its keys without haste.
     public static let countMax = 8
 

@@ -9,8 +9,8 @@ import Testing
 /// The conditions of the OpenID Foundation's suite for the token endpoint, as far as they are about refreshes, bound keys and
 /// client assertions (conformance-suite @12f2a4da), each by its name.
 ///
-/// The one about RS256 holds for clients with keys on curves. A client that is given an RSA key signs with RS256
-/// (`RFC7523Tests`), which FAPI 2.0 section 5.4 forbids: who has to keep to it gives its clients no such keys.
+/// The one about RS256 holds for clients with keys on curves, and with RSA keys whose `alg` is PS256. Another RSA key takes
+/// RS256 as well (`RFC7523Tests`), which FAPI 2.0 section 5.4 forbids: who has to keep to it gives its clients no such keys.
 @Suite struct OIDFTokenTests {
     /// sequence/client/RefreshTokenRequestSteps.java
     private func expectSuccess(_ answer: Answer, after before: Tokens, type: String) throws {

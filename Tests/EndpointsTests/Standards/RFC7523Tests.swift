@@ -141,28 +141,51 @@ import Testing
     }
 
     private static let modulus =
-        "yUTgmx7wfxeWZ6js_JvdUbhkEkgdLaxA54GEjh2JbGGlP-9eqsmeC2ZHlH6YkkzIRVatILSORYPcnR4hxcXJAZFsv1hdS2Li_4E4b-Pm4614yZs_c_pRXQWFgtjgL7O3m2nl0zrIFjFR4Go3vJHOQjbmp1q0NoFcoYm6pdJ2Bf5q5JhMkOI2vFZqVYsrNjLlzhcp-qVaZ5DusbWYheNfVkPAx1O905bIutPM1_eKdHoXNuyO9buV4UzqTxl3sHpXz99VLF_H2lwlxR0WWYIVyRBXrw2eKbjkRlZxin2DNe4Px2GdpctOyr0EYmdSrjsaLAnvv07NsA37ZcNk_O-pkw"
-    private static let signed =
-        "eyJhbGciOiJSUzI1NiIsImtpZCI6InIxIn0.eyJpc3MiOiJzaWduZXIiLCJzdWIiOiJzaWduZXIiLCJhdWQiOiJodHRwczovL2xvZ2luLmV4YW1wbGUiLCJleHAiOjE4MDAwMDAwNjAsImp0aSI6InItMSJ9"
-    /// RSASSA-PKCS1-v1_5 and RSASSA-PSS of the same input, by openssl, with a key that was thrown away.
-    private static let pkcs1 =
-        "DCOW7dclNPK0FQb3zpbdiRRUbIc0WaVDOgmDpnM_px1jNFWYM5i0qhdU_Q_OCFukJ0UOY8sITcvatUSN_YI_Ms3ElT9syXnPHN2hnOMla9iVhLEs7846ZXxrF3HyexqJScHjwlAzHFSmGo162XU0JYbtWgB3RK-1Djf0u2Eneg6JCKddApujU2FcpMwJMsK6kHRq4p4hHjxLEruecl_gTc1-Oyp-7QzFSCbrLUAlfousFJhvOVrEyy86TLYXDInQAynU8ydsHqn2AbM7UyzraCbzlR4uioVC-OYEuB03I2XxgTzSU0JfsH23oTdTReyLl4D7W_lzwoy6Hl3aNwhAUg"
-    private static let pss =
-        "WjH1EKkNcr5u4pLML-VHPDe7EQDD4V5pY1J5jjJadRkT6l-UaO6tl1wbazu6U8LfTwlbrzg6YO-2IMdSr_H6u8FmDdAeCLxshwvX2qEQtLwrR3eiR58f394-XW2BlX7Ge27LGgrnsIfH75ty0rKK5OEMZqR-2fYv6Qyi2WhfQI6ekMqZoLNCsegcGYK5gRx2nYqvJPIBLzsbZfF0jFuSrSMFXGzuQj_Oqwkbps6sg3djrUffejQ94kX1BM0tssi6mCF5EZ9AUduVaUy1N7vuC5Ky8Ek4KGtL2GQ8GngyRGyv7eOLuKRPQ-YoAGpMH1zmqXmNWqx8x3PV2D7uKQFiYQ"
+        "n1gOgkzDqQDbYIrju9SNL05FAGHVOguimbgH3wSh9ebLECjvu9slZP-Wk3i0vMb9YRZuakvYy5JskuR_JPxaRpXmlnjH1TiiaA8h7q6VHzlHkcEZcBKBIih4yZXCqXWJjYU_fAgCURnRkm2aCxNIz24D3iUJBY2F5ikpLFZCxZ2DOtQc7uWEXh7A_DTaKee6TlVtgMT-usRS8UydHawtPWC-TrSn6Dw1rle0vXUnf2w3YQ-KogyF4NHB6dRRUuOhadKkTfNGmYNA9YM1jNe6PrQgDp4LcyTeffbWA-kcrM2aotzriGjFAOF6GERuUZHFbTzUv1Ek53419j9wX6IN3Q"
 
-    @Test func anRSAKeyVerifiesRS256AndNothingElse() async throws {
+    /// The input of an assertion by that key, and its signatures by RSASSA-PKCS1-v1_5 and by RSASSA-PSS. The key was thrown away.
+    private struct RSAAssertion {
+        let input: String
+        let pkcs1: String
+        let pss: String
+
+        static let rs256 = RSAAssertion(
+            input:
+                "eyJhbGciOiJSUzI1NiIsImtpZCI6InIxIn0.eyJpc3MiOiJzaWduZXIiLCJzdWIiOiJzaWduZXIiLCJhdWQiOiJodHRwczovL2xvZ2luLmV4YW1wbGUiLCJleHAiOjE4MDAwMDAwNjAsImp0aSI6InItMSJ9",
+            pkcs1:
+                "VCDT8zQdMtRRacNosWW32fn0HoPfWf27fRfFJxbUIipox-aSu_X9AoUbWKqe6YpNwaUQ4Rp9TgaJ_-1bFsrR7wyLRniiUg1wNQmVVNNT7HpKZUjQWTLsq6PG9_44FPmkNeoFKzmi4kIVtU4di95ypBrzwJ2zOse3PHlUSsXou5sAO7dvdOV77bdEX6M5heHS17HCVhVzbTP6ZiwxSeNiFXFlRxM4W6MVe_w4c6ATsqouRi8ec7uv1twL5NuEQsdWxsviVJ5yLgJi8ZUsC0xl1ywtiETSszbjckdeycFowCH0PgO5vxiZye-IY229e4MNNOTX60G81jciBkygFA4QHg",
+            pss:
+                "P-ZPcDQaFyLJ3sfvqMHMOVkYtVli0JodzOR7lzbsSSfpVsB0QK7lMK865FQb4kLcSD64KPMN103JLBtV7rOyh7qQ1OX5UZlYUvyKjf4TCK33pSVq6_H_tsp8qlxYSUTA41pmS83jeb_npubEGtxeTfSeQGTImtrBCdbTzNLSF23qPkWESkSgiBSptdz0ygqecdeQL53yM2enB9UejLNvWypZg-Eb5OCuH3wIgr1Yzpati47eTzUzM_YV0-5TDoj6362PJli90X7sjo1FwQRkTxN01IgJdgx2UhnobP770B7hwnQXw8D-50xDGhc4vEwRLxcd7QAtOF0zb8WJwvLTkw"
+        )
+        static let ps256 = RSAAssertion(
+            input:
+                "eyJhbGciOiJQUzI1NiIsImtpZCI6InIxIn0.eyJpc3MiOiJzaWduZXIiLCJzdWIiOiJzaWduZXIiLCJhdWQiOiJodHRwczovL2xvZ2luLmV4YW1wbGUiLCJleHAiOjE4MDAwMDAwNjAsImp0aSI6InItMiJ9",
+            pkcs1:
+                "D0bkQmJF8jGrFQsBu62gIRzWuHN7KqgYG-XtbENMhMaDbRnynyDlASPn5AQqaQ7gZsgRcdiY2-x9T1KvgV275PRn1nPHNqZ1EmtZzw-CvEzE9KCVdVfapPLPS_i8nR9seVMJQ571YLOREVp0MhuA0gmLVmElu1djD8DAFYw8gSKV26YOVWBx9dfWPyLvlJJc7Ig0V507J3S8ZyyTj1HMPgJsPk4uZ9Ytg6KoTtMjY-gL4ukINqI9pX1ORmnmCO1HrCv2hZD2rCx6spe676A9pOvM9jd6HIxkFi5yqd-mr5iG05kgIuKuTxDXY_2LTz-ws-2G2ATJdldqwkxx6dlA4w",
+            pss:
+                "aSQxnGGk1oz7kR4w_4QTqcPbFGomw5CZUuqmy64tRiu5bzdaEIFyt0lApf1d-Uc8d1bbJw9aBx1B7-dZ7Fm-n5N2-mBpyKmhFDO1JxQ1n2zxSPZJScKC0wQNMkbR_Xra58ZFatxWXR_WzJmQlLPZnCD3eqRS4jEtivXAq7ygaNJsgg57PQ4Cx1AndEJaQsDPTEAo3m-MQAsz7hmLKFahpnK9njw0GvkbF52k5c1axYacVpaRkNmRKpOwuOxckfPxkjF81pdpxEWqS-nIVdpRwiM4b3mfGRUEnbtEzpvLhWwIzcu4TOPdABt_yeZYxHxe5z5tl2gaJt9HU6I3lVohcw"
+        )
+    }
+
+    /// A key that says for what it is verifies that and nothing else; one that does not, both.
+    @Test(arguments: [("RS256", [200, 401]), ("PS256", [401, 200]), (nil, [200, 200])] as [(String?, [Int])])
+    func anRSAKeyVerifiesItsAlgorithm(_ algorithm: String?, _ statuses: [Int]) async throws {
         try await Assertions.with { world in
+            let alg = algorithm.map { #","alg":"\#($0)""# } ?? ""
             let changed = await world.stage.admin(
                 .patch, "/admin/v1/clients/signer",
-                #"{"jwks":{"keys":[{"kty":"RSA","n":"\#(Self.modulus)","e":"AQAB","kid":"r1","alg":"RS256"}]}}"#)
+                #"{"jwks":{"keys":[{"kty":"RSA","n":"\#(Self.modulus)","e":"AQAB","kid":"r1"\#(alg)}]}}"#)
             #expect(changed.status == 200, "\(changed.text)")
-            for bad in [
-                Self.pss, String(Self.pkcs1.dropLast(4)) + "AAAA", "", String(Self.pkcs1.dropLast(4)),
-                Self.pkcs1 + "AAAA",
+            let (rs256, ps256) = (RSAAssertion.rs256, RSAAssertion.ps256)
+            for (input, good, other) in [
+                (rs256.input, rs256.pkcs1, rs256.pss), (ps256.input, ps256.pss, ps256.pkcs1),
             ] {
-                #expect(await world.ask(Self.signed + "." + bad).string("error") == "invalid_client")
+                for bad in [other, String(good.dropLast(4)) + "AAAA", "", String(good.dropLast(4)), good + "AAAA"] {
+                    #expect(await world.ask(input + "." + bad).string("error") == "invalid_client")
+                }
             }
-            #expect(await world.ask(Self.signed + "." + Self.pkcs1).status == 200)
+            #expect(await world.ask(rs256.input + "." + rs256.pkcs1).status == statuses[0])
+            #expect(await world.ask(ps256.input + "." + ps256.pss).status == statuses[1])
         }
     }
 
@@ -185,7 +208,8 @@ import Testing
         (#"{"keys":[{"kty":"RSA","n":"\#(modulus)","e":"Aw"}]}"#, false),
         (#"{"keys":[{"kty":"RSA","n":"\#(modulus)","e":"AQAA"}]}"#, false),
         (#"{"keys":[{"kty":"RSA","n":"\#(modulus)","e":"AQAB","d":"AA"}]}"#, false),
-        (#"{"keys":[{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"PS256"}]}"#, false),
+        (#"{"keys":[{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"PS256"}]}"#, true),
+        (#"{"keys":[{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"PS384"}]}"#, false),
         (#"{"keys":[{"kty":"RSA","n":"AA\#(modulus)","e":"AQAB"}]}"#, false),
         (
             #"{"keys":[{"kty":"RSA","n":"07tzh-oLfbtvldN6etZ8VjNUJGOLPksFunueMUqKhlUfulN622LSrsm9L5Z5KttiutBTgkf-ZvE9TlUxEawlaHb22zvzLLP3bOHDxLTYkGiycPfTxMP2SWjTX4qkjnbWZ5E2InskbgARYPWogQCeFgnbEn6E3Vs8xTG73V4jP10","e":"AQAB"}]}"#,

@@ -80,7 +80,7 @@ import Testing
             for endpoint in ["token", "revocation", "introspection"] {
                 #expect(
                     metadata.strings("\(endpoint)_endpoint_auth_signing_alg_values_supported")
-                        == ["ES256", "EdDSA", "RS256"])
+                        == ["ES256", "EdDSA", "RS256", "PS256"])
             }
             // Section 2: `none` must not be used.
             #expect(!metadata.text.contains(#""none"]"#))
