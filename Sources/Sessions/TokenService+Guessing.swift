@@ -30,13 +30,20 @@ extension TokenService {
         if let user { forgetWhatWasLifted(of: user, [name, here]) }
         if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
         let wait = context.guesses.wait(name, at: now)
-        let isLocked = user?.wrongPasswords?.lockEnd.map { now < $0 } ?? false
+        var isLocked = user?.wrongPasswords?.isLocked(at: now) ?? false
         var isKnown = false
         if wait != nil || isLocked {
             isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
             if let wait, !isKnown { throw .tooManyRequests(retryAfter: wait) }
         }
         let isRight = try await context.passwords.verify(attempt.password, against: user?.passwordHash)
+        var wrong = user?.wrongPasswords
+        if !isLocked, !isKnown {
+            // Many tries at once, here and at other nodes, are judged one after the other: those before may have locked the user.
+            wrong = try await wrongPasswords(of: user)
+            isLocked = wrong?.isLocked(at: now) ?? false
+            if isLocked { isKnown = try await hasSession(user, on: attempt.deviceID, at: now) }
+        }
         guard var user, isRight, !isLocked || isKnown else {
             try await countWrongPassword(attempt, of: user, name, here, isLocked: isLocked, from: origin, at: now)
             throw .invalidCredentials
@@ -44,7 +51,7 @@ extension TokenService {
         context.guesses.forget(here)
         if !isKnown {
             context.guesses.forget(name)
-            if let wrong = user.wrongPasswords, wrong.count > 0 { try await forgetWrongPasswords(of: user.id) }
+            if let wrong, wrong.count > 0 { try await forgetWrongPasswords(of: user.id) }
         }
         if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
             user.passwordHash = try await rehash(attempt.password, of: user)
@@ -102,6 +109,12 @@ extension TokenService {
             try await store.sessions(of: id, after: nil, limit: 200)
         }
         return page.items.contains { $0.session.device.id == deviceID && policy.ending(of: $0, at: now) == nil }
+    }
+
+    /// The wrong passwords of a user as they are now. For nobody it looks as well.
+    private func wrongPasswords(of user: User?) async throws(ServiceError) -> User.WrongPasswords? {
+        let id = user?.id ?? Identifier(random: context.random)
+        return try await inStore { () async throws(StoreError) in try await store.user(.id(id)) }?.wrongPasswords
     }
 
     /// Makes this node forget what it counted before an admin unlocked the user, at whichever node.

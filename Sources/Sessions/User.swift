@@ -86,6 +86,9 @@ public struct User: Hashable, Sendable, Identifiable {
 
         /// The end of the lock, which may have passed; nil: there was none.
         public var lockEnd: Instant? { liftedAt == nil ? lockedUntil : nil }
+
+        /// Whether no password is taken at `now` from where the user has no session.
+        func isLocked(at now: Instant) -> Bool { lockEnd.map { now < $0 } ?? false }
     }
 
     /// 16 random bytes; stable and opaque: the `sub` of every token.

@@ -1,3 +1,5 @@
+import Cryptography
+import Dispatch
 import HTTP
 import SQLiteStore
 import Sessions
@@ -106,6 +108,28 @@ import Testing
             stage.moveClock(to: 900)
             let later = await logIn(stage)
             #expect(later.status == 200)
+        }
+    }
+
+    /// Many guesses at once are none for free: what is being compared when the lock comes opens nothing from a strange device.
+    @Test(arguments: [("strange", 401), ("phone-1", 200)])
+    func aLockHoldsForAPasswordThatIsBeingHashed(_ device: String, _ status: Int) async throws {
+        try await Stage.with { stage in
+            _ = try await stage.logIn(device: "phone-1")
+            let (hashing, gate) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+            var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
+            scrypt.observer = { _ in
+                hashing.continuation.finish()
+                gate.wait()
+            }
+            let node = try await stage.anotherNode(passwords: PasswordHasher(scrypt: scrypt))
+            let login = Task { await logIn(node, device: device) }
+            for await _ in hashing.stream {}
+            try await lock(until: 900, stage)
+            gate.signal()
+            #expect(await login.value.status == status)
+            // It is no wrong password: the row ends when it would have.
+            #expect(try await stage.store.user(.username("anna"))?.wrongPasswords?.count == 20)
         }
     }
 

@@ -98,7 +98,7 @@ struct Stage: Sendable {
     }
 
     /// Another node on the same database, which has nothing else of this one but its clock and what it knows of providers.
-    func anotherNode() async throws -> Stage {
+    func anotherNode(passwords: PasswordHasher? = nil) async throws -> Stage {
         var other = self
         let signingKeys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
@@ -106,7 +106,8 @@ struct Stage: Sendable {
         try await signingKeys.maintain(at: context.clock.now)
         other.context = ServiceContext(
             store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: signingKeys,
-            passwords: context.passwords, clock: context.clock, issuer: Self.issuer, audience: Self.audience)
+            passwords: passwords ?? context.passwords, clock: context.clock, issuer: Self.issuer,
+            audience: Self.audience)
         other.endpoints = Endpoints(
             context: other.context, metrics: MetricsRegistry(),
             logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
