@@ -101,7 +101,10 @@ extension Endpoints {
     /// `POST /admin/v1/users/{user}/password-reset`: a one-time token, which replaces an outstanding one.
     func requestPasswordReset(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
-        let reset = try await administration.requestPasswordReset(of: try call.user(), by: call.origin)
+        let userID = try await administration.user(try call.user()).id
+        let reset = try await doors.resetToken(of: userID) { () async throws(ServiceError) in
+            try await administration.requestPasswordReset(of: .id(userID), by: call.origin)
+        }
         return try .json(
             PasswordResetAnswer(resetToken: reset.token, expiresAt: reset.expiresAt.secondsSinceEpoch))
     }

@@ -3,39 +3,6 @@ internal import HTTP
 internal import Sessions
 internal import Telemetry
 
-/// How often may be tried in a minute what costs much, or could be guessing. 0: without limit. Each node counts for itself.
-public struct DoorLimits: Hashable, Sendable {
-    /// A limit, by the key of the configuration that sets it.
-    public enum Name: String, CaseIterable, Sendable {
-        /// Wrong passwords from one address.
-        case wrongPasswordsPerAddress = "limits.wrong_passwords_per_address_per_minute"
-        /// Logins of one user on one device.
-        case loginsPerDevice = "limits.logins_per_device_per_minute"
-        /// Password resets from one address that came to nothing.
-        case failedResetsPerAddress = "limits.failed_resets_per_address_per_minute"
-        /// Refused token calls from one address.
-        case refusedTokensPerAddress = "limits.refused_tokens_per_address_per_minute"
-        /// Refused refreshes of one session.
-        case refusedTokensPerSession = "limits.refused_tokens_per_session_per_minute"
-    }
-
-    /// Wrong passwords from one address.
-    public var wrongPasswordsPerAddress = 120
-    /// Logins of one user on one device, right or wrong.
-    public var loginsPerDevice = 60
-    /// Password resets from one address that came to nothing.
-    public var failedResetsPerAddress = 60
-    /// Refused token calls from one address.
-    public var refusedTokensPerAddress = 12_000
-    /// Refused refreshes of one session.
-    public var refusedTokensPerSession = 1200
-    /// How many leading bits of an IPv6 address count as one address.
-    public var ipv6PrefixBits = 64
-
-    /// The defaults.
-    public init() {}
-}
-
 /// The doors that somebody might try to break by trying often.
 ///
 /// What succeeds is never limited, however many share an address: where work has to be kept away (hashing passwords),
@@ -47,34 +14,29 @@ struct Doors: Sendable {
         let deviceID: String
     }
 
-    private let wrongPasswords: TokenBuckets?
-    private let logins: TokenBuckets?
-    private let failedResets: TokenBuckets?
-    private let refusedTokens: TokenBuckets?
-    private let refusedSessions: TokenBuckets?
+    /// Without those that are off.
+    private let buckets: [DoorLimits.Name: TokenBuckets]
     private let ipv6PrefixBits: Int
     private let stopwatch: @Sendable () -> Int64
     private let refusals: [DoorLimits.Name: Counter]
 
     init(_ limits: DoorLimits, _ registry: MetricsRegistry, stopwatch: @escaping @Sendable () -> Int64) {
-        wrongPasswords = TokenBuckets(perMinute: limits.wrongPasswordsPerAddress)
-        logins = TokenBuckets(perMinute: limits.loginsPerDevice)
-        failedResets = TokenBuckets(perMinute: limits.failedResetsPerAddress)
-        refusedTokens = TokenBuckets(perMinute: limits.refusedTokensPerAddress)
-        refusedSessions = TokenBuckets(perMinute: limits.refusedTokensPerSession)
+        let names = DoorLimits.Name.allCases
+        buckets = Dictionary(
+            uniqueKeysWithValues: names.compactMap { name in
+                TokenBuckets(perMinute: limits.perMinute(name)).map { (name, $0) }
+            })
         ipv6PrefixBits = limits.ipv6PrefixBits
         self.stopwatch = stopwatch
         let counters = registry.counters(
             "sojourn_too_many_requests_total", help: "Calls answered with 429, by the limit that they met.",
-            labels: [MetricLabel("limit", values: DoorLimits.Name.allCases.map(\.rawValue))])
-        refusals = Dictionary(uniqueKeysWithValues: DoorLimits.Name.allCases.map { ($0, counters[$0.rawValue]) })
+            labels: [MetricLabel("limit", values: names.map(\.rawValue))])
+        refusals = Dictionary(uniqueKeysWithValues: names.map { ($0, counters[$0.rawValue]) })
     }
 
     /// Takes a token; refuses with the time until there is one.
-    private func take(
-        _ key: some Hashable, _ buckets: TokenBuckets?, _ limit: DoorLimits.Name
-    ) throws(ServiceError) {
-        guard let wait = buckets?.take(key, at: stopwatch()) else { return }
+    private func take(_ key: some Hashable, _ limit: DoorLimits.Name) throws(ServiceError) {
+        guard let wait = buckets[limit]?.take(key, at: stopwatch()) else { return }
         refusals[limit]?.increment()
         throw .tooManyRequests(retryAfter: .nanoseconds(wait))
     }
@@ -88,14 +50,14 @@ struct Doors: Sendable {
     func password<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(from: caller, wrongPasswords, .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
+        try await attempt(network(caller), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
     }
 
     /// Runs a login by an ID token, if the caller has not been refused too often.
     func identity<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(from: caller, wrongPasswords, .wrongPasswordsPerAddress, body) {
+        try await attempt(network(caller), .wrongPasswordsPerAddress, body) {
             if case .identityRefused = $0 { true } else { false }
         }
     }
@@ -107,37 +69,55 @@ struct Doors: Sendable {
         evidence.password == nil ? try await body() : try await password(from: caller, body)
     }
 
-    /// Runs a reset of a password, which hashes it before the token is compared, inside a transaction.
+    /// Runs a reset of a password, if the caller has not come with wrong tokens too often. A wrong token names a user as well,
+    /// but is held against no user: it would keep the owner of the right one out, and no limit makes 256 random bits safer.
     func reset<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(from: caller, failedResets, .failedResetsPerAddress, body) {
+        try await attempt(network(caller), .failedResetsPerAddress, body) {
             if case .invalid(member: "reset_token", _) = $0 { true } else { false }
         }
     }
 
-    private func attempt<Value>(
-        from caller: Caller, _ buckets: TokenBuckets?, _ limit: DoorLimits.Name,
-        _ body: () async throws(ServiceError) -> Value,
+    /// Runs the part of it that hashes the password, for whoever holds a token of the user.
+    func reset<Value>(
+        of userID: Identifier<User>, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(userID, .failedResetsPerUser, body) { if case .invalid = $0 { true } else { false } }
+    }
+
+    /// Runs what makes a reset token, which replaces the one that the user was sent before.
+    func resetToken<Value>(
+        of userID: Identifier<User>, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try take(userID, .resetTokensPerUser)
+        do throws(ServiceError) { return try await body() } catch {
+            buckets[.resetTokensPerUser]?.giveBack(userID)
+            throw error
+        }
+    }
+
+    /// Runs `body` with a token of `key`, which stays taken if it fails with an error that counts.
+    private func attempt<Key: Hashable, Value>(
+        _ key: Key?, _ limit: DoorLimits.Name, _ body: () async throws(ServiceError) -> Value,
         counts: (ServiceError) -> Bool
     ) async throws(ServiceError) -> Value {
-        guard let buckets, let network = network(caller) else { return try await body() }
-        try take(network, buckets, limit)
+        guard let key else { return try await body() }
+        try take(key, limit)
         do throws(ServiceError) {
             let value = try await body()
-            buckets.giveBack(network)
+            buckets[limit]?.giveBack(key)
             return value
         } catch {
             // A server that is overloaded must not be held against who asked.
-            if !counts(error) { buckets.giveBack(network) }
+            if !counts(error) { buckets[limit]?.giveBack(key) }
             throw error
         }
     }
 
     /// Lets a login of a user on a device pass, or refuses it: an app that logs in again and again instead of refreshing.
     func admitLogin(username: String, deviceID: String) throws(ServiceError) {
-        guard let logins else { return }
-        try take(Key(username: Text.key(username), deviceID: deviceID), logins, .loginsPerDevice)
+        try take(Key(username: Text.key(username), deviceID: deviceID), .loginsPerDevice)
     }
 
     /// What to answer to a token call that was refused with `error`: that, or 429.
@@ -149,16 +129,20 @@ struct Doors: Sendable {
         }
         guard let network = network(call.caller) else { return error }
         do throws(ServiceError) {
-            try take(network, refusedTokens, .refusedTokensPerAddress)
+            try take(network, .refusedTokensPerAddress)
             return error
         } catch { return error }
     }
 
-    /// The same, to a refresh of a session.
-    func refusal(_ error: ServiceError, ofSession sessionID: Identifier<Session>?) -> ServiceError {
-        guard case .refused = error, let sessionID else { return error }
+    /// The same, to a refresh or a resumption: of a session that was named by a token of ours, and of a user, if the
+    /// session was found.
+    func refusal(
+        _ error: ServiceError, ofSession sessionID: Identifier<Session>?, of userID: Identifier<User>?
+    ) -> ServiceError {
+        guard case .refused = error else { return error }
         do throws(ServiceError) {
-            try take(sessionID, refusedSessions, .refusedTokensPerSession)
+            if let sessionID { try take(sessionID, .refusedTokensPerSession) }
+            if let userID { try take(userID, .refusedTokensPerUser) }
             return error
         } catch { return error }
     }

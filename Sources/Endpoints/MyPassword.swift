@@ -22,7 +22,10 @@ extension Endpoints {
             try members.requiredString("reset_token"), try members.requiredString("new_password")
         )
         try await doors.reset(from: call.caller) { () async throws(ServiceError) in
-            try await accounts.resetPassword(token: token, to: new, from: call.origin)
+            let reset = try await accounts.passwordReset(by: token)
+            try await doors.reset(of: reset.userID) { () async throws(ServiceError) in
+                try await accounts.resetPassword(reset, to: new, from: call.origin)
+            }
         }
         return .noContent
     }

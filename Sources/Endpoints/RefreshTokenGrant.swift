@@ -24,16 +24,17 @@ extension Endpoints {
 
     /// Refreshes, and writes the answer: what `/oauth/token` and `/v1/refresh` share.
     func refresh(_ request: RefreshRequest, _ call: Call) async throws(ServiceError) -> Response {
+        var owner: Identifier<User>?
         do throws(ServiceError) {
             let (grant, decision) = try await doors.evidence(request.evidence, from: call.caller) {
-                () async throws(ServiceError) in try await tokens.refresh(request, from: call.origin)
+                () async throws(ServiceError) in try await tokens.refresh(request, from: call.origin) { owner = $0 }
             }
             let response = TokenAnswer.response(grant)
             metrics.count(decision)
             return response
         } catch {
             metrics.countRefresh(failing: error)
-            throw doors.refusal(error, ofSession: try await tokens.refreshedSession(in: request.token))
+            throw doors.refusal(error, ofSession: try await tokens.refreshedSession(in: request.token), of: owner)
         }
     }
 }

@@ -87,7 +87,7 @@ public struct Application: Sendable {
             clock: surroundings.clock, random: surroundings.random, issuer: issuer,
             audience: configuration.server.audience ?? issuer, clockWatch: clockWatch,
             proofs: configuration.dpop.policy, guessPolicy: configuration.limits.guesses,
-            passwordRules: configuration.limits.passwords
+            passwordRules: configuration.limits.passwords, resetTokenLifetime: configuration.limits.resetTokenLifetime
         )
         identityProviders =
             providers.isEmpty

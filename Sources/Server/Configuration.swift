@@ -272,6 +272,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var passwordHashPending = 64
     /// What a new password must be.
     public var passwords = PasswordRules()
+    /// How long a token for a new password works.
+    public var resetTokenLifetime = Duration.seconds(3600)
     /// When wrong passwords of one user have to wait. Beyond: 429.
     public var guesses = GuessPolicy()
     /// How often may be tried what could be guessing. Beyond: 429.

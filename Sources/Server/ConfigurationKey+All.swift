@@ -94,14 +94,18 @@ extension ConfigurationKey {
         list(
             "limits.password_own_words", "a list of words of three characters or more", \.limits.passwords.ownWords,
             parse: { $0.count > 2 ? $0 : nil }, print: { $0 }),
+        seconds("limits.reset_token_lifetime_seconds", 60...86_400, \.limits.resetTokenLifetime),
         count("limits.wrong_passwords_before_delay", 0...100, "passwords", \.limits.guesses.triesBeforeDelay),
         count("limits.wrong_passwords_before_lock", 3...100, "passwords", \.limits.guesses.triesBeforeLock),
         seconds("limits.lock_seconds", 1...86_400, \.limits.guesses.lockDuration),
         perMinute(.wrongPasswordsPerAddress, \.limits.doors.wrongPasswordsPerAddress),
         perMinute(.loginsPerDevice, \.limits.doors.loginsPerDevice),
         perMinute(.failedResetsPerAddress, \.limits.doors.failedResetsPerAddress),
+        perMinute(.failedResetsPerUser, \.limits.doors.failedResetsPerUser),
+        perMinute(.resetTokensPerUser, \.limits.doors.resetTokensPerUser),
         perMinute(.refusedTokensPerAddress, \.limits.doors.refusedTokensPerAddress),
         perMinute(.refusedTokensPerSession, \.limits.doors.refusedTokensPerSession),
+        perMinute(.refusedTokensPerUser, \.limits.doors.refusedTokensPerUser),
     ]
 
     private static func perMinute(

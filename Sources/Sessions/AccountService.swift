@@ -118,20 +118,31 @@ public struct AccountService: Sendable {
         }
     }
 
-    /// Sets a new password with a one-time token, which is spent. All sessions end.
-    public func resetPassword(token: String, to new: String, from origin: Origin) async throws(ServiceError) {
-        let refused = ServiceError.invalid(member: "reset_token", detail: "is not valid, or no longer")
-        guard let token = PasswordResetToken(token) else { throw refused }
-        let now = context.clock.now
-        do throws(ServiceError) {
-            try await setPassword(of: .id(token.userID), to: new, sparing: nil, by: origin) { change in
-                guard let reset = change.user.passwordReset, now < reset.expiresAt,
-                    constantTimeEqual(reset.secretHash, token.secretHash)
-                else { return refused }
-                return nil
-            }
-        } catch { throw error == .notFound("user") ? refused : error }
+    /// The reset that a one-time token allows, or has allowed: whoever holds it holds a secret of that user. It is looked at
+    /// before a password is hashed for it.
+    public func passwordReset(by token: String) async throws(ServiceError) -> ProvenReset {
+        guard let token = PasswordResetToken(token) else { throw Self.resetRefused }
+        let user = try await tokens.inStore { () async throws(StoreError) in try await store.user(.id(token.userID)) }
+        guard let reset = user?.passwordReset, constantTimeEqual(reset.secretHash, token.secretHash) else {
+            throw Self.resetRefused
+        }
+        return ProvenReset(userID: token.userID, reset: reset)
     }
+
+    /// Sets a new password, and spends the token. All sessions end.
+    public func resetPassword(_ proven: ProvenReset, to new: String, from origin: Origin) async throws(ServiceError) {
+        let now = context.clock.now
+        guard now < proven.reset.expiresAt else { throw Self.resetRefused }
+        do throws(ServiceError) {
+            try await setPassword(of: .id(proven.userID), to: new, sparing: nil, by: origin) { change in
+                // Spent or replaced meanwhile?
+                change.user.passwordReset == proven.reset ? nil : Self.resetRefused
+            }
+        } catch { throw error == .notFound("user") ? Self.resetRefused : error }
+    }
+
+    private static let resetRefused = ServiceError.invalid(
+        member: "reset_token", detail: "is not valid, or no longer")
 
     /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but `sparing`.
     func setPassword(

@@ -7,9 +7,6 @@ public struct Administration: Sendable {
     let accounts: AccountService
     var store: any Store { context.store }
 
-    /// How long a password reset token works.
-    public static let passwordResetLifetime = Duration.seconds(3600)
-
     /// The administration of `context`.
     public init(_ context: ServiceContext) {
         self.context = context
@@ -184,7 +181,7 @@ public struct Administration: Sendable {
         let now = context.clock.now
         // Drawn here, because a transaction that is run again must come to the same.
         let secret = context.random.bytes(PasswordResetToken.secretCount)
-        let expiresAt = now + Self.passwordResetLifetime
+        let expiresAt = now + context.resetTokenLifetime
         let text = try await accounts.update(reference) { change -> Result<String, ServiceError> in
             let token = PasswordResetToken(userID: change.user.id, secret: secret)
             change.user.passwordReset = User.PasswordReset(secretHash: token.secretHash, expiresAt: expiresAt)

@@ -28,3 +28,11 @@ struct PasswordResetToken: Sendable {
     var text: String { Self.prefix + Base64URL.encode(userID.bytes + secret) }
     var secretHash: [UInt8] { sha256(secret) }
 }
+
+/// A password reset whose one-time token was shown.
+public struct ProvenReset: Sendable {
+    /// Whose password it is.
+    public let userID: Identifier<User>
+    /// What the store had of the token.
+    let reset: User.PasswordReset
+}

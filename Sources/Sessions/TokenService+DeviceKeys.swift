@@ -42,8 +42,10 @@ extension TokenService {
     static let deviceLead = Duration.seconds(15)
 
     /// Resumes the session that the assertion names. Throws when it is not resumed; `.refused` says why.
+    ///
+    /// - Parameter refusing: is told whose session it is before a good assertion of its key is refused.
     public func resume(
-        _ request: ResumptionRequest, from origin: Origin
+        _ request: ResumptionRequest, from origin: Origin, refusing: (Identifier<User>) -> Void = { _ in }
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
         let time = context.time
         let id = try await session(of: request.assertion, at: time.now)
@@ -60,7 +62,7 @@ extension TokenService {
             try await store.updateSession(id) { [policy, presentation] change in
                 policy.refresh(presentation, wanted, &change, from: origin, at: time)
             } preparing: { outcome in
-                await tokens(for: outcome, at: time.now)
+                await tokens(for: outcome, at: time.now, refusing: refusing)
             }
         }
         guard let answer else { throw .refused(.unknownSession) }

@@ -41,8 +41,10 @@ extension TokenService {
     /// Renews a rolling token: the heart. Reads the token, lets the store decide in a transaction, signs while the disk works.
     ///
     /// Returns the tokens and the row of the table that gave them. When it returns, the outcome is durable.
+    ///
+    /// - Parameter refusing: is told whose session it is before a good token of it is refused: no stranger can bring that about.
     public func refresh(
-        _ request: RefreshRequest, from origin: Origin
+        _ request: RefreshRequest, from origin: Origin, refusing: (Identifier<User>) -> Void = { _ in }
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
         let time = context.time
         let token = try await refreshToken(in: request.token)
@@ -60,13 +62,13 @@ extension TokenService {
             let outcome = try await exchangeForeignToken(
                 request.token, presentation, wanted, from: origin, at: time)
             guard let outcome else { throw .refused(.malformed) }
-            return try await tokens(for: outcome, at: time.now).get()
+            return try await tokens(for: outcome, at: time.now, refusing: refusing).get()
         }
         let answer = try await inStore { () async throws(StoreError) in
             try await store.updateSession(token.sessionID) { [policy, presentation] change in
                 policy.refresh(presentation, wanted, &change, from: origin, at: time)
             } preparing: { outcome in
-                await tokens(for: outcome, at: time.now)
+                await tokens(for: outcome, at: time.now, refusing: refusing)
             }
         }
         guard let answer else { throw .refused(.unknownSession) }
@@ -76,10 +78,13 @@ extension TokenService {
 
     /// What the outcome of a refresh gives to the client.
     func tokens(
-        for outcome: RefreshOutcome, at now: Instant
+        for outcome: RefreshOutcome, at now: Instant, refusing: (Identifier<User>) -> Void
     ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
         switch outcome {
         case .failed(let error): return .failure(error)
+        case .refused(let reason, let userID):
+            refusing(userID)
+            return .failure(.refused(reason))
         case .issued(let decision, let issue):
             do throws(ServiceError) {
                 return .success((try await grant(issue, at: now), decision))
@@ -116,6 +121,8 @@ extension TokenService {
 /// What the transaction of a refresh came to.
 enum RefreshOutcome: Sendable {
     case issued(RefreshDecision, TokenIssue)
+    /// What was presented belongs to that user, and is refused.
+    case refused(RefusalReason, Identifier<User>)
     case failed(ServiceError)
 }
 
@@ -146,7 +153,7 @@ extension RefreshPolicy {
             {
                 return .failed(.userAbsent(demand))
             }
-            return .failed(.refused(reason))
+            return .refused(reason, session.userID)
         }
         // What else stands in the way leaves the session as it was: the token is not spent.
         guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }

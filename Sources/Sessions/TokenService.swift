@@ -29,6 +29,8 @@ public struct ServiceContext: Sendable {
 
     /// What a new password must be.
     public let passwordRules: PasswordRules
+    /// How long a token for a new password works.
+    public let resetTokenLifetime: Duration
     /// How guessing passwords is slowed down.
     public let guessPolicy: GuessPolicy
     /// Wrong passwords, as far as this node has seen them.
@@ -46,8 +48,9 @@ public struct ServiceContext: Sendable {
         store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,
         passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String,
         clockWatch: ClockWatch? = nil, proofs: ProofPolicy = ProofPolicy(), guessPolicy: GuessPolicy = GuessPolicy(),
-        passwordRules: PasswordRules = PasswordRules()
+        passwordRules: PasswordRules = PasswordRules(), resetTokenLifetime: Duration = .seconds(3600)
     ) {
+        self.resetTokenLifetime = resetTokenLifetime
         self.guessPolicy = guessPolicy
         self.passwordRules = passwordRules
         guesses = GuessCounter(guessPolicy)

@@ -43,6 +43,13 @@ struct DoorStage: Sendable {
         return await send(Request(method, target, fields: fields, body: Array(json.utf8)), from: address)
     }
 
+    /// A call of an admin.
+    func admin(_ method: Method, _ target: String) async -> Answer {
+        let request = Request(method, target, fields: ["Authorization": "Bearer \(stage.adminKey)"])
+        let caller = Caller(remoteAddress: "192.0.2.9", listener: .admin)
+        return Answer(await endpoints.reply(to: request, from: caller).response())
+    }
+
     func form(_ target: String, _ form: String, from address: String? = "192.0.2.1") async -> Answer {
         await send(
             Request(
@@ -61,6 +68,12 @@ struct DoorStage: Sendable {
 
     func refresh(_ token: String, from address: String? = "192.0.2.1") async -> Answer {
         await form("/oauth/token", "grant_type=refresh_token&refresh_token=\(token)", from: address)
+    }
+
+    /// A reset of a password.
+    func reset(_ token: String, to password: String, from address: String? = "192.0.2.1") async -> Answer {
+        await json(
+            .post, "/v1/password-reset", #"{"reset_token":"\#(token)","new_password":"\#(password)"}"#, from: address)
     }
 
     /// How often a limit was met, by the metrics.

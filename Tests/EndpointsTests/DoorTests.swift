@@ -168,22 +168,18 @@ import Testing
     @Test func wrongResetTokensMeetTheLimitBeforeAnythingIsHashed() async throws {
         try await Stage.with { stage in
             let doors = DoorStage(stage, Self.limits { $0.failedResetsPerAddress = 2 })
-            func reset(_ token: String) async -> Answer {
-                await doors.json(
-                    .post, "/v1/password-reset", #"{"reset_token":"\#(token)","new_password":"another horse"}"#)
-            }
             for _ in 1...2 {
-                let answer = await reset("wrong")
+                let answer = await doors.reset("wrong", to: "another horse")
                 #expect(answer.status == 400)
             }
-            let refused = await reset("wrong")
+            let refused = await doors.reset("wrong", to: "another horse")
             #expect(refused.status == 429)
             let made = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset")
             let token = try #require(made.string("reset_token"))
-            let limited = await reset(token)
+            let limited = await doors.reset(token, to: "another horse")
             #expect(limited.status == 429)
             doors.wait(seconds: 31)
-            let done = await reset(token)
+            let done = await doors.reset(token, to: "another horse")
             #expect(done.status == 204)
         }
     }

@@ -1,3 +1,4 @@
+import Endpoints
 import HTTP
 import HTTPServer
 import Sockets
@@ -13,6 +14,7 @@ struct LimitMetricsTests {
         for limit in HTTPServer.Limit.allCases where limit != .descriptors && limit != .handshakes {
             #expect(ConfigurationKey.at(limit.key) != nil, "\(limit.key)")
         }
+        for limit in DoorLimits.Name.allCases { #expect(ConfigurationKey.at(limit.rawValue) != nil, "\(limit)") }
         #expect(Set(HTTPServer.Limit.allCases.map(\.key)).count == HTTPServer.Limit.allCases.count)
     }
 

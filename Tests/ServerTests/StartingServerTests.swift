@@ -246,6 +246,29 @@ struct StartingServerTests {
         #expect(error?.description.contains("86400") == true)
     }
 
+    @Test("a reset token lives as long as is configured, and an outstanding one keeps its end")
+    func resetTokenLifetime() async throws {
+        var configuration = folder.configuration
+        configuration.limits.resetTokenLifetime = .seconds(600)
+        let server = SojournServer(configuration, clock.surroundings())
+        let start = try await server.start()
+        let users = start.addresses.admin + "/admin/v1/users"
+        let key = start.firstAdminKey
+        #expect(try ask(.post, users, bearer: key, #"{"username":"ada"}"#).status == 201)
+        let reset = try ask(.post, users + "/username:ada/password-reset", bearer: key).json
+        #expect(reset["expires_at"]?.int == clock.wall.now.secondsSinceEpoch + 600)
+        let token = try #require(reset["reset_token"]?.string)
+        await server.stop(deadline: .seconds(1))
+        let second = SojournServer(folder.configuration, clock.surroundings())
+        let again = try await second.start()
+        clock.advance(.seconds(600))
+        let late = try ask(
+            .post, again.addresses.public + "/v1/password-reset",
+            #"{"reset_token":"\#(token)","new_password":"a long enough password"}"#)
+        #expect(late.status == 400)
+        await second.stop(deadline: .seconds(1))
+    }
+
     @Test("tokens name the configured issuer, or else the address that was really taken")
     func issuer() async throws {
         let server = SojournServer(folder.configuration, clock.surroundings())

@@ -140,7 +140,8 @@ extension RandomHistory {
             let wait = pick([0, 3599, 3600] as [Int64]) ?? 0
             clock.advance(by: .seconds(wait))
             let answer = await attempt { () async throws(ServiceError) in
-                try await accounts.resetPassword(token: token, to: "three odd words \(new)", from: Self.origin)
+                let reset = try await accounts.passwordReset(by: token)
+                try await accounts.resetPassword(reset, to: "three odd words \(new)", from: Self.origin)
             }
             try expect(answer.failure == nil, clock.now < expiresAt, "reset accepted")
             guard case .success = answer else { return }

@@ -1,0 +1,58 @@
+/// How often may be tried in a minute what costs much, or could be guessing. 0: without limit. Each node counts for itself.
+public struct DoorLimits: Hashable, Sendable {
+    /// A limit, by the key of the configuration that sets it.
+    public enum Name: String, CaseIterable, Sendable {
+        /// Wrong passwords from one address.
+        case wrongPasswordsPerAddress = "limits.wrong_passwords_per_address_per_minute"
+        /// Logins of one user on one device.
+        case loginsPerDevice = "limits.logins_per_device_per_minute"
+        /// Password resets from one address that came to nothing.
+        case failedResetsPerAddress = "limits.failed_resets_per_address_per_minute"
+        /// Password resets with a token of one user that came to nothing.
+        case failedResetsPerUser = "limits.failed_resets_per_user_per_minute"
+        /// Reset tokens made for one user.
+        case resetTokensPerUser = "limits.reset_tokens_per_user_per_minute"
+        /// Refused token calls from one address.
+        case refusedTokensPerAddress = "limits.refused_tokens_per_address_per_minute"
+        /// Refused refreshes of one session.
+        case refusedTokensPerSession = "limits.refused_tokens_per_session_per_minute"
+        /// Refused refreshes and resumptions of all sessions of one user.
+        case refusedTokensPerUser = "limits.refused_tokens_per_user_per_minute"
+    }
+
+    /// Wrong passwords from one address.
+    public var wrongPasswordsPerAddress = 120
+    /// Logins of one user on one device, right or wrong.
+    public var loginsPerDevice = 60
+    /// Password resets from one address that came to nothing.
+    public var failedResetsPerAddress = 60
+    /// Password resets that came to nothing although the token was, or had been, the user's.
+    public var failedResetsPerUser = 20
+    /// Reset tokens made for one user.
+    public var resetTokensPerUser = 3
+    /// Refused token calls from one address.
+    public var refusedTokensPerAddress = 12_000
+    /// Refused refreshes of one session.
+    public var refusedTokensPerSession = 1200
+    /// Refused refreshes and resumptions of all sessions of one user.
+    public var refusedTokensPerUser = 6000
+    /// How many leading bits of an IPv6 address count as one address.
+    public var ipv6PrefixBits = 64
+
+    /// The defaults.
+    public init() {}
+
+    /// How often a minute; 0: without limit.
+    func perMinute(_ limit: Name) -> Int {
+        switch limit {
+        case .wrongPasswordsPerAddress: wrongPasswordsPerAddress
+        case .loginsPerDevice: loginsPerDevice
+        case .failedResetsPerAddress: failedResetsPerAddress
+        case .failedResetsPerUser: failedResetsPerUser
+        case .resetTokensPerUser: resetTokensPerUser
+        case .refusedTokensPerAddress: refusedTokensPerAddress
+        case .refusedTokensPerSession: refusedTokensPerSession
+        case .refusedTokensPerUser: refusedTokensPerUser
+        }
+    }
+}

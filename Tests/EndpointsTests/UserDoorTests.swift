@@ -1,0 +1,212 @@
+import FoundationEssentials
+import HTTP
+import Locks
+import SQLiteStore
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Limits for each user, whatever addresses, devices and sessions the calls come from. They count what only somebody with a
+/// token of the user can send: a stranger uses up nothing of it.
+@Suite struct UserDoorTests {
+    private static func limits(_ set: (inout DoorLimits) -> Void) -> DoorLimits {
+        var limits = DoorLimits()
+        set(&limits)
+        return limits
+    }
+
+    /// A refresh token of another device each, of sessions that an admin has ended.
+    private func endedSessions(_ doors: DoorStage, _ count: Int) async throws -> [String] {
+        var tokens: [String] = []
+        for device in 1...count {
+            tokens.append(try #require((await doors.logIn(device: "old-\(device)")).string("refresh_token")))
+        }
+        #expect(await doors.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+        return tokens
+    }
+
+    @Test func refusedRefreshesCountOverAllSessionsOfAUser() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.refusedTokensPerUser = 3 })
+            let ended = try await endedSessions(doors, 4)
+            let living = try #require((await doors.logIn()).string("refresh_token"))
+            for (index, token) in ended.prefix(3).enumerated() {
+                #expect(await doors.refresh(token, from: "192.0.2.\(index)").string("reason") == "revoked_by_admin")
+            }
+            let refused = await doors.refresh(ended[3], from: "192.0.2.77")
+            #expect(refused.status == 429)
+            #expect(refused.string("error") == "temporarily_unavailable")
+            #expect(refused.field("Retry-After") == "21")
+            #expect(doors.refusals(.refusedTokensPerUser))
+            let json = await doors.json(.post, "/v1/refresh", #"{"refresh_token":"\#(ended[0])"}"#)
+            #expect(json.string("code") == "too_many_requests")
+            // What succeeds never comes to the door.
+            for _ in 1...5 { #expect(await doors.refresh(living).status == 200) }
+            doors.wait(seconds: 21)
+            #expect(await doors.refresh(ended[3]).status == 400)
+        }
+    }
+
+    @Test func refusedResumptionsCountWithThem() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.refusedTokensPerUser = 2 })
+            let phone = try await GuardedPhone(stage, .no)
+            _ = try await endedSessions(doors, 1)
+            func resume() async -> Answer {
+                await doors.form(
+                    "/oauth/token",
+                    "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
+                        + "&assertion=\(phone.device.assertion(stage, phone.tokens))")
+            }
+            #expect(await doors.refresh(phone.tokens.refresh).status == 400)
+            #expect(await resume().string("reason") == "revoked_by_admin")
+            #expect(await resume().status == 429)
+            #expect(await doors.refresh(phone.tokens.refresh).status == 429)
+        }
+    }
+
+    /// A token of another system has no session yet, and a user all the same.
+    @Test func refusedForeignTokensCountWithThem() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.refusedTokensPerUser = 1 })
+            let ended = try await endedSessions(doors, 1)
+            try await stage.bring(lifetime: 10)
+            stage.moveClock(to: 10)
+            #expect(await doors.refresh(Stage.foreignToken).string("reason") == "idle_expired")
+            #expect(await doors.refresh(ended[0]).status == 429)
+        }
+    }
+
+    @Test func aStrangerIsHeldAgainstNoUser() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.refusedTokensPerUser = 1 })
+            let phone = try await GuardedPhone(stage, .no)
+            let ended = try await endedSessions(doors, 2)
+            // A token of anna's session with another MAC, and an assertion of another key.
+            let forged = ended[0].dropLast(4) + (ended[0].hasSuffix("AAAA") ? "BBBB" : "AAAA")
+            let assertion = ProvingDevice().assertion(stage, phone.tokens)
+            for _ in 1...3 {
+                #expect(await doors.refresh(String(forged)).string("reason") == "malformed")
+                let foreign = await doors.form(
+                    "/oauth/token", "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(assertion)")
+                #expect(foreign.string("reason") == "invalid_assertion")
+            }
+            #expect(await doors.refresh(ended[0]).status == 400)
+            #expect(await doors.refresh(ended[1]).status == 429)
+            // Nor is one user's refusal another's.
+            let made = await stage.admin(
+                .post, "/admin/v1/users", #"{"username":"bert","password":"\#(Stage.password)"}"#)
+            #expect(made.status == 201)
+            let other = try #require((await doors.logIn(as: "bert")).string("refresh_token"))
+            let out = await doors.json(.post, "/v1/logout", #"{"refresh_token":"\#(other)"}"#)
+            #expect(out.status == 204)
+            #expect(await doors.refresh(other).status == 400)
+        }
+    }
+
+    private func resetToken(_ doors: DoorStage) async throws -> String {
+        let made = await doors.admin(.post, "/admin/v1/users/username:anna/password-reset")
+        return try #require(made.string("reset_token"))
+    }
+
+    @Test func resetsThatFailWithARightTokenCountForItsUser() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.failedResetsPerUser = 2 })
+            let token = try await resetToken(doors)
+            for index in 1...2 {
+                let weak = await doors.reset(token, to: "short", from: "192.0.2.\(index)")
+                #expect(weak.string("member") == "new_password")
+            }
+            let refused = await doors.reset(token, to: "another horse", from: "192.0.2.77")
+            #expect(refused.status == 429)
+            #expect(refused.field("Retry-After") == "31")
+            #expect(doors.refusals(.failedResetsPerUser))
+            doors.wait(seconds: 31)
+            #expect(await doors.reset(token, to: "another horse").status == 204)
+            // It was given back.
+            let next = try await resetToken(doors)
+            #expect(await doors.reset(next, to: "a third horse").status == 204)
+        }
+    }
+
+    @Test func anExpiredTokenCountsAndIsNotWorthAHash() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.failedResetsPerUser = 2 })
+            let token = try await resetToken(doors)
+            stage.moveClock(to: 3600)
+            stage.surroundings.hashes.withLock { $0 = [] }
+            for _ in 1...2 { #expect(await doors.reset(token, to: "another horse").string("member") == "reset_token") }
+            #expect(await doors.reset(token, to: "another horse").status == 429)
+            #expect(stage.surroundings.hashes.withLock { $0.isEmpty })
+        }
+    }
+
+    /// A wrong token names a user too, whom it must not keep out; and nobody hashes a password for it.
+    @Test func aWrongTokenIsHeldAgainstNoUser() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.failedResetsPerUser = 1 })
+            let token = try await resetToken(doors)
+            let forged = token.dropLast(4) + (token.hasSuffix("AAAA") ? "BBBB" : "AAAA")
+            stage.surroundings.hashes.withLock { $0 = [] }
+            for index in 1...5 {
+                let wrong = await doors.reset(String(forged), to: "another horse", from: "192.0.2.\(index)")
+                #expect(wrong.string("member") == "reset_token")
+            }
+            #expect(stage.surroundings.hashes.withLock { $0.isEmpty })
+            #expect(await doors.reset(token, to: "another horse").status == 204)
+        }
+    }
+
+    @Test func resetTokensForOneUserAreMadeSoOftenAndTheLastStaysGood() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.resetTokensPerUser = 2 })
+            let id = try #require(try await stage.store.user(.username("anna"))).id
+            _ = try await resetToken(doors)
+            let last = await doors.admin(.post, "/admin/v1/users/\(id)/password-reset")
+            for user in ["username:anna", "username:ANNA", "\(id)"] {
+                let refused = await doors.admin(.post, "/admin/v1/users/\(user)/password-reset")
+                #expect(refused.status == 429)
+                #expect(refused.string("code") == "too_many_requests")
+                #expect(refused.field("Retry-After") == "31")
+            }
+            #expect(doors.refusals(.resetTokensPerUser))
+            let made = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert"}"#)
+            #expect(made.status == 201)
+            #expect(await doors.admin(.post, "/admin/v1/users/username:bert/password-reset").status == 200)
+            for _ in 1...4 {
+                #expect(await doors.admin(.post, "/admin/v1/users/username:nobody/password-reset").status == 404)
+            }
+            #expect(await doors.reset(try #require(last.string("reset_token")), to: "another horse").status == 204)
+            doors.wait(seconds: 31)
+            _ = try await resetToken(doors)
+        }
+    }
+
+    /// Where the process's memory stands, in bytes.
+    private func residentMemory() throws -> Int {
+        let statistics = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
+        return try #require(Int(statistics.split(separator: " ")[1])) * 4096
+    }
+
+    /// However many users there are: a table of numbers for each would take tens of megabytes.
+    @Test func halfAMillionUsersTakeNoMoreMemoryThanAFew() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, DoorLimits()).endpoints.doors
+            func touch(_ users: Range<UInt64>) async {
+                for user in users {
+                    let id = Identifier<User>(words: (user &* 0x9E37_79B9_7F4A_7C15, user))
+                    _ = doors.refusal(.refused(.unknownSession), ofSession: nil, of: id)
+                    _ = try? await doors.resetToken(of: id) {}
+                    _ = try? await doors.reset(of: id) { () async throws(ServiceError) in
+                        throw .invalid(member: "new_password", detail: "is weak")
+                    }
+                }
+            }
+            await touch(0..<50_000)
+            let before = try residentMemory()
+            await touch(50_000..<550_000)
+            #expect(try residentMemory() - before < 8 << 20)
+        }
+    }
+}
