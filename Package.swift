@@ -60,6 +60,10 @@ let package = Package(
                 .embedInCode("014_add_used_tokens.sqlite.sql"), .embedInCode("014_add_used_tokens.postgres.sql"),
                 .embedInCode("015_add_provider_checks.sqlite.sql"),
                 .embedInCode("015_add_provider_checks.postgres.sql"),
+                .embedInCode("016_add_verified_emails.sqlite.sql"),
+                .embedInCode("016_add_verified_emails.postgres.sql"),
+                .embedInCode("017_index_verified_emails.sqlite.sql"),
+                .embedInCode("017_index_verified_emails.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

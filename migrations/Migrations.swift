@@ -156,5 +156,13 @@ public struct Migration: Sendable {
             version: 15, name: "add_provider_checks", effect: .addsColumns(to: ["sessions"]),
             sqlite: String(decoding: PackageResources._15_add_provider_checks_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._15_add_provider_checks_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 16, name: "add_verified_emails", effect: .addsColumns(to: ["users"]),
+            sqlite: String(decoding: PackageResources._16_add_verified_emails_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._16_add_verified_emails_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 17, name: "index_verified_emails", effect: .addsIndexes(on: ["users"]),
+            sqlite: String(decoding: PackageResources._17_index_verified_emails_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._17_index_verified_emails_postgres_sql, as: UTF8.self)),
     ]
 }

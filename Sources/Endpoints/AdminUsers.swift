@@ -13,9 +13,10 @@ extension Endpoints {
     /// `POST /admin/v1/users`
     func createUser(_ call: Call) async throws -> Response {
         let members = try Members(
-            call, known: ProfileChange.names + ["username", "password", "offline_session_max", "claims"])
+            call,
+            known: ProfileChange.names + ["email_verified", "username", "password", "offline_session_max", "claims"])
         var profile = User.Profile()
-        try ProfileChange(members).apply(to: &profile)
+        if let problem = try ProfileChange(members).apply(to: &profile) { throw problem }
         let user = try await administration.createUser(
             username: try members.requiredString("username"), password: try members.string("password"),
             profile: profile, offlineSessionMax: try members.seconds("offline_session_max"),
@@ -42,8 +43,9 @@ extension Endpoints {
 
     /// `PATCH /admin/v1/users/{user}`: members left out stay; null clears, the username excepted.
     func changeUser(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ProfileChange.names + ["username", "offline_session_max", "claims"])
-        try members.refuseNull("username")
+        let members = try Members(
+            call, known: ProfileChange.names + ["email_verified", "username", "offline_session_max", "claims"])
+        try members.refuseNull("username", "email_verified")
         let profile = try ProfileChange(members)
         let username = try members.string("username")
         let maximum = try members.change("offline_session_max", members.seconds)
@@ -52,8 +54,7 @@ extension Endpoints {
             if let claims { user.claims = claims }
             if let username { user.username = username }
             if let maximum { user.offlineSessionMax = maximum }
-            profile.apply(to: &user.profile)
-            return nil
+            return profile.apply(to: &user.profile)
         }
         return try .json(UserAnswer(user))
     }

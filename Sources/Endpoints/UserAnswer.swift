@@ -19,6 +19,7 @@ struct UserAnswer: Encodable {
     let userID: String
     let username: String
     let email: String?
+    let emailVerified: Bool
     let phoneNumber: String?
     let displayName: String?
     let country: String?
@@ -38,6 +39,7 @@ struct UserAnswer: Encodable {
         userID = user.id.description
         username = user.username
         email = user.profile.email
+        emailVerified = user.profile.isEmailVerified
         phoneNumber = user.profile.phoneNumber
         displayName = user.profile.displayName
         country = user.profile.country
@@ -54,6 +56,7 @@ struct UserAnswer: Encodable {
     enum CodingKeys: String, CodingKey {
         case userID = "user_id"
         case username, email
+        case emailVerified = "email_verified"
         case phoneNumber = "phone_number"
         case displayName = "display_name"
         case country

@@ -99,12 +99,14 @@ struct IDToken: Sendable {
             goodUntil: Instant(secondsSinceEpoch: goodUntil), clientID: clientID, recheck: provider.recheck?.terms)
     }
 
-    /// What looks like an address of somebody is taken only if it was proven.
+    /// What looks like an address of somebody is taken only if it was proven, and does not become another one as a username.
     private func username(provenEmail: String?) -> String? {
         guard let name = text(provider.claims.username),
             Text.isValid(Text.normalized(name), lengthMax: User.usernameLengthMax)
         else { return nil }
-        return name.contains("@") && name != provenEmail ? nil : name
+        guard name.contains("@") else { return name }
+        let isProven = provenEmail?.utf8.elementsEqual(name.utf8) ?? false
+        return isProven && Text.emailKey(name) != nil ? name : nil
     }
 
     /// Each claim that can stand in a profile; the provider's mistakes keep nobody out.

@@ -85,11 +85,19 @@ extension PostgresStore {
     }
 
     private static func linked(_ login: IdentityLogin, _ transaction: Transaction) throws(DatabaseError) -> User? {
-        guard let name = login.linkingUsername else { return nil }
-        let rows = try transaction.run(UserSQL.select(.username(name), locked: UserSQL.forChange))
-        guard let user = try rows.first({ (row) throws(Contradiction) in try UserColumns.read(&row) }),
-            try IdentitySQL.read(try transaction.run(IdentitySQL.select(of: user.id))).isEmpty
+        guard let key = login.linkingKey else { return nil }
+        let found = try transaction.run(UserSQL.selectMeant(by: key, limit: IdentityLogin.namesakesMax))
+        guard
+            let meant = login.meant(of: try found.map { (row) throws(Contradiction) in try UserColumns.read(&row) })
         else { return nil }
+        // Of two who are about to link the same user, the second sees what the first has linked.
+        let rows = try transaction.run([
+            UserSQL.select(.id(meant.id), locked: UserSQL.forChange), IdentitySQL.select(of: meant.id),
+        ])
+        let locked = try rows[0].map { (row) throws(Contradiction) in try UserColumns.read(&row) }
+        guard let user = login.meant(of: locked), login.mayLink(user, having: try IdentitySQL.read(rows[1])) else {
+            return nil
+        }
         return user
     }
 

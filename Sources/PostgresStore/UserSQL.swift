@@ -19,6 +19,12 @@ enum UserSQL {
     private static let selectingForChange = Template("\(selecting) WHERE id = $1::uuid \(forChange)")
     private static let selectingByName = Template("\(selecting) WHERE username_key = $1::text")
 
+    /// Whom an address may mean: those who have it as username, or had it verified. A few of them, in no order.
+    static func selectMeant(by key: String, limit: Int) -> Statement {
+        Statement(
+            "\(selecting) WHERE username_key = $1::text OR verified_email_key = $1::text LIMIT $2::bigint", key, limit)
+    }
+
     /// For a change of the user, or for a login, of which one goes after the other.
     static let forChange = "FOR NO KEY UPDATE"
 
@@ -28,7 +34,7 @@ enum UserSQL {
             INSERT INTO users (username_key, \(UserColumns.all.list))
             VALUES ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint, $10::text,
                 $11::bigint, $12::text, $13::text, $14::bigint, $15::text, $16::bytea, $17::bigint, $18::bigint, $19::bigint, $20::bigint,
-                $21::bigint, $22::text)
+                $21::bigint, $22::text, $23::text)
             ON CONFLICT (username_key) DO NOTHING
             """
         ) { row in write(user, to: &row) }
@@ -45,7 +51,7 @@ enum UserSQL {
                 user_disabled_at = $14::bigint, user_disabling_note = $15::text, reset_secret_hash = $16::bytea,
                 reset_expires_at = $17::bigint, created_at = $18::bigint, wrong_passwords = $19::bigint,
                 wrong_password_at = $20::bigint, locked_until = $21::bigint, claims = $22::text,
-                revision = revision + 1
+                verified_email_key = $23::text, revision = revision + 1
             WHERE id = $2::uuid
             """
         ) { row in write(user, to: &row) }

@@ -36,16 +36,25 @@ extension SQLiteStore {
             }
             return LoggingIn(user)
         }
-        if let name = login.linkingUsername, let user = try UserRow.find(.username(name), connection) {
-            let first = try connection.first(IdentityRow.selectOfUser, user.user.id) {
-                (row) throws(Contradiction) in try IdentityColumns.read(&row)
-            }
-            if first == nil { return LoggingIn(user, .linked) }
-        }
+        if let linked = try linked(login, connection) { return LoggingIn(linked, .linked) }
         for user in login.newUsers where try UserRow.find(.username(user.username), connection) == nil {
             return LoggingIn(new: user)
         }
         return nil
+    }
+
+    private static func linked(
+        _ login: IdentityLogin, _ connection: Connection
+    ) throws(DatabaseError) -> UserRow.Numbered? {
+        guard let key = login.linkingKey else { return nil }
+        let found = try connection.all(UserRow.selectMeant, key, IdentityLogin.namesakesMax) {
+            (row) throws(Contradiction) in try UserRow.read(&row)
+        }
+        guard let meant = login.meant(of: found.map(\.user)) else { return nil }
+        let identities = try connection.all(IdentityRow.selectOfUser, meant.id) {
+            (row) throws(Contradiction) in try IdentityColumns.read(&row)
+        }
+        return login.mayLink(meant, having: identities) ? found.first { $0.user.id == meant.id } : nil
     }
 
     /// Lets `decide` start a session, and writes it with all that is new.

@@ -11,6 +11,10 @@ enum UserRow {
 
     static let selectByKey = Query("SELECT \(columns) FROM users u WHERE u.username_key = ?")
 
+    /// Whom an address may mean: those who have it as username, or had it verified. A few of them, in no order.
+    static let selectMeant = Query(
+        "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?1 LIMIT ?2")
+
     private static let selectNumber = Query(
         "SELECT u.number, u.id FROM users u WHERE u.number = (SELECT number FROM users WHERE id = ?)")
 

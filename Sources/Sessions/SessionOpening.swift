@@ -42,30 +42,3 @@ public struct SessionOpening: Sendable {
         self.previous = previous
     }
 }
-
-/// A login by the identity that a provider has authenticated, as the store is told of it.
-public struct IdentityLogin: Sendable {
-    /// The identity.
-    public let key: Identity.Key
-    /// The ID token.
-    public let token: OneTimeToken
-    /// The username of the user who is linked if nobody has the identity. Only a user without any identity: one whom an admin or an
-    /// import has made, so that nobody can lie in wait under somebody else's name.
-    public let linkingUsername: String?
-    /// Who comes into being if nobody has the identity and nobody is linked: one user under several names, of which the first is
-    /// taken that nobody has.
-    public let newUsers: [User]
-    /// When.
-    public let at: Instant
-
-    /// A login.
-    public init(
-        _ key: Identity.Key, token: OneTimeToken, linkingUsername: String? = nil, newUsers: [User], at: Instant
-    ) {
-        self.key = key
-        self.token = token
-        self.linkingUsername = linkingUsername
-        self.newUsers = newUsers
-        self.at = at
-    }
-}

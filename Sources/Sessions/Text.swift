@@ -23,4 +23,13 @@ public enum Text {
 
     /// What two spellings of a username share: normalised and lower-case.
     public static func key(_ username: String) -> String { normalized(normalized(username).lowercased()) }
+
+    /// What two spellings of an e-mail address share: their key. Nil if a character of it becomes another one when it is
+    /// normalised, as U+212A becomes K: to a provider the two may be two mailboxes, of two people.
+    public static func emailKey(_ address: String) -> String? {
+        let isStable = address.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII || normalized(String(scalar)).unicodeScalars.elementsEqual([scalar])
+        }
+        return isStable ? key(address) : nil
+    }
 }

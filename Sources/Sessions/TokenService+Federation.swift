@@ -48,19 +48,21 @@ extension TokenService {
     /// What the store needs to know of `identity`, with who would come into being.
     private func login(by identity: ExternalIdentity, at now: Instant) -> IdentityLogin {
         let id = Identifier<User>(random: context.random)
+        // The address that the provider has proven, if the configuration trusts it so far.
+        let linkingKey = identity.linkingEmail.flatMap {
+            Text.isValid($0, lengthMax: User.Profile.lengthMax) ? Text.emailKey($0) : nil
+        }
+        var profile = identity.profile
+        profile.isEmailVerified = linkingKey != nil && profile.email.flatMap(Text.emailKey) == linkingKey
         // The provider's name for the user, then one that nobody else can be meant by, then a random one.
         let names = [identity.username, identity.key.ownUsername, identity.key.randomUsername(context.random)]
         return IdentityLogin(
             identity.key,
             // Not by provider: two entries of one issuer take the same token, and a token of another issuer says so.
             token: OneTimeToken(.identityToken, of: "", id: identity.tokenID, goodUntil: identity.goodUntil, at: now),
-            // The user whose username is the e-mail address that the provider has proven, if the configuration trusts it so
-            // far. The address in the profile counts for nothing, because users write it themselves.
-            linkingUsername: identity.linkingEmail.flatMap {
-                Text.isValid($0, lengthMax: User.usernameLengthMax) ? $0 : nil
-            },
+            linkingKey: linkingKey,
             newUsers: names.compactMap { $0 }.map { name in
-                User(id: id, username: Text.normalized(name), profile: identity.profile, createdAt: now)
+                User(id: id, username: Text.normalized(name), profile: profile, createdAt: now)
             }, at: now)
     }
 }

@@ -5,14 +5,29 @@ public struct User: Hashable, Sendable, Identifiable {
 
     /// What the app shows and stores of the user (seed 002); every member may be missing.
     public struct Profile: Hashable, Sendable {
-        /// The e-mail address.
-        public var email: String?
+        /// The e-mail address. Another one is not verified; another spelling of the same one is what it was.
+        public var email: String? {
+            didSet {
+                let wasVerified = verifiedEmailKey != nil && oldValue.flatMap(Text.emailKey) == verifiedEmailKey
+                if !(wasVerified && isEmailVerified) { verifiedEmailKey = nil }
+            }
+        }
         /// The telephone number.
         public var phoneNumber: String?
         /// The name to show.
         public var displayName: String?
         /// The country, ISO 3166-1 alpha-2.
         public var country: String?
+        /// The key (`Text.emailKey`) of the address that was verified, which counts only while it is that of `email`: a node of an
+        /// earlier version changes that alone. Not for users to write.
+        public var verifiedEmailKey: String?
+
+        /// Whether the e-mail address was found to be the user's by somebody who is believed: an admin, or a provider that may link
+        /// users by it. Stays false for an address without a key.
+        public var isEmailVerified: Bool {
+            get { verifiedEmailKey != nil && email.flatMap(Text.emailKey) == verifiedEmailKey }
+            set { verifiedEmailKey = newValue ? email.flatMap(Text.emailKey) : nil }
+        }
 
         /// A profile.
         public init(

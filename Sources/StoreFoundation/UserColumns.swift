@@ -7,7 +7,7 @@ public enum UserColumns {
         "id", "username", "email", "phone_number", "display_name", "country", "password_hash",
         "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
         "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
-        "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims")
+        "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims", "verified_email_key")
 
     /// Reads the columns of a user; the id must be the one that is `known`.
     public static func read(
@@ -34,6 +34,7 @@ public enum UserColumns {
             passwordReset: passwordReset, createdAt: row.instant())
         if row.isNull { row.skip(3) } else { user.wrongPasswords = readWrongPasswords(&row) }
         user.claims = row.optionalText().map { UserClaims(stored: $0) }
+        user.profile.verifiedEmailKey = row.optionalText()
         return user
     }
 
@@ -76,6 +77,7 @@ public enum UserColumns {
         row.add(user.wrongPasswords?.lastAt)
         row.add(user.wrongPasswords?.lockedUntil)
         row.add(user.claims?.json)
+        row.add(user.profile.isEmailVerified ? user.profile.verifiedEmailKey : nil)
     }
 
     /// A LIKE pattern, escaped with a backslash, for texts that contain `text` as it stands.

@@ -144,6 +144,11 @@ extension User {
             passwordHash: try line.passwordHash(), offlineSessionMax: try line.optionalDuration("offline_session_max"),
             disabledByAdmin: try line.disabling(by: "admin"), disabledByUser: try line.disabling(by: "user"),
             passwordReset: reset, createdAt: try line.optionalInstant("created_at") ?? now)
+        let isEmailVerified = try line.value("email_verified", "true or false") ?? false
+        profile.isEmailVerified = isEmailVerified
+        guard isEmailVerified == profile.isEmailVerified else {
+            throw LineProblem("'email_verified' needs an 'email' of characters that have one form")
+        }
         let claims: [String: JSONValue]? = try line.value("claims", "an object")
         do throws(UserClaims.Problem) { self.claims = try UserClaims(claims ?? [:]) } catch {
             throw LineProblem("'claims' \(error.detail)")
@@ -162,6 +167,7 @@ extension User {
         members.add("user_id", id.description)
         members.add("username", username)
         members.add("email", profile.email)
+        if profile.isEmailVerified { members.add("email_verified", true) }
         members.add("phone_number", profile.phoneNumber)
         members.add("display_name", profile.displayName)
         members.add("country", profile.country)

@@ -14,6 +14,7 @@ enum UserCommands {
 
     private static let profile = [
         Command.Option("--email", "ADDRESS", "e-mail address"),
+        Command.Option("--email-verified", "BOOL", "whether the e-mail address is known to be the user's"),
         Command.Option("--phone", "NUMBER", "telephone number"),
         Command.Option("--name", "NAME", "the name to show"),
         Command.Option("--country", "CODE", "country, two letters"),
@@ -34,6 +35,7 @@ enum UserCommands {
             guard let claims else { throw arguments.usage("--claims must be a JSON object") }
             members["claims"] = claims
         }
+        if let verified = try arguments.bool("--email-verified") { members["email_verified"] = .bool(verified) }
         if let seconds = try arguments.seconds("--max") { members["offline_session_max"] = .int(seconds) }
         return members
     }
@@ -196,7 +198,9 @@ enum UserCommands {
         }
         return Wording.facts([
             ("id", user["user_id"]?.cell), ("username", user["username"]?.cell), ("name", user["display_name"]?.cell),
-            ("e-mail", user["email"]?.cell), ("phone", user["phone_number"]?.cell), ("country", user["country"]?.cell),
+            ("e-mail", user["email"]?.cell),
+            ("verified", user["email_verified"]?.bool == true ? "yes" : nil), ("phone", user["phone_number"]?.cell),
+            ("country", user["country"]?.cell),
             ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
             ("longest stay", user["offline_session_max"]?.int.map(Wording.span)),
             ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),

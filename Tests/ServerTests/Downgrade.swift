@@ -27,6 +27,8 @@ enum Downgrade {
         ALTER TABLE users DROP COLUMN wrong_password_at;
         ALTER TABLE users DROP COLUMN locked_until;
         ALTER TABLE users DROP COLUMN claims;
+        DROP INDEX users_verified_email;
+        ALTER TABLE users DROP COLUMN verified_email_key;
         DROP TABLE identities;
         DELETE FROM schema_migrations WHERE version > 1
         """

@@ -73,11 +73,14 @@ struct TransferCommandTests {
             #"{"type":"user","username":"ada","password_hash":"$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK"}"#,
             #"{"type":"foreign_token","sha256":"\#(hash)","username":"ada","device_id":"d1","started_at":\#(time(nil) - 9)}"#,
             #"{"type":"user","username":"bob","password_hash":"md5"}"#,
+            #"{"type":"user","username":"cid","email_verified":true}"#,
         ]
         try await commands.expect(
             "import -", exits: 4, output: "read 1 user, 1 foreign token",
             errors: "line 3: the password hash is none of",
             input: lines.joined(separator: "\n"))
+        try await commands.expect(
+            "import -", exits: 4, errors: "line 1: 'email_verified' needs an 'email'", input: lines[3])
         let (process, url) = try await commands.startServer()
         let login = try ask(
             .post, url + "/v1/login", #"{"username":"ada","password":"U*U*","device":{"id":"d2"}}"#)

@@ -94,6 +94,7 @@ struct TransferTests {
             let claims = try UserClaims(["role": .string("teller"), "limits": .object(["eur": .integer(500)])])
             _ = try await stages[0].administration.changeUser(.id(user.id), by: .system) {
                 $0.claims = claims
+                $0.profile.isEmailVerified = true
                 return nil
             }
             let first = try await stages[0].export(to: folder)
@@ -110,7 +111,9 @@ struct TransferTests {
             _ = try await postgres.export(to: folder)
             #expect(try await stages[1].load(folder).refused.isEmpty)
             #expect(try await stages[1].store.identity(key)?.userID == user.id)
-            #expect(try await stages[1].store.user(.id(user.id))?.claims == claims)
+            let moved = try #require(try await stages[1].store.user(.id(user.id)))
+            #expect(moved.claims == claims && moved.profile.isEmailVerified)
+            #expect(try await stages[1].store.user(.username("user-1"))?.profile.isEmailVerified == false)
             clock.advance(.seconds(1000))
             for token in tokens { _ = try await stages[1].refresh(token).get() }
             // The foreign token is spent here, too.

@@ -32,6 +32,7 @@ enum Fixture {
             createdAt: start)
         user.wrongPasswords = User.WrongPasswords(
             count: 7, lastAt: start + .seconds(3), lockedUntil: start + .seconds(63))
+        user.profile.isEmailVerified = true
         return user
     }
 

@@ -8,18 +8,19 @@ extension Fixture {
     }
 
     /// A login by the identity `1` with that token; who is new is called by the first name that is free.
-    fileprivate static func login(
-        _ token: String, linking: String? = nil, names: String..., subject: String = "1"
+    static func login(
+        _ token: String, linking: String? = nil, names: String..., subject: String = "1", provider: String = "acme"
     ) throws -> IdentityLogin {
         let id = userID()
         return IdentityLogin(
-            try identity(subject, of: id).key, token: self.token(token), linkingUsername: linking,
+            try identity(subject, of: id, provider: provider).key, token: self.token(token),
+            linkingKey: linking.flatMap(Text.emailKey),
             newUsers: names.map { user($0, id: id) }, at: start)
     }
 }
 
 /// What a login that started a session has seen, or a refused one.
-private struct Seen: Equatable, Sendable {
+struct Seen: Equatable, Sendable {
     var user: User
     var arrival: SessionOpening.Arrival
     var isReplay: Bool
@@ -28,7 +29,7 @@ private struct Seen: Equatable, Sendable {
 
 extension Store {
     /// Logs in on a device, unless the token was used, or the login is to be refused, with an event either way.
-    fileprivate func logIn(_ login: IdentityLogin, on device: String = "phone", refuse: Bool = false) async throws
+    func logIn(_ login: IdentityLogin, on device: String = "phone", refuse: Bool = false) async throws
         -> Seen?
     {
         let id = Fixture.sessionID()

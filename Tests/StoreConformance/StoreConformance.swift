@@ -27,4 +27,4 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
 public let storeRules: [StoreRule] =
     sessionRules + openingRules + pagingRules + sweepRules + userRules + userChangeRules + clientRules + settingsRules
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + foreignTokenRules
-    + identityRules + identityLoginRules + oneTimeTokenRules + webhookRules + providerCheckRules
+    + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules + providerCheckRules

@@ -55,6 +55,8 @@ import Testing
         ("anna", #"{"nick":"anna"}"#), ("ANNA", #"{"nick":"ANNA"}"#),
         ("eve@example.org", #"{"nick":"eve@example.org"}"#),
         ("x@example.org", #"{"nick":"x@example.org","email":"y@example.org","email_verified":true}"#),
+        ("kim@example.org", #"{"nick":"\u212aim@example.org","email":"\u212aim@example.org","email_verified":true}"#),
+        ("kim@example.org", #"{"nick":"Kim@example.org","email":"\u212aim@example.org","email_verified":true}"#),
         ("", #"{"nick":""}"#), ("", #"{"nick":7}"#), ("a\\nb", #"{"nick":"a\nb"}"#),
     ])
     func usernameThatIsNotToBeHad_isReplacedByTheProvidersOwn(_ name: String, _ claims: String) async throws {
