@@ -128,6 +128,16 @@ internal import StoreFoundation
     /// Whether a transaction is open: SQLite rolls back by itself after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
+    /// Begins a transaction that only reads: what it sees is what is there now.
+    func beginSnapshot() throws(DatabaseError) {
+        try execute(Self.begin)
+        // A deferred transaction takes its snapshot at the first read.
+        _ = try first(Self.touch) { row in row.integer() }
+    }
+
+    /// Ends the transaction that `beginSnapshot` began.
+    func endSnapshot() throws(DatabaseError) { try execute(Self.rollback) }
+
     /// How many rows have been changed since the connection was opened.
     var totalChanges: Int64 { unsafe sqlite3_total_changes64(handle) }
 
@@ -209,4 +219,8 @@ internal import StoreFoundation
     private func error(_ code: Int32) -> DatabaseError {
         .sqlite(code: code, message: unsafe String(cString: sqlite3_errmsg(handle)))
     }
+
+    private static let begin = Query("BEGIN")
+    private static let touch = Query("SELECT id FROM settings")
+    private static let rollback = Query("ROLLBACK")
 }

@@ -9,19 +9,10 @@ internal import Locks
 /// reader: it holds the state of some commit, the writer copies up to there, and until the disk has the pages the log stays as
 /// it is. Nothing depends on the sync for what a crash leaves: the log is copied from its beginning then.
 final class DatabaseSync: Sendable {
-    /// What it is at.
-    private enum Phase {
-        case idle
-        case holding
-        case syncing
-        case ended(Duration)
-        /// The store is closed, or the disk has failed.
-        case over
-    }
-
     /// Belongs to the writer, and while it is syncing to the queue.
     private let connection = Locked<Connection?>(nil)
-    private let phase = Locked(Phase.idle)
+    /// How long the disk took, until somebody has asked.
+    private let ended = Locked<Duration?>(nil)
     private let queue = DispatchQueue(label: "database sync")
     private let writeback: Writeback
     private let open: @Sendable () throws(DatabaseError) -> Connection
@@ -44,16 +35,12 @@ final class DatabaseSync: Sendable {
         try connection.withLock { (held) throws(DatabaseError) in
             let connection = if let held { held } else { try open() }
             held = connection
-            try connection.execute(Self.begin)
-            // A deferred transaction takes its snapshot at the first read.
-            _ = try connection.first(Self.touch) { row in row.integer() }
+            try connection.beginSnapshot()
         }
-        phase.withLock { $0 = .holding }
     }
 
     /// Begins to wait for what was copied since `hold`, about so many pages.
     func begin(pages: Int) {
-        phase.withLock { $0 = .syncing }
         let start = now()
         queue.async { self.run(pages, since: start) }
     }
@@ -63,32 +50,26 @@ final class DatabaseSync: Sendable {
         do throws(DatabaseError) {
             try connection.withLock { (connection) throws(DatabaseError) in
                 try connection?.syncFile()
-                try connection?.execute(Self.end)
+                try connection?.endSnapshot()
             }
             let duration = now() - start
-            phase.withLock { $0 = .ended(duration) }
+            ended.withLock { $0 = duration }
         } catch {
-            phase.withLock { $0 = .over }
             failed(error)
         }
     }
 
     /// How long the disk took, once after it has ended.
     func takeEnded() -> Duration? {
-        phase.withLock { phase in
-            guard case .ended(let duration) = phase else { return nil }
-            phase = .idle
-            return duration
+        ended.withLock { ended in
+            defer { ended = nil }
+            return ended
         }
     }
 
     /// Waits for the end of what it is at, and lets go of everything; the next `hold` opens the file anew.
     func reset() {
         queue.sync { connection.withLock { $0 = nil } }
-        phase.withLock { $0 = .idle }
+        ended.withLock { $0 = nil }
     }
-
-    private static let begin = Query("BEGIN")
-    private static let touch = Query("SELECT id FROM settings")
-    private static let end = Query("ROLLBACK")
 }

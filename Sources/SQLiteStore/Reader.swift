@@ -49,9 +49,7 @@ final class Reader: Sendable {
             }
             do throws(DatabaseError) {
                 let catalogue = try published.beginningSnapshot { () throws(DatabaseError) in
-                    try connection.execute(Self.begin)
-                    // A deferred transaction takes its snapshot at the first read.
-                    _ = try connection.first(Self.touch) { row in row.integer() }
+                    try connection.beginSnapshot()
                 }
                 answer(batch, from: Snapshot(connection: connection, catalogue: catalogue))
             } catch {
@@ -66,7 +64,7 @@ final class Reader: Sendable {
     private func endSnapshot(_ connection: Connection) {
         guard connection.isInTransaction else { return }
         do throws(DatabaseError) {
-            try connection.execute(Self.end)
+            try connection.endSnapshot()
         } catch {
             // The answers are given; the next snapshot says so if the connection cannot read any more.
             options.observer.failed(error.description)
@@ -96,8 +94,4 @@ final class Reader: Sendable {
             }
         }
     }
-
-    private static let begin = Query("BEGIN")
-    private static let touch = Query("SELECT id FROM settings")
-    private static let end = Query("ROLLBACK")
 }
