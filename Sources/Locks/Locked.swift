@@ -5,34 +5,41 @@
 
 internal import Glibc
 
-/// A value that is touched by one thread at a time.
-@safe public final class Locked<Value>: @unchecked Sendable {
+/// A value that is touched by one thread at a time. Copies share it.
+@safe public struct Locked<Value>: @unchecked Sendable {
     // Sendable, because the value came in by `sending` and is reached only between lock and unlock.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let value: UnsafeMutablePointer<Value>
+    private let storage: Storage
+
+    /// Lock and value in one piece of memory: a refresh makes two of these.
+    @safe private final class Storage: ManagedBuffer<pthread_mutex_t, Value> {
+        deinit {
+            unsafe withUnsafeMutablePointers { mutex, value in
+                unsafe value.deinitialize(count: 1)
+                unsafe pthread_mutex_destroy(mutex)
+            }
+        }
+    }
 
     /// Puts `value` behind a lock.
     public init(_ value: consuming sending Value) {
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe mutex.initialize(to: pthread_mutex_t())
+        let buffer = unsafe Storage.create(minimumCapacity: 1) { _ in unsafe pthread_mutex_t() }
+        storage = unsafe unsafeDowncast(buffer, to: Storage.self)
+        let (mutex, place) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
         unsafe pthread_mutex_init(mutex, nil)
-        unsafe self.value = .allocate(capacity: 1)
-        unsafe self.value.initialize(to: value)
-    }
-
-    deinit {
-        unsafe value.deinitialize(count: 1)
-        unsafe value.deallocate()
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe mutex.deallocate()
+        unsafe place.initialize(to: value)
     }
 
     /// Runs `body` with the value, alone. Not to be called from within `body`.
     public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
+        // Good as long as the storage is, which is as long as this call.
+        let (mutex, value) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
         unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
+        defer {
+            unsafe pthread_mutex_unlock(mutex)
+            extendLifetime(storage)
+        }
         return unsafe try body(&value.pointee)
     }
 }
