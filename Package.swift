@@ -37,7 +37,7 @@ let package = Package(
         .target(name: "JSON", swiftSettings: strict),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", swiftSettings: strictMemory),
-        .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux"], swiftSettings: strictMemory),
+        .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux", "Locks"], swiftSettings: strictMemory),
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
         .target(name: "Telemetry", dependencies: ["JSON", "Locks"], swiftSettings: strict),
         .target(
@@ -112,8 +112,8 @@ let package = Package(
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "Server", "Endpoints", "Sessions", "SQLiteStore", "PostgresStore", "StoreFoundation", "HTTP", "Sockets",
-                "Geolocation", "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
+                "CLinux", "Server", "Endpoints", "Sessions", "SQLiteStore", "PostgresStore", "StoreFoundation", "HTTP",
+                "Sockets", "Geolocation", "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-bench",

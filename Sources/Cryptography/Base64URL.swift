@@ -5,12 +5,14 @@ public enum Base64URL {
 
     /// The text of `bytes`, as ASCII.
     public static func encodeUTF8(_ bytes: [UInt8]) -> [UInt8] {
-        let count = (bytes.count * 4 + 2) / 3
-        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            var text = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
-            append(bytes.span, to: &text)
-            initialized = unsafe text.finalize(for: buffer)
-        }
+        var text: [UInt8] = []
+        append(bytes.span, to: &text)
+        return text
+    }
+
+    /// Adds the text of `bytes`, as ASCII.
+    public static func append(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
+        text.append(addingCapacity: (bytes.count * 4 + 2) / 3) { rest in append(bytes, to: &rest) }
     }
 
     private static func append(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>) {

@@ -15,8 +15,8 @@ internal import COpenSSL
 
 /// Owns one reference to an object of OpenSSL and gives it back at the end.
 // Sendable: the pointer never changes, and it is only ever given to functions which read the object or count its
-// references atomically (`EVP_*_CTX_dup`, `SSL_new`, `X509_up_ref`, getters). A context that a call would change is made, used
-// and freed inside one function and never put in here after keying.
+// references atomically (`SSL_new`, `X509_up_ref`, getters). A context that a call would change is made, used and freed inside
+// one function, or is lent to one thread at a time by a `ContextPool`.
 @safe package final class LibraryObject: @unchecked Sendable {
     /// Good as long as this object is.
     package let pointer: OpaquePointer

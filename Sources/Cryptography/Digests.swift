@@ -14,15 +14,25 @@ public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && (unsafe CRYPTO_memcmp(left, right, left.count)) == 0
 }
 
-/// HMAC-SHA-256 (RFC 2104) under one key, keyed once and used from any thread.
-public struct HMACSHA256Key: Sendable {
-    private let keyed: LibraryObject
+/// HMAC-SHA-256 (RFC 2104) under one key, from any thread.
+/// Safe to use: `begin` is only called with contexts of the pool.
+@safe public struct HMACSHA256Key: Sendable {
+    private let contexts: ContextPool
+    /// Puts a context back to its beginning. It holds the key, which nothing that prints this value sees.
+    private let begin: @Sendable (OpaquePointer) -> Void
 
     /// Takes a key of any length but zero; 32 bytes are usual.
     public init(_ key: [UInt8]) {
         precondition(!key.isEmpty, "an HMAC key must not be empty")
-        keyed = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) { unsafe EVP_MAC_CTX_free($0) }
-        unsafe mustSucceed(COpenSSL_HMAC_SHA256_init(keyed.pointer, key, key.count))
+        contexts = ContextPool {
+            let context = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) {
+                unsafe EVP_MAC_CTX_free($0)
+            }
+            unsafe mustSucceed(COpenSSL_HMAC_SHA256_init(context.pointer, key, key.count))
+            return context
+        }
+        // Older libraries begin anew only when they are given the key.
+        unsafe begin = { context in unsafe mustSucceed(EVP_MAC_init(context, key, key.count, nil)) }
     }
 
     /// Takes a secret key.
@@ -30,13 +40,14 @@ public struct HMACSHA256Key: Sendable {
 
     /// The 32-byte tag of `message`.
     public func authenticate(_ message: [UInt8]) -> [UInt8] {
-        let context = unsafe orStop(EVP_MAC_CTX_dup(keyed.pointer))
-        defer { unsafe EVP_MAC_CTX_free(context) }
-        unsafe mustSucceed(EVP_MAC_update(context, message, message.count))
-        return unsafe [UInt8](unsafeUninitializedCapacity: 32) { tag, initialized in
-            var count = 0
-            unsafe mustSucceed(EVP_MAC_final(context, tag.baseAddress, &count, 32))
-            initialized = 32
+        unsafe contexts.withContext { context in
+            unsafe begin(context)
+            unsafe mustSucceed(EVP_MAC_update(context, message, message.count))
+            return unsafe [UInt8](unsafeUninitializedCapacity: 32) { tag, initialized in
+                var count = 0
+                unsafe mustSucceed(EVP_MAC_final(context, tag.baseAddress, &count, 32))
+                initialized = 32
+            }
         }
     }
 

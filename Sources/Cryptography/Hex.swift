@@ -2,15 +2,27 @@
 public enum Hex {
     /// Two digits for each byte.
     public static func encode(_ bytes: [UInt8]) -> String {
-        let digits = digits
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+        unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+            for (index, byte) in bytes.enumerated() {
+                unsafe text[2 * index] = digit(byte >> 4)
+                unsafe text[2 * index + 1] = digit(byte & 15)
+            }
+            return bytes.count * 2
         }
-        return String(decoding: text, as: UTF8.self)
     }
+
+    /// The 32 digits of two numbers.
+    public static func encode(_ words: (high: UInt64, low: UInt64)) -> String {
+        unsafe String(unsafeUninitializedCapacity: 32) { text in
+            for place in 0..<32 {
+                let word = place < 16 ? words.high : words.low
+                unsafe text[place] = digit(UInt8(truncatingIfNeeded: word &>> UInt64(4 * (15 - place & 15))) & 15)
+            }
+            return 32
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
     /// The bytes of `text`, or nil unless it is an even number of lower-case digits.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
@@ -27,8 +39,6 @@ public enum Hex {
         }
         return high == nil ? bytes : nil
     }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 
     private static func value(_ character: UInt8) -> UInt8? {
         switch character {

@@ -16,8 +16,8 @@ public struct SigningKey: Sendable {
     public let publicKey: VerificationKey
 
     private let key: LibraryObject
-    /// For ES256 a context that is ready to sign: copying it is cheaper than preparing one.
-    private let prepared: LibraryObject?
+    /// For ES256 contexts that are ready to sign.
+    private let prepared: ContextPool?
 
     /// A new key.
     public static func generate(_ algorithm: SignatureAlgorithm) -> SigningKey {
@@ -59,11 +59,13 @@ public struct SigningKey: Sendable {
             prepared = nil
             return
         }
-        let context = unsafe LibraryObject(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil)) {
-            unsafe EVP_PKEY_CTX_free($0)
+        prepared = ContextPool {
+            let context = unsafe LibraryObject(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil)) {
+                unsafe EVP_PKEY_CTX_free($0)
+            }
+            unsafe mustSucceed(EVP_PKEY_sign_init(context.pointer))
+            return context
         }
-        unsafe mustSucceed(EVP_PKEY_sign_init(context.pointer))
-        prepared = context
     }
 
     private static func isSound(_ key: LibraryObject) -> Bool {
@@ -96,13 +98,13 @@ public struct SigningKey: Sendable {
         }
     }
 
-    private func signES256(_ digest: [UInt8], _ prepared: LibraryObject) -> [UInt8] {
-        let context = unsafe orStop(EVP_PKEY_CTX_dup(prepared.pointer))
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        return unsafe ECDSASignature.raw { der in
-            var count = der.count
-            unsafe mustSucceed(EVP_PKEY_sign(context, der.baseAddress, &count, digest, digest.count))
-            return count
+    private func signES256(_ digest: [UInt8], _ prepared: ContextPool) -> [UInt8] {
+        unsafe prepared.withContext { context in
+            unsafe ECDSASignature.raw { der in
+                var count = der.count
+                unsafe mustSucceed(EVP_PKEY_sign(context, der.baseAddress, &count, digest, digest.count))
+                return count
+            }
         }
     }
 }

@@ -217,20 +217,20 @@ enum ECDSASignature {
     /// Nothing is longer: two integers of 66 bytes and one for the sign, as on P-521, and their headers.
     private static let longestDER = 141
 
-    /// The 64 bytes of the DER signature on P-256 that `sign` writes into the buffer; it returns how many bytes it wrote.
+    /// The 64 bytes of the DER signature on P-256 that libcrypto writes into the buffer in `sign`, which returns how many bytes
+    /// it wrote: SEQUENCE { INTEGER r, INTEGER s }, each integer without leading zeros, but for one that keeps it positive.
     static func raw(_ sign: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> [UInt8] {
-        var der = [UInt8](repeating: 0, count: longestDER)
-        return unsafe der.withUnsafeMutableBufferPointer { buffer in
-            let count = unsafe sign(buffer)
-            var cursor = unsafe UnsafePointer(buffer.baseAddress)
-            let parsed = unsafe orStop(d2i_ECDSA_SIG(nil, &cursor, count))
-            defer { unsafe ECDSA_SIG_free(parsed) }
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestDER) { der in
+            let count = unsafe sign(der)
             var raw = [UInt8](repeating: 0, count: 64)
-            unsafe raw.withUnsafeMutableBufferPointer { bytes in
-                unsafe mustSucceed(BN_bn2binpad(ECDSA_SIG_get0_r(parsed), bytes.baseAddress, 32) == 32 ? 1 : 0)
-                unsafe mustSucceed(
-                    BN_bn2binpad(ECDSA_SIG_get0_s(parsed), bytes.baseAddress.map { unsafe $0 + 32 }, 32) == 32 ? 1 : 0)
+            var start = 2
+            for end in [32, 64] {
+                let valueEnd = unsafe start + 2 + Int(der[start + 1])
+                let significant = min(32, valueEnd - start - 2)
+                for place in 1...significant { raw[end - place] = unsafe der[valueEnd - place] }
+                start = valueEnd
             }
+            mustSucceed(start == count ? 1 : 0)
             return raw
         }
     }

@@ -38,10 +38,10 @@ public struct JWTSigner: Sendable {
     public func sign(encodedClaims: [UInt8]) -> String {
         var token = header
         token.reserveCapacity(header.count + encodedClaims.count * 4 / 3 + 90)
-        token += Base64URL.encodeUTF8(encodedClaims)
+        Base64URL.append(encodedClaims.span, to: &token)
         let signature = key.sign(token)
         token.append(UInt8(ascii: "."))
-        token += Base64URL.encodeUTF8(signature)
+        Base64URL.append(signature.span, to: &token)
         return String(decoding: token, as: UTF8.self)
     }
 }

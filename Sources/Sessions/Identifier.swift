@@ -58,5 +58,5 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// 32 lower-case hexadecimal digits.
-    public var description: String { Hex.encode(bytes) }
+    public var description: String { Hex.encode(words) }
 }

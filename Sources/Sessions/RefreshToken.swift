@@ -44,23 +44,27 @@ public struct RefreshTokenCoder: Sendable {
 
     /// The token as the client gets it: 60 characters.
     public func encode(_ token: RefreshToken) -> String {
-        var body: [UInt8] = [Self.version, mintingKeyID]
-        body.reserveCapacity(Self.bodyCount + Self.tagCount)
-        body += token.sessionID.bytes
-        for shift in stride(from: 56, through: 0, by: -8) {
-            body.append(UInt8(truncatingIfNeeded: token.serial >> shift))
-        }
         // The first root key is always among the keys.
-        guard let tag = keys[mintingKeyID].map({ Self.tag(of: body[...], with: $0) }) else {
-            preconditionFailure("the minting key has no derived key")
+        guard let key = keys[mintingKeyID] else { preconditionFailure("the minting key has no derived key") }
+        var message = Self.domain
+        message.reserveCapacity(Self.domain.count + Self.bodyCount + Self.tagCount)
+        message.append(Self.version)
+        message.append(mintingKeyID)
+        for word in [token.sessionID.words.high, token.sessionID.words.low, token.serial] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                message.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
         }
-        return Self.prefix + Base64URL.encode(body + tag)
+        message += key.authenticate(message).prefix(Self.tagCount)
+        var text = Array(Self.prefix.utf8)
+        Base64URL.append(message.span.extracting(Self.domain.count...), to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The token that `text` is; nil unless it is one of ours to the last bit.
     public func decode(_ text: String) -> RefreshToken? {
         guard text.hasPrefix(Self.prefix), text.utf8.count < 128,
-            let bytes = Base64URL.decode(String(text.dropFirst(Self.prefix.count))),
+            let bytes = Base64URL.decode(utf8: Array(text.utf8.dropFirst(Self.prefix.utf8.count))),
             bytes.count == Self.bodyCount + Self.tagCount, bytes[0] == Self.version, let key = keys[bytes[1]]
         else { return nil }
         let body = bytes[..<Self.bodyCount]

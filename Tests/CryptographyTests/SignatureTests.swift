@@ -108,6 +108,22 @@ import Testing
         #expect(!SigningKey.generate(algorithm).publicKey.isValidSignature(signature, for: sample))
     }
 
+    /// One r or s in 256 is shorter than the others, one in two has a zero before it.
+    @Test func everyES256SignatureHas64BytesThatAreGood() {
+        let key = SigningKey.generate(.es256)
+        var seen = (short: 0, high: 0)
+        for number in 0..<1500 {
+            let message = Array("message \(number)".utf8)
+            let signature = key.sign(message)
+            #expect(signature.count == 64 && key.publicKey.isValidSignature(signature, for: message))
+            for first in [signature[0], signature[32]] {
+                if first == 0 { seen.short += 1 }
+                if first > 127 { seen.high += 1 }
+            }
+        }
+        #expect(seen.short > 0 && seen.high > 0)
+    }
+
     @Test(arguments: SignatureAlgorithm.allCases)
     func aKeySurvivesItsPKCS8FormAndItsCoordinates(algorithm: SignatureAlgorithm) throws {
         for _ in 0..<20 {
