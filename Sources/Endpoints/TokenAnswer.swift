@@ -22,16 +22,17 @@ enum TokenAnswer {
     }
 
     private static func answer(_ grant: TokenGrant) -> TokenResponse {
+        let session = grant.session
         var answer = answer(
             grant.accessToken, scope: grant.scope, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
-            isBound: grant.session.keyThumbprint != nil)
+            isBound: session.keyThumbprint != nil)
         answer.refreshToken = grant.refreshToken
         answer.refreshAfter = grant.refreshAfter.secondsSinceEpoch
-        answer.sessionID = grant.session.id.description
-        answer.deviceID = grant.session.device.id
+        answer.sessionID = session.id.description
+        answer.deviceID = session.device.id
         answer.sessionIdleExpiresAt = grant.idleExpiresAt.secondsSinceEpoch
         answer.sessionExpiresAt = grant.sessionExpiresAt.secondsSinceEpoch
-        answer.authenticationMode = grant.session.authenticationMode.rawValue
+        answer.authenticationMode = session.authenticationMode.rawValue
         answer.user = TokenResponse.User(grant.user)
         return answer
     }

@@ -15,11 +15,11 @@ public struct Lifetimes: Hashable, Sendable {
     /// A positive value of the client or the user always applies; zero or none inherits.
     public init(settings: SessionSettings, client: Client?, user: User?, absoluteMaximum: Duration) {
         idle = client?.offlineSessionIdle?.ifPositive ?? settings.offlineSessionIdle
-        maximum =
-            [
-                settings.offlineSessionMaxLimited ? settings.offlineSessionMax : nil,
-                client?.offlineSessionMax?.ifPositive, user?.offlineSessionMax?.ifPositive,
-            ].compactMap { $0 }.reduce(absoluteMaximum, min)
+        var maximum = absoluteMaximum
+        if settings.offlineSessionMaxLimited { maximum = min(maximum, settings.offlineSessionMax) }
+        if let own = client?.offlineSessionMax?.ifPositive { maximum = min(maximum, own) }
+        if let own = user?.offlineSessionMax?.ifPositive { maximum = min(maximum, own) }
+        self.maximum = maximum
         accessToken = min(client?.accessTokenLifetime?.ifPositive ?? idle, idle)
         refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
     }

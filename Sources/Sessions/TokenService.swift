@@ -113,16 +113,15 @@ public struct TokenService: Sendable {
             refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, ownClaims: user.claims?.members, at: now,
             expiry: expiry)
         return TokenGrant(
-            accessToken: accessToken, refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken,
-            scope: issue.scope,
-            issuedAt: now,
-            expiresAt: expiry, refreshAfter: now + refreshAfter, session: session, user: user,
+            issue: issue, accessToken: accessToken, refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken,
+            issuedAt: now, expiresAt: expiry, refreshAfter: now + refreshAfter,
             idleExpiresAt: lifetimes.idleEnd(of: session), sessionExpiresAt: lifetimes.finalEnd(of: session))
     }
 }
 
-/// What a transaction has decided to issue tokens for.
-struct TokenIssue: Sendable {
+/// What a transaction has decided to issue tokens for. An object, because it is handed from the store's thread through the
+/// use case to the answer, and has two dozen texts.
+final class TokenIssue: Sendable {
     /// The session as it now stands, and what it hangs on.
     let session: Session
     let user: User
@@ -132,16 +131,26 @@ struct TokenIssue: Sendable {
     let scope: Scope
     /// Its `aud`.
     let audience: [String]
+
+    init(session: Session, user: User, client: Client, settings: Settings, scope: Scope, audience: [String]) {
+        self.session = session
+        self.user = user
+        self.client = client
+        self.settings = settings
+        self.scope = scope
+        self.audience = audience
+    }
 }
 
 /// What a login or a refresh gives.
 public struct TokenGrant: Sendable {
+    let issue: TokenIssue
     /// The rolling token.
     public let accessToken: String
     /// The refresh token; nil for a client that keeps one string, in which it then is.
     public let refreshToken: String?
     /// What the rolling token may do.
-    public let scope: Scope
+    public var scope: Scope { issue.scope }
     /// The `iat` of the rolling token.
     public let issuedAt: Instant
     /// The `exp` of the rolling token.
@@ -149,9 +158,9 @@ public struct TokenGrant: Sendable {
     /// From when the client should refresh.
     public let refreshAfter: Instant
     /// The session as it now stands.
-    public let session: Session
+    public var session: Session { issue.session }
     /// Whose it is.
-    public let user: User
+    public var user: User { issue.user }
     /// When the session ends if it is not refreshed.
     public let idleExpiresAt: Instant
     /// When the session ends however often it is refreshed.
