@@ -16,6 +16,9 @@ int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int fla
 int sync_file_range(int descriptor, long offset, long count, unsigned int flags);
 enum { CLinux_send = 2 /* SYNC_FILE_RANGE_WRITE */, CLinux_wait = 4 /* SYNC_FILE_RANGE_WAIT_AFTER */ };
 
+/* The same: a policy for sched_setscheduler(2). */
+enum { CLinux_batch = 3 /* SCHED_BATCH */ };
+
 /* As unistd.h has it, which belongs to Swift's own module of the C library. */
 extern long syscall(long number, ...);
 
