@@ -70,9 +70,9 @@ enum EventSQL {
         ]
     }
 
-    /// Adds `events`, and to the feed those that revoke something.
-    static func insert(_ events: [AuditEvent], _ catalogue: Catalogue) -> [Statement] {
-        insert(events) + RevocationSQL.insert(catalogue.revocations(in: events))
+    /// Adds `events` at `now`, and to the feed those that revoke something.
+    static func insert(_ events: [AuditEvent], _ catalogue: Catalogue, at now: Instant) -> [Statement] {
+        insert(events) + RevocationSQL.insert(catalogue.revocations(in: events, at: now))
     }
 
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))

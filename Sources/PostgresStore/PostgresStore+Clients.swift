@@ -59,12 +59,13 @@ extension PostgresStore {
             ])
             let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
             let (outcome, next, events) = try body(transaction, catalogue)
+            let now = clock.now
             if next != catalogue {
-                let settings = catalogue.settings(becoming: next, at: clock.now)
+                let settings = catalogue.settings(becoming: next, at: now)
                 if settings != catalogue.settings { transaction.add(CatalogueSQL.update(settings)) }
                 transaction.add(CatalogueSQL.countUp)
             }
-            for statement in EventSQL.insert(events, catalogue) { transaction.add(statement) }
+            for statement in EventSQL.insert(events, catalogue, at: now) { transaction.add(statement) }
             return outcome
         }
     }

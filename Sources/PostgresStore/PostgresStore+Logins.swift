@@ -7,7 +7,7 @@ extension PostgresStore {
         userID: Identifier<User>, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        let key = Int(userID.bytes.last ?? 0)
+        let (key, clock) = (Int(userID.bytes.last ?? 0), options.clock)
         return try await change(TransactionLock.doors.shared, by: key) { (transaction) throws(DatabaseError) in
             let rows = try transaction.run(
                 [UserSQL.select(.id(userID), locked: UserSQL.forChange)]
@@ -19,7 +19,7 @@ extension PostgresStore {
             var opening = SessionOpening(
                 user: user, client: catalogue.clients[clientID], settings: catalogue.settings, previous: previous)
             let outcome = decide(&opening)
-            Self.write(opening, catalogue, transaction)
+            Self.write(opening, catalogue, transaction, at: clock.now)
             return outcome
         }
     }
@@ -30,7 +30,7 @@ extension PostgresStore {
         by login: IdentityLogin, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        let key = Int(login.token.digest[0])
+        let (key, clock) = (Int(login.token.digest[0]), options.clock)
         return try await change(TransactionLock.doors.shared, by: key) { (transaction) throws(DatabaseError) in
             transaction.add(Statement("SAVEPOINT login"))
             let isReplay = try transaction.run(UsedTokenSQL.insert(login.token)).changedCount == 0
@@ -46,7 +46,7 @@ extension PostgresStore {
                 settings: catalogue.settings, previous: previous)
             let outcome = decide(&opening)
             if opening.session == nil { transaction.add(Statement("ROLLBACK TO SAVEPOINT login")) }
-            Self.write(opening, catalogue, transaction)
+            Self.write(opening, catalogue, transaction, at: clock.now)
             return outcome
         }
     }
@@ -115,7 +115,9 @@ extension PostgresStore {
         return (try CatalogueCache.entry(rows[1], rows[2], rows[3]).catalogue, previous)
     }
 
-    private static func write(_ opening: SessionOpening, _ catalogue: Catalogue, _ transaction: Transaction) {
+    private static func write(
+        _ opening: SessionOpening, _ catalogue: Catalogue, _ transaction: Transaction, at now: Instant
+    ) {
         if let session = opening.session {
             if let previous = opening.previous {
                 let ending = Session.Ending(reason: .replaced, at: session.startedAt)
@@ -124,6 +126,6 @@ extension PostgresStore {
             transaction.add(SessionSQL.insert(session))
             if let check = opening.providerCheck { transaction.add(ProviderCheckSQL.replace(check)) }
         }
-        for statement in EventSQL.insert(opening.events, catalogue) { transaction.add(statement) }
+        for statement in EventSQL.insert(opening.events, catalogue, at: now) { transaction.add(statement) }
     }
 }

@@ -94,7 +94,8 @@ extension PostgresStore {
     public func updateProviderCheck<Outcome: Sendable>(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        try await self.change(TransactionLock.doors.shared) { (transaction) throws(DatabaseError) in
+        let clock = options.clock
+        return try await self.change(TransactionLock.doors.shared) { (transaction) throws(DatabaseError) in
             let rows = try transaction.run([
                 SessionSQL.selectByID(id, locked: "FOR NO KEY UPDATE"),
                 ProviderCheckSQL.select(id, locked: "FOR UPDATE"),
@@ -118,7 +119,7 @@ extension PostgresStore {
             } else if check != nil {
                 transaction.add(ProviderCheckSQL.delete(id))
             }
-            for statement in EventSQL.insert(edited.events, catalogue) { transaction.add(statement) }
+            for statement in EventSQL.insert(edited.events, catalogue, at: clock.now) { transaction.add(statement) }
             return outcome
         }
     }

@@ -50,7 +50,8 @@ extension PostgresStore {
                 return .notFound
             }
             let catalogue = try CatalogueCache.entry(rows[1], rows[2], rows[3]).catalogue
-            var edited = UserChange(user: old, settings: catalogue.settings)
+            var edited = UserChange(
+                user: old, settings: catalogue.settings, clients: Array(catalogue.clients.values))
             let outcome = change(&edited)
             let effect = edited.effect(on: old, now: clock.now)
             if let user = effect.written {
@@ -70,7 +71,7 @@ extension PostgresStore {
                 transaction.add(IdentitySQL.delete(of: old.id))
                 transaction.add(UserSQL.delete(old.id))
             }
-            for statement in EventSQL.insert(events, catalogue) { transaction.add(statement) }
+            for statement in EventSQL.insert(events, catalogue, at: clock.now) { transaction.add(statement) }
             return .done(outcome, endedSessions: ended)
         }
     }

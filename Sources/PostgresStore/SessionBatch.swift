@@ -134,7 +134,8 @@ final class SessionBatch: Sendable {
             let stored = snapshot.sessions[place]
             if edits[place].session == stored.session, edits[place].events.isEmpty { continue }
             let events = edits[place].events
-            let revocations = events.isEmpty ? [] : snapshot.catalogue.catalogue.revocations(in: events)
+            let revocations =
+                events.isEmpty ? [] : snapshot.catalogue.catalogue.revocations(in: events, at: options.clock.now)
             decided.writes.add(edits[place].session, events, revocations, over: stored)
             decided.written.insert(stored.session.id)
         }

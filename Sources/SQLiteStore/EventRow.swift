@@ -25,7 +25,8 @@ enum EventRow {
     static func insert(_ events: [AuditEvent], in transaction: Transaction) throws(DatabaseError) {
         for event in events {
             try insert(event, at: nil, transaction.connection)
-            for revocation in transaction.catalogue.revocations(in: [event]) {
+            if event.revokes == nil { continue }
+            for revocation in transaction.catalogue.revocations(in: [event], at: transaction.clock.now) {
                 try RevocationRow.insert(revocation, transaction.connection)
             }
         }

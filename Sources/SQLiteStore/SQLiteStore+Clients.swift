@@ -19,7 +19,6 @@ extension SQLiteStore {
     public func updateClient<Outcome: Sendable>(
         _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let clock = options.clock
         return try await write { (transaction) throws(DatabaseError) -> Outcome in
             let connection = transaction.connection
             var catalogue = transaction.catalogue
@@ -38,7 +37,7 @@ extension SQLiteStore {
             try EventRow.insert(edited.events, in: transaction)
             if edited.client != old {
                 catalogue.clients[id] = edited.client
-                catalogue.settings = transaction.catalogue.settings(becoming: catalogue, at: clock.now)
+                catalogue.settings = transaction.catalogue.settings(becoming: catalogue, at: transaction.clock.now)
                 if catalogue.settings != transaction.catalogue.settings {
                     try CatalogueRow.write(catalogue.settings, connection)
                 }
@@ -52,13 +51,12 @@ extension SQLiteStore {
     public func updateSettings<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let clock = options.clock
         return try await write { (transaction) throws(DatabaseError) -> Outcome in
             let old = transaction.catalogue
             var edited = SettingsChange(settings: old.settings, clients: old.orderedClients)
             let outcome = change(&edited)
             let next = Catalogue(settings: edited.settings, clients: old.clients)
-            let settings = old.settings(becoming: next, at: clock.now)
+            let settings = old.settings(becoming: next, at: transaction.clock.now)
             if settings != old.settings { try CatalogueRow.write(settings, transaction.connection) }
             try EventRow.insert(edited.events, in: transaction)
             if settings != old.settings { transaction.catalogue.settings = settings }

@@ -39,13 +39,14 @@ extension SQLiteStore {
     public func updateUser<Outcome: Sendable>(
         _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome> {
-        let clock = options.clock
         return try await write { (transaction) throws(DatabaseError) -> UserUpdate<Outcome> in
             let connection = transaction.connection
             guard let stored = try UserRow.find(reference, connection) else { return .notFound }
-            var edited = UserChange(user: stored.user, settings: transaction.catalogue.settings)
+            let catalogue = transaction.catalogue
+            var edited = UserChange(
+                user: stored.user, settings: catalogue.settings, clients: Array(catalogue.clients.values))
             let outcome = change(&edited)
-            let effect = edited.effect(on: stored.user, now: clock.now)
+            let effect = edited.effect(on: stored.user, now: transaction.clock.now)
             if let user = effect.written {
                 let namesake = try UserRow.find(.username(user.username), connection)?.user.id
                 if effect.isRefused(by: namesake) { return .usernameTaken }

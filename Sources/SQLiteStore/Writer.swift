@@ -6,14 +6,17 @@ internal import Locks
 /// A write transaction, as a change sees it.
 struct Transaction {
     let connection: Connection
+    /// The wall clock.
+    let clock: WallClock
     /// Settings and clients with the changes of this transaction.
     var catalogue: Catalogue {
         didSet { changesCatalogue = true }
     }
     private(set) var changesCatalogue = false
 
-    init(connection: Connection, catalogue: Catalogue) {
+    init(connection: Connection, clock: WallClock, catalogue: Catalogue) {
         self.connection = connection
+        self.clock = clock
         self.catalogue = catalogue
     }
 }
@@ -163,7 +166,7 @@ final class Writer: Sendable {
         answers.reserveCapacity(changes.count)
         try connection.execute(Self.begin)
         let changesBefore = connection.totalChanges
-        var transaction = Transaction(connection: connection, catalogue: published.current)
+        var transaction = Transaction(connection: connection, clock: options.clock, catalogue: published.current)
         for (index, change) in changes.enumerated() {
             var refusal: StoreError?
             let changesBeforeThis = connection.totalChanges

@@ -42,7 +42,7 @@ extension Administration {
         _ id: String, newSecret: Bool = false, by origin: Origin,
         _ edit: @escaping @Sendable (inout Client) -> ServiceError?
     ) async throws(ServiceError) -> (client: Client, secret: String?) {
-        let now = context.clock.now
+        let (now, policy) = (context.clock.now, context.policy)
         let secret = Self.makeSecret(random: context.random)
         return try await update(id) { change -> Result<(client: Client, secret: String?), ServiceError> in
             guard let existing = change.client else { return .failure(.notFound("client")) }
@@ -56,8 +56,8 @@ extension Administration {
             if needsSecret { client.secretHash = sha256(Array(secret.utf8)) }
             if !hasSecret { client.secretHash = nil }
             if client != existing {
-                change.client = client
-                change.events.append(AuditEvent(.clientChanged, at: now, by: origin, clientID: id))
+                change.replace(
+                    existing, by: client, policy, AuditEvent(.clientChanged, at: now, by: origin, clientID: id))
             }
             return .success((client, needsSecret ? secret : nil))
         }

@@ -9,17 +9,17 @@ extension Administration {
     public func changeSettings(
         by origin: Origin, _ edit: @escaping @Sendable (inout SessionSettings) -> Void
     ) async throws(ServiceError) -> Settings {
-        let (now, maximum) = (context.clock.now, context.policy.absoluteMaximum)
+        let (now, policy) = (context.clock.now, context.policy)
         let result = try await tokens.inStore { () async throws(StoreError) in
             try await store.updateSettings { change -> Result<Settings, ServiceError> in
                 var sessions = change.settings.sessions
                 edit(&sessions)
                 let problem = Lifetimes.problem(
-                    settings: sessions, clients: change.clients, absoluteMaximum: maximum)
+                    settings: sessions, clients: change.clients, absoluteMaximum: policy.absoluteMaximum)
                 if let problem { return .failure(.invalid(member: "settings", detail: problem)) }
                 if sessions != change.settings.sessions {
-                    change.settings.sessions = sessions
-                    change.events.append(AuditEvent(.settingsChanged, at: now, by: origin, reason: sessions.summary))
+                    change.setLifetimes(
+                        sessions, policy, AuditEvent(.settingsChanged, at: now, by: origin, reason: sessions.summary))
                 }
                 return .success(change.settings)
             }

@@ -57,7 +57,7 @@ public struct Administration: Sendable {
     public func changeUser(
         _ reference: UserReference, by origin: Origin, _ edit: @escaping @Sendable (inout User) -> ServiceError?
     ) async throws(ServiceError) -> User {
-        let now = context.clock.now
+        let (now, policy) = (context.clock.now, context.policy)
         return try await accounts.update(reference) { change in
             var user = change.user
             if let error = edit(&user) ?? Self.problem(withUsername: user.username) ?? user.profile.problem {
@@ -65,8 +65,7 @@ public struct Administration: Sendable {
             }
             user.username = Text.normalized(user.username)
             if user != change.user {
-                change.user = user
-                change.events.append(AuditEvent(.userChanged, at: now, by: origin, userID: user.id))
+                change.replaceUser(by: user, policy, AuditEvent(.userChanged, at: now, by: origin, userID: user.id))
             }
             return .success(user)
         }.outcome

@@ -35,6 +35,9 @@ public struct Lifetimes: Hashable, Sendable {
         min(now + accessToken, idleEnd(of: session), finalEnd(of: session))
     }
 
+    /// Whether sessions end earlier by these lifetimes than by `others`.
+    public func endsBefore(_ others: Lifetimes) -> Bool { idle < others.idle || maximum < others.maximum }
+
     /// The ending that the clock has brought, if it has: idling is asked first.
     public func ending(of session: Session, at now: Instant) -> Session.Ending? {
         if now >= idleEnd(of: session) { return Session.Ending(reason: .idleExpired, at: idleEnd(of: session)) }

@@ -1,7 +1,8 @@
 /// What a resource server has to know that checks rolling tokens by itself: which of those that have not expired are good
 /// for nothing any more. It commits with the change that it tells of.
 ///
-/// A session that the clock ends (idle, maximum) brings none: its rolling tokens end with it, or before.
+/// A session that the clock ends (idle, maximum) brings none: its rolling tokens end with it, or before, unless lifetimes have
+/// become shorter since, which brings one for all of them.
 public struct Revocation: Hashable, Sendable {
     /// What is over. The raw values are on the wire and in the database.
     public enum Kind: String, CaseIterable, Sendable {
@@ -17,13 +18,24 @@ public struct Revocation: Hashable, Sendable {
         case clientDeleted = "client_deleted"
         /// Tokens with an `iat` that is not after `at`.
         case allSessionsEnded = "all_sessions_ended"
+        /// Tokens with an `iat` that is not after `at`; only those with this `client_id` or this `sub`, if it names one. Their
+        /// sessions end earlier now. Those that live get tokens that say so.
+        case lifetimesShortened = "lifetimes_shortened"
+
+        /// Whether later tokens are good.
+        var hasCutoff: Bool {
+            switch self {
+            case .clientDeleted, .allSessionsEnded, .lifetimesShortened: true
+            case .sessionEnded, .userBlocked, .userUnblocked, .userDeleted: false
+            }
+        }
     }
 
     /// Counts up in the order of commits, so that who has seen one never misses a smaller one: the cursor of the feed.
     public var number: Int64
     /// What is over.
     public var kind: Kind
-    /// Since when.
+    /// Since when; up to which `iat`, where later tokens are good.
     public var at: Instant
     /// From then on it can be forgotten: every token that it is about has expired.
     public var until: Instant
@@ -51,12 +63,23 @@ public struct Revocation: Hashable, Sendable {
         self.reason = reason
     }
 
+    /// How much later than the change a token can have been issued without knowing of it: by a node whose clock is ahead, or by
+    /// a refresh that wrote nothing and read what was there before the commit.
+    static let leeway = Duration.seconds(1)
+
     /// The revocation that `event` is; nil if it is none. Its number is given when it is written.
-    public init?(_ event: AuditEvent, until: Instant) {
+    ///
+    /// - Parameters:
+    ///   - now: when it is written. The event may be older: while its change waited, tokens were issued.
+    ///   - lastTokenEnd: when the last token has expired that was issued by some instant.
+    public init?(_ event: AuditEvent, at now: Instant, lastTokenEnd: (Instant) -> Instant) {
         guard let kind = event.revokes else { return nil }
+        let written = max(event.at, now)
+        let at = kind.hasCutoff ? written + Self.leeway : event.at
         self.init(
-            number: 0, kind, at: event.at, until: until, userID: event.userID, sessionID: event.sessionID,
-            clientID: event.clientID, reason: event.reason)
+            number: 0, kind, at: at, until: lastTokenEnd(max(at, written)), userID: event.userID,
+            sessionID: event.sessionID, clientID: event.clientID,
+            reason: kind == .lifetimesShortened ? nil : event.reason)
     }
 }
 

@@ -90,6 +90,8 @@ public struct UserChange: Sendable {
     public var user: User
     /// The settings of this moment.
     public let settings: Settings
+    /// Every client of this moment, in no order: what the user's sessions may be in.
+    public let clients: [Client]
     /// Sessions that end in the same transaction.
     public var ending: EndingSessions?
     /// Whether the user is deleted; their sessions then end as `user_deleted` and stay as tombstones.
@@ -98,9 +100,10 @@ public struct UserChange: Sendable {
     public var events: [AuditEvent] = []
 
     /// The change of `user`.
-    public init(user: User, settings: Settings) {
+    public init(user: User, settings: Settings, clients: [Client]) {
         self.user = user
         self.settings = settings
+        self.clients = clients
     }
 }
 

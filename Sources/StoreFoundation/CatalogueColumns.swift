@@ -133,11 +133,11 @@ extension Catalogue {
         return settings
     }
 
-    /// The revocations among events.
-    public func revocations(in events: [AuditEvent]) -> [Revocation] {
+    /// The revocations among events that are written at `now`. Of a change that shortens the life of tokens, this is what was
+    /// before it: it is about the tokens of then.
+    public func revocations(in events: [AuditEvent], at now: Instant) -> [Revocation] {
         events.compactMap { event in
-            event.revokes == nil
-                ? nil : Revocation(event, until: settings.lastTokenEnd(clients.values, issuedBy: event.at))
+            Revocation(event, at: now) { settings.lastTokenEnd(clients.values, issuedBy: $0) }
         }
     }
 }

@@ -130,6 +130,9 @@ import Testing
         Ending(
             name: "a deleted client", events: ["client_deleted"],
             act: admin(.delete, "/admin/v1/clients/mobile", nil, 204)),
+        Ending(
+            name: "a shorter idle time", events: ["lifetimes_shortened"],
+            act: admin(.put, "/admin/v1/settings/sessions", #"{"offline_session_idle":86400}"#)),
         Ending(name: "the clock ends idle sessions, and their tokens with them", events: []) { stage, tokens in
             stage.moveClock(to: 15 * Stage.day)
             #expect(await stage.refresh(tokens.refresh).string("reason") == "idle_expired")
@@ -155,7 +158,7 @@ import Testing
                 case "session_ended":
                     #expect(item.string("sid")?.isEmpty == false && item.string("sub") == tokens.userID)
                 case "client_deleted": #expect(item.string("client_id") == "mobile")
-                case "all_sessions_ended": #expect(item.string("sub") == nil)
+                case "all_sessions_ended", "lifetimes_shortened": #expect(item.string("sub") == nil)
                 default: #expect(item.string("sub") == tokens.userID)
                 }
             }

@@ -11,8 +11,9 @@ import Testing
 @Suite struct LockStepTests {
     @Test(arguments: 101...105 as ClosedRange<UInt64>)
     func bothStoresAnswerEveryCallAlike(seed: UInt64) async throws {
-        try await Self.withTwins { sqlite, postgres in
-            var history = try await RandomHistory(seed: seed, store: TwinStore(sqlite, postgres))
+        let clock = MovableClock(RandomHistory.start)
+        try await Self.withTwins(clock) { sqlite, postgres in
+            var history = try await RandomHistory(seed: seed, store: TwinStore(sqlite, postgres), clock: clock)
             try await history.play(1_500)
         }
     }
@@ -33,13 +34,15 @@ import Testing
 
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
-    private static func withTwins(_ body: (SQLiteStore, PostgresStore) async throws -> Void) async throws {
+    private static func withTwins(
+        _ clock: MovableClock = MovableClock(start), _ body: (SQLiteStore, PostgresStore) async throws -> Void
+    ) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/lock-step-\(UUID().uuidString).sqlite"
         defer {
             for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
         }
-        try await withStore { postgres in
-            var options = SQLiteStore.Options(clock: WallClock { Self.start })
+        try await withStore({ $0.clock = clock.wallClock }) { postgres in
+            var options = SQLiteStore.Options(clock: clock.wallClock)
             options.decisionDeadline = .seconds(3600)
             let sqlite = try SQLiteStore(path: path, options: options)
             try await body(sqlite, postgres)

@@ -6,11 +6,13 @@ import Testing
 
 /// Three nodes on one database, and each call goes to another.
 @Suite struct ManyNodesTests {
-    private func withNodes(_ body: (ManyStores) async throws -> Void) async throws {
+    private func withNodes(
+        _ clock: MovableClock = MovableClock(RandomHistory.start), _ body: (ManyStores) async throws -> Void
+    ) async throws {
         let url = try PostgresServer.shared.newDatabase()
         // At once, as nodes start that a deployment has made: one of them makes the tables.
         let stores = try await withThrowingTaskGroup(of: PostgresStore.self) { group in
-            for _ in 0..<3 { group.addTask { @concurrent in try openStore(url) } }
+            for _ in 0..<3 { group.addTask { @concurrent in try openStore(url) { $0.clock = clock.wallClock } } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         try await body(ManyStores(stores))
@@ -23,8 +25,9 @@ import Testing
 
     @Test(arguments: 11...13 as ClosedRange<UInt64>)
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
-        try await withNodes { nodes in
-            var history = try await RandomHistory(seed: seed, store: nodes)
+        let clock = MovableClock(RandomHistory.start)
+        try await withNodes(clock) { nodes in
+            var history = try await RandomHistory(seed: seed, store: nodes, clock: clock)
             try await history.play(1_000)
         }
     }

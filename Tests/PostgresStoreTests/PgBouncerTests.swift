@@ -18,8 +18,9 @@ import Testing
     @Test(arguments: 21...22 as ClosedRange<UInt64>)
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
         let url = try PgBouncer.shared.newDatabase()
-        let stores = [try openStore(url), try openStore(url)]
-        var history = try await RandomHistory(seed: seed, store: ManyStores(stores))
+        let clock = MovableClock(RandomHistory.start)
+        let stores = try (0..<2).map { _ in try openStore(url) { $0.clock = clock.wallClock } }
+        var history = try await RandomHistory(seed: seed, store: ManyStores(stores), clock: clock)
         try await history.play(1_000)
         for store in stores { await store.close() }
     }

@@ -7,8 +7,9 @@ import Testing
 struct RandomHistoryTests {
     @Test(arguments: SeededGenerator.seeds(5))
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
-        try await withStore { store in
-            var history = try await RandomHistory(seed: seed, store: store)
+        let clock = MovableClock(RandomHistory.start)
+        try await withStore({ $0.clock = clock.wallClock }) { store in
+            var history = try await RandomHistory(seed: seed, store: store, clock: clock)
             try await history.play(2_000)
         }
     }

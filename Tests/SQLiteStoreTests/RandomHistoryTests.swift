@@ -7,8 +7,9 @@ struct RandomHistoryTests {
     @Test(arguments: SeededGenerator.seeds(10))
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
         try await TemporaryFolder.with { folder in
-            let store = try folder.open()
-            var history = try await RandomHistory(seed: seed, store: store)
+            let clock = MovableClock(RandomHistory.start)
+            let store = try folder.open { $0.clock = clock.wallClock }
+            var history = try await RandomHistory(seed: seed, store: store, clock: clock)
             try await history.play(10_000)
             await store.close()
         }

@@ -8,7 +8,7 @@ import Testing
     private static let now = Instant(secondsSinceEpoch: 100)
 
     private static func effect(_ edit: (inout UserChange) -> Void) -> UserChange.Effect {
-        var change = UserChange(user: user, settings: Settings())
+        var change = UserChange(user: user, settings: Settings(), clients: [])
         edit(&change)
         return change.effect(on: user, now: now)
     }

@@ -84,6 +84,7 @@ extension RandomHistory {
             try await tokens.authenticate(rollingTokens[index], from: Self.origin).session.id
         }
         try expect(answer.failure.map(SessionModel.Refusal.init), expected, "authenticate")
+        try await compareFeed(index, expected)
     }
 
     mutating func logOut() async throws {

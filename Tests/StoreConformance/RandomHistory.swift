@@ -22,16 +22,18 @@ public final class MovableClock: Sendable {
 /// A random history of everything that users, admins, clients and time do, played to the real domain on a real store and
 /// to `SessionModel` at once. The first difference ends it.
 public struct RandomHistory {
-    static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+    /// When a history begins.
+    public static let start = Instant(secondsSinceEpoch: 1_800_000_000)
     static let absoluteMaximum = Duration.seconds(20_000_000)
     static let clientIDs = ["mobile", "tablet"]
     static let devices = ["phone", "watch", "desk"]
     static let origin = Origin(actor: "test")
 
+    let store: any Store
     let tokens: TokenService
     let accounts: AccountService
     let admin: Administration
-    let clock = MovableClock(start)
+    let clock: MovableClock
     var random: SeededGenerator
     var model = SessionModel(absoluteMaximum: absoluteMaximum.wholeSeconds)
     var userIDs: [Identifier<User>] = []
@@ -49,9 +51,11 @@ public struct RandomHistory {
         public var description: String
     }
 
-    /// A history on `store`, which is empty.
-    public init(seed: UInt64, store: any Store) async throws {
+    /// A history on `store`, which is empty and has the same clock.
+    public init(seed: UInt64, store: any Store, clock: MovableClock) async throws {
         random = SeededGenerator(seed: seed)
+        self.store = store
+        self.clock = clock
         guard let rootKeys = RootKeys([.random()]), let scrypt = Scrypt(logN: 1, r: 1, p: 1) else {
             throw Difference(description: "no keys")
         }

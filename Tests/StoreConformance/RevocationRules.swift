@@ -108,6 +108,34 @@ let revocationRules: [StoreRule] = [
         #expect(try await store.feed(at: until + .seconds(-1)).contains { $0.until == until })
         #expect(try await !store.feed(at: until).contains { $0.until == until })
     },
+    StoreRule(
+        "what is compared with the time of issue is a second later than the change is written, however long it waited"
+    ) {
+        store in
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        let (user, _) = try await store.addUser(sessions: [])
+        // The store's clock stands at the start.
+        let (early, life) = (Fixture.start + .seconds(-9), Duration.seconds(1_209_600))
+        func event(_ revokes: Revocation.Kind) -> AuditEvent {
+            var event = AuditEvent(.settingsChanged, at: early, by: Fixture.admin, reason: "why")
+            event.revokes = revokes
+            return event
+        }
+        for kind in [Revocation.Kind.allSessionsEnded, .lifetimesShortened] {
+            let event = event(kind)
+            try await store.updateSettings { $0.events = [event] }
+        }
+        let (shortened, deleted, blocked) = (event(.lifetimesShortened), event(.clientDeleted), event(.userBlocked))
+        try await store.updateClient("web") { $0.events = [shortened, deleted] }
+        _ = try await store.updateUser(.id(user.id)) { $0.events = [shortened, blocked] }
+        let feed = try await store.feed(at: early)
+        let cutoff = Fixture.start + .seconds(1)
+        #expect(feed.dropLast().map(\.at) == Array(repeating: cutoff, count: 5))
+        #expect(feed.dropLast().allSatisfy { $0.until == cutoff + life })
+        #expect(feed.map(\.reason) == ["why", nil, nil, "why", nil, "why"])
+        // Of these no token is good, whenever it was issued.
+        #expect(feed.last?.at == early && feed.last?.until == Fixture.start + life)
+    },
     StoreRule("what does not matter any more is swept, a step at a time, and numbers go on") { store in
         let (user, _) = try await store.addUser(sessions: [])
         try await store.updateClient("web") { $0.client = Fixture.client() }

@@ -38,6 +38,7 @@ struct SessionModel {
     }
     struct ModelToken {
         var session: Int
+        var issuedAt: Int64
         var expiresAt: Int64
     }
 
@@ -182,7 +183,7 @@ struct SessionModel {
         let own = clients[session.client]?.tokenLife ?? 0
         let life = own > 0 ? min(own, idle(of: session)) : idle(of: session)
         let expiresAt = min(now + life, session.answeredAt + idle(of: session), end(of: session))
-        tokens.append(ModelToken(session: index, expiresAt: expiresAt))
+        tokens.append(ModelToken(session: index, issuedAt: now, expiresAt: expiresAt))
         return expiresAt
     }
 
