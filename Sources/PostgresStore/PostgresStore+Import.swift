@@ -41,6 +41,32 @@ extension PostgresStore {
         }
     }
 
+    /// See `Store`. Three round trips, however many revocations.
+    public func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
+        guard !revocations.isEmpty else { return [] }
+        return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+            let ids = ImportSQL.array(Set(revocations.compactMap(\.userID)))
+            let rows = try transaction.run([
+                ImportSQL.users(ids, ArrayParameter(of: .text)),
+                ImportSQL.sessions(ImportSQL.array(Set(revocations.compactMap(\.sessionID)))),
+            ])
+            let users = try rows[0].map { (row) throws(Contradiction) in try UserColumns.read(&row) }
+            let usersByID = Dictionary(users.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            let sessions = try rows[1].map { (row) throws(Contradiction) in try SessionColumns.read(&row) }
+            let living = Set(sessions.lazy.filter { $0.ending == nil }.map(\.id))
+            let outcomes = revocations.map { revocation -> ImportOutcome in
+                let holds = revocation.holds(
+                    user: revocation.userID.flatMap { usersByID[$0] },
+                    sessionLives: revocation.sessionID.map(living.contains) ?? false)
+                return holds ? .written : .kept
+            }
+            let written = zip(revocations, outcomes).filter { $0.1 == .written }.map(\.0)
+            transaction.add(TransactionLock.trail.alone)
+            for statement in RevocationSQL.insert(written) { transaction.add(statement) }
+            return outcomes
+        }
+    }
+
     /// See `Store`. Three round trips, however many sessions.
     public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
         guard !sessions.isEmpty else { return [] }

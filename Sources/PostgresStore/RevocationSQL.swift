@@ -50,7 +50,7 @@ enum RevocationSQL {
         insert(firstParameter: firstParameter, "WHERE r.guard IN (SELECT id FROM \(changed))")
     }
 
-    /// Adds `revocations`, after the events that they are of, which take the lock; nothing for none.
+    /// Adds `revocations`, under the lock that the events take which they are of; nothing for none.
     static func insert(_ revocations: [Revocation]) -> [Statement] {
         if revocations.isEmpty { return [] }
         var rows = Rows()

@@ -2,12 +2,28 @@ internal import Sessions
 internal import StoreFoundation
 
 /// Every statement about the feed of revocations. A revocation has the number of its event, so that the feed goes on behind
-/// every cursor when a backup is restored, as the trail does.
+/// every cursor when a backup is restored, as the trail does; one that comes from another database has a number that no event
+/// gets.
 enum RevocationRow {
     private static let insert = Query(
         """
         INSERT INTO revocations (number, \(RevocationColumns.all.list))
         VALUES (last_insert_rowid(), ?, ?, ?, ?, ?, ?, ?)
+        """)
+
+    /// The trail makes a row of its own with its first event.
+    private static let beginCount = Query(
+        """
+        INSERT INTO sqlite_sequence (name, seq)
+        SELECT 'audit_events', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'audit_events')
+        """)
+
+    private static let countUp = Query("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'audit_events'")
+
+    private static let insertCounted = Query(
+        """
+        INSERT INTO revocations (number, \(RevocationColumns.all.list))
+        VALUES ((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), ?, ?, ?, ?, ?, ?, ?)
         """)
 
     static let select = Query(
@@ -27,5 +43,12 @@ enum RevocationRow {
     /// Adds the revocation of the event that was just added to the trail.
     static func insert(_ revocation: Revocation, _ connection: Connection) throws(DatabaseError) {
         try connection.execute(insert) { row in RevocationColumns.write(revocation, to: &row) }
+    }
+
+    /// Adds a revocation without an event.
+    static func insertImported(_ revocation: Revocation, _ connection: Connection) throws(DatabaseError) {
+        try connection.execute(beginCount)
+        try connection.execute(countUp)
+        try connection.execute(insertCounted) { row in RevocationColumns.write(revocation, to: &row) }
     }
 }

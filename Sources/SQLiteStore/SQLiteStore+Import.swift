@@ -57,6 +57,28 @@ extension SQLiteStore {
         }
     }
 
+    /// See `Store`.
+    public func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
+        try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            let connection = transaction.connection
+            var outcomes: [ImportOutcome] = []
+            for revocation in revocations {
+                let user = try revocation.userID.flatMap { (id) throws(DatabaseError) in
+                    try UserRow.find(.id(id), connection)?.user
+                }
+                let session = try revocation.sessionID.flatMap { (id) throws(DatabaseError) in
+                    try connection.first(SessionRow.selectByID, id) { (row) throws(Contradiction) in
+                        try SessionRow.read(&row).session
+                    }
+                }
+                let holds = revocation.holds(user: user, sessionLives: session.map { $0.ending == nil } ?? false)
+                if holds { try RevocationRow.insertImported(revocation, connection) }
+                outcomes.append(holds ? .written : .kept)
+            }
+            return outcomes
+        }
+    }
+
     private static func importUser(_ user: User, _ connection: Connection) throws(DatabaseError) -> ImportOutcome {
         if try UserRow.insertIfNew(user, connection) { return .written }
         let stored = try UserRow.find(.id(user.id), connection)?.user

@@ -344,6 +344,10 @@ public protocol Store: RevocationSource {
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
     ) async throws(StoreError) -> Outcome?
 
+    /// Adds each revocation to the feed, in order, with the next numbers. One that does not hold here (`Revocation.holds`) is
+    /// left out, and counts as kept. All in one transaction; one outcome for each, in order.
+    func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome]
+
     /// A name for the time since the database was started or made: with another one, it may have gone back to an older state.
     func databaseLife() async throws(StoreError) -> String
 

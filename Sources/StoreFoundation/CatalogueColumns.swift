@@ -128,7 +128,8 @@ extension Catalogue {
     public func settings(becoming next: Catalogue, at now: Instant) -> Settings {
         var settings = next.settings
         if next.settings.tokenLife(next.clients.values) < self.settings.tokenLife(clients.values) {
-            settings.earlierTokensEnd = self.settings.lastTokenEnd(clients.values, issuedBy: now)
+            let end = self.settings.lastTokenEnd(clients.values, issuedBy: now)
+            settings.earlierTokensEnd = max(end, settings.earlierTokensEnd ?? end)
         }
         return settings
     }

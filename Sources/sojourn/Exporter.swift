@@ -29,7 +29,8 @@ struct Exporter {
         for key in try await read({ () async throws(StoreError) in try await store.adminKeys() }) {
             try write(.adminKey, key.members, to: &writer)
         }
-        let settings = try await read { () async throws(StoreError) in try await store.settings() }
+        var settings = try await read { () async throws(StoreError) in try await store.settings() }
+        if let end = settings.earlierTokensEnd, end <= now { settings.earlierTokensEnd = nil }
         try write(.settings, settings.members, to: &writer)
         for client in try await read({ () async throws(StoreError) in try await store.clients() }) {
             try write(.client, client.members, to: &writer)
@@ -39,6 +40,7 @@ struct Exporter {
         try await writeSessions(to: &writer)
         if hasProviderChecks { try await writeProviderChecks(to: &writer) }
         try await writeForeignTokens(to: &writer)
+        try await writeRevocations(to: &writer)
         progress.finish()
         try writer.write(TransferRecord.end(counts).line())
         try writer.finish()
@@ -60,23 +62,23 @@ struct Exporter {
     }
 
     private mutating func writeIdentities(to writer: inout LineWriter) async throws(Failure) {
-        var part: [Identity] = []
-        repeat {
-            let last = part.last?.key
-            part = try await read { () async throws(StoreError) in
-                try await store.identities(after: last, limit: Self.partSize)
-            }
+        var parts = Parts { [store] (last: Identity?) async throws(StoreError) in
+            try await store.identities(after: last?.key, limit: Self.partSize)
+        }
+        while let part = try await parts.next() {
             for identity in part { try write(.identity, identity.members, to: &writer) }
-        } while part.count == Self.partSize
+        }
+    }
+
+    private var sessions: Parts<Session> {
+        Parts { [store] last async throws(StoreError) in
+            try await store.exportSessions(after: last?.id, limit: Self.partSize)
+        }
     }
 
     private mutating func writeSessions(to writer: inout LineWriter) async throws(Failure) {
-        var part: [Session] = []
-        repeat {
-            let last = part.last?.id
-            part = try await read { () async throws(StoreError) in
-                try await store.exportSessions(after: last, limit: Self.partSize)
-            }
+        var parts = sessions
+        while let part = try await parts.next() {
             for session in part {
                 try write(.session, session.members, to: &writer)
                 hasProviderChecks = hasProviderChecks || session.ending == nil && session.confirmation != nil
@@ -86,17 +88,13 @@ struct Exporter {
                 Double($0.id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) }) / 4_294_967_296
             }
             progress.show(done ?? 1, counts[.session] ?? 0, "sessions")
-        } while part.count == Self.partSize
+        }
     }
 
     /// After all sessions, which an import must have by then.
     private mutating func writeProviderChecks(to writer: inout LineWriter) async throws(Failure) {
-        var part: [Session] = []
-        repeat {
-            let last = part.last?.id
-            part = try await read { () async throws(StoreError) in
-                try await store.exportSessions(after: last, limit: Self.partSize)
-            }
+        var parts = sessions
+        while let part = try await parts.next() {
             for session in part where session.ending == nil {
                 guard let confirmation = session.confirmation else { continue }
                 let check = try await read { () async throws(StoreError) in
@@ -107,19 +105,28 @@ struct Exporter {
                 try write(.providerCheck, line.members, to: &writer)
             }
             progress.show(nil, counts[.providerCheck] ?? 0, "provider checks")
-        } while part.count == Self.partSize
+        }
     }
 
     private mutating func writeForeignTokens(to writer: inout LineWriter) async throws(Failure) {
-        var part: [ForeignToken] = []
-        repeat {
-            let last = part.last?.digest
-            part = try await read { () async throws(StoreError) in
-                try await store.foreignTokens(after: last, limit: Self.partSize)
-            }
+        var parts = Parts { [store] (last: ForeignToken?) async throws(StoreError) in
+            try await store.foreignTokens(after: last?.digest, limit: Self.partSize)
+        }
+        while let part = try await parts.next() {
             for token in part { try write(.foreignToken, ForeignTokenLine.members(token), to: &writer) }
             progress.show(nil, counts[.foreignToken] ?? 0, "foreign tokens")
-        } while part.count == Self.partSize
+        }
+    }
+
+    /// After all that an import compares them with.
+    private mutating func writeRevocations(to writer: inout LineWriter) async throws(Failure) {
+        var parts = Parts { [store, now] (last: Revocation?) async throws(StoreError) in
+            try await store.revocations(after: last?.number ?? 0, at: now, limit: Self.partSize)
+        }
+        while let part = try await parts.next() {
+            for revocation in part { try write(.revocation, revocation.members, to: &writer) }
+            progress.show(nil, counts[.revocation] ?? 0, "revocations")
+        }
     }
 
     private mutating func write(
@@ -133,6 +140,26 @@ struct Exporter {
         _ body: () async throws(StoreError) -> Value
     ) async throws(Failure) -> Value {
         do throws(StoreError) { return try await body() } catch { throw Failure(error) }
+    }
+}
+
+/// All rows of one kind, a part at a time, each read from behind the last row of the part before.
+struct Parts<Row: Sendable> {
+    private let read: (Row?) async throws(StoreError) -> [Row]
+    private var last: Row?
+    private var isAtEnd = false
+
+    /// - Parameter read: gives the rows after one, no more than `Exporter.partSize`, and fewer only at the end.
+    init(_ read: @escaping (_ last: Row?) async throws(StoreError) -> [Row]) { self.read = read }
+
+    /// The next part, which can be empty; nil behind the last one.
+    mutating func next() async throws(Failure) -> [Row]? {
+        if isAtEnd { return nil }
+        let part: [Row]
+        do throws(StoreError) { part = try await read(last) } catch { throw Failure(error) }
+        isAtEnd = part.count < Exporter.partSize
+        last = part.last
+        return part
     }
 }
 

@@ -16,6 +16,7 @@ extension Importer {
         var identities: [(line: Int, identity: Identity)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
         var tokens: [(line: Int, token: ForeignTokenLine)] = []
+        var revocations: [Revocation] = []
         for (line, record) in batch {
             switch record {
             case .header, .end: break
@@ -28,6 +29,7 @@ extension Importer {
             case .session(let session): sessions.append((line, session))
             case .providerCheck(let check): checks.append((line, check))
             case .foreignToken(let token): tokens.append((line, token))
+            case .revocation(let revocation): revocations.append(revocation)
             }
         }
         if !keys.isEmpty { refused += try await write(keys) }
@@ -46,6 +48,7 @@ extension Importer {
         }
         if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
+        if !revocations.isEmpty { try await write(revocations) }
         return refused
     }
 
@@ -71,7 +74,7 @@ extension Importer {
         for (line, key) in keys where !canOpen(key) {
             return [(line, Self.wrongRootKey(key))]
         }
-        let isNew = try await store.exportSessions(after: nil, limit: 1).isEmpty
+        let isNew = try await !hasSessions()
         let imported = keys.map(\.key)
         try await store.updateSigningKeys { stored, _ in
             if isNew { stored = [] }
@@ -102,36 +105,52 @@ extension Importer {
         {
             return [(line, LineProblem("the settings are impossible here: \(problem)", isFatal: true))]
         }
-        let now = now
+        let event = AuditEvent(.settingsChanged, at: now, by: Self.origin, reason: "import")
+        let (policy, hasSessions) = (RefreshPolicy(absoluteMaximum: absoluteMaximum), try await hasSessions())
         try await store.updateSettings { change in
             let old = change.settings
-            change.settings.sessions = settings.sessions
             change.settings.epoch = max(old.epoch, settings.epoch)
+            if let end = settings.earlierTokensEnd {
+                change.settings.earlierTokensEnd = max(end, old.earlierTokensEnd ?? end)
+            }
             if let cut = settings.revokedBefore, cut.epoch > old.revokedBefore?.epoch ?? .min {
                 change.settings.revokedBefore = cut
             }
-            if change.settings != old {
-                change.events = [AuditEvent(.settingsChanged, at: now, by: Self.origin, reason: "import")]
+            if settings.sessions == old.sessions {
+                if change.settings != old { change.events = [event] }
+            } else {
+                change.setLifetimes(settings.sessions, policy, event)
+                if !hasSessions { change.events = [event] }
             }
         }
         return []
     }
 
+    /// Whether there can be tokens that were issued by the settings of here. In an export settings come before sessions.
+    private func hasSessions() async throws(StoreError) -> Bool {
+        try await !store.exportSessions(after: nil, limit: 1).isEmpty
+    }
+
     private func write(_ client: Client, line: Int) async throws(StoreError) -> [RefusedLine] {
-        let (now, absoluteMaximum) = (now, absoluteMaximum)
+        let (now, absoluteMaximum, hasSessions) = (now, absoluteMaximum, try await hasSessions())
         let problem = try await store.updateClient(client.id) { change -> String? in
             if let problem = Lifetimes.problem(
                 settings: change.settings.sessions, clients: [client], absoluteMaximum: absoluteMaximum)
             {
                 return problem
             }
-            if change.client == client { return nil }
-            change.events = [
-                AuditEvent(
-                    change.client == nil ? .clientCreated : .clientChanged, at: now, by: Self.origin,
-                    clientID: client.id, reason: "import")
-            ]
-            change.client = client
+            guard let old = change.client, old != client else {
+                if change.client == nil {
+                    change.client = client
+                    change.events = [
+                        AuditEvent(.clientCreated, at: now, by: Self.origin, clientID: client.id, reason: "import")
+                    ]
+                }
+                return nil
+            }
+            let event = AuditEvent(.clientChanged, at: now, by: Self.origin, clientID: client.id, reason: "import")
+            change.replace(old, by: client, RefreshPolicy(absoluteMaximum: absoluteMaximum), event)
+            if !hasSessions { change.events = [event] }
             return nil
         }
         return problem.map { [(line, LineProblem("the client \(client.id) is impossible here: \($0)"))] } ?? []
@@ -153,6 +172,26 @@ extension Importer {
             }
         }
         return refused
+    }
+
+    /// Adds to the feed what it does not say yet, and what still matters.
+    private mutating func write(_ revocations: [Revocation]) async throws(StoreError) {
+        var feed = if let known = self.feed { known } else { try await readFeed() }
+        let new = revocations.filter { $0.until > now && !feed.says($0) }
+        let outcomes = try await store.importRevocations(new)
+        for (revocation, outcome) in zip(new, outcomes) where outcome == .written { feed.note(revocation) }
+        keptCount += Int64(revocations.count - outcomes.count { $0 == .written })
+        self.feed = feed
+    }
+
+    private func readFeed() async throws(StoreError) -> RevocationSummary {
+        var feed = RevocationSummary()
+        var part: [Revocation] = []
+        repeat {
+            part = try await store.revocations(after: part.last?.number ?? 0, at: now, limit: Self.batchSize)
+            for revocation in part { feed.note(revocation) }
+        } while part.count == Self.batchSize
+        return feed
     }
 
     /// Adds foreign tokens, after their users' names became ids.

@@ -29,6 +29,8 @@ struct Importer {
     /// How many lines were refused.
     private(set) var refusedCount: Int64 = 0
 
+    /// What the feed of the store says; nil: nobody has asked yet.
+    var feed: RevocationSummary?
     private var kind = TransferRecord.Kind.header
     private var batch: [(line: Int, record: TransferRecord)] = []
     private var hasHeader = false

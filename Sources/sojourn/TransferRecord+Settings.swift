@@ -15,6 +15,7 @@ extension Settings {
                 refreshAfter: try line.duration("refresh_after"),
                 rotationInterval: try line.duration("rotation_interval")),
             epoch: try line.integer("epoch"), revokedBefore: revokedBefore)
+        earlierTokensEnd = try line.optionalInstant("earlier_tokens_end_at")
     }
 
     /// The line of the settings.
@@ -28,6 +29,7 @@ extension Settings {
         members.add("epoch", epoch)
         members.add("revoked_before_epoch", revokedBefore?.epoch)
         members.add("revoked_before_at", revokedBefore?.at)
+        members.add("earlier_tokens_end_at", earlierTokensEnd)
         return members
     }
 }

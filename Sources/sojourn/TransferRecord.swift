@@ -11,11 +11,12 @@ enum TransferRecord {
         case settings, client, user, identity, session
         case providerCheck = "provider_check"
         case foreignToken = "foreign_token"
-        case end
+        case revocation, end
 
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
             .signingKey, .adminKey, .settings, .client, .user, .identity, .session, .providerCheck, .foreignToken,
+            .revocation,
         ]
 
         /// What people call several of them.
@@ -31,6 +32,7 @@ enum TransferRecord {
             case .session: "sessions"
             case .providerCheck: "provider checks"
             case .foreignToken: "foreign tokens"
+            case .revocation: "revocations"
             case .end: "ends"
             }
         }
@@ -46,6 +48,7 @@ enum TransferRecord {
     case session(Session)
     case providerCheck(ProviderCheckLine)
     case foreignToken(ForeignTokenLine)
+    case revocation(Revocation)
     case end([Kind: Int64])
 
     /// Its kind.
@@ -61,6 +64,7 @@ enum TransferRecord {
         case .session: .session
         case .providerCheck: .providerCheck
         case .foreignToken: .foreignToken
+        case .revocation: .revocation
         case .end: .end
         }
     }
@@ -86,6 +90,7 @@ enum TransferRecord {
         case .session: self = .session(try Session(&line))
         case .providerCheck: self = .providerCheck(try ProviderCheckLine(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))
+        case .revocation: self = .revocation(try Revocation(&line))
         case .end:
             var counts: [Kind: Int64] = [:]
             for kind in Kind.counted { counts[kind] = try line.optionalInteger(kind.rawValue) ?? 0 }

@@ -147,6 +147,10 @@ final class ManyStores: Store {
         try await next.importSessions(sessions)
     }
 
+    func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importRevocations(revocations)
+    }
+
     func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
         try await next.userIDs(named: usernames)
     }

@@ -217,6 +217,10 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.importSessions(sessions) }
     }
 
+    func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importRevocations(revocations) }
+    }
+
     func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
         try await both { (store) async throws(StoreError) in try await store.userIDs(named: usernames) }
     }

@@ -14,33 +14,14 @@ struct TransferBindingTests {
 
     init() throws { transfer = try TransferTests() }
 
-    /// Gives `body` the domain on a new file, on PostgreSQL, and on another file.
-    private func withRoute(
-        _ body: (_ first: TransferStage, _ postgres: TransferStage, _ last: TransferStage) async throws -> Void
-    ) async throws {
-        try await transfer.withStages(2) { stages in
-            var options = PostgresStore.Options(clock: transfer.clock.wall)
-            options.decisionDeadline = .seconds(3600)
-            let store = try PostgresStore(url: try PostgresServer.shared.newDatabase(), options: options)
-            let postgres = try await TransferStage(store, transfer.clock, transfer.rootKeys)
-            try await body(stages[0], postgres, stages[1])
-            await store.close()
-        }
-    }
-
-    private func move(from source: TransferStage, to target: TransferStage) async throws {
-        _ = try await source.export(to: transfer.folder)
-        #expect(try await target.load(transfer.folder).refused.isEmpty)
-    }
-
     @Test("phones with keys, modes, APIs and identities go on on PostgreSQL and back, and nobody does without them")
     func bindings() async throws {
-        try await withRoute { first, postgres, last in
+        try await transfer.withRoute { first, postgres, last in
             var phones = try await BoundPhones("ada", at: first)
             for (source, target) in [(first, postgres), (postgres, last)] {
                 transfer.clock.advance(.seconds(4000))
                 try await phones.goOn(at: source)
-                try await move(from: source, to: target)
+                try await transfer.move(from: source, to: target)
                 transfer.clock.advance(.seconds(4000))
                 try await phones.goOn(at: target)
             }
@@ -49,7 +30,7 @@ struct TransferBindingTests {
 
     @Test("an export of PostgreSQL says of bound sessions what the one before it said")
     func sameLines() async throws {
-        try await withRoute { first, postgres, last in
+        try await transfer.withRoute { first, postgres, last in
             var phones = try await BoundPhones("ada", at: first)
             transfer.clock.advance(.seconds(4000))
             try await phones.goOn(at: first)
@@ -66,19 +47,19 @@ struct TransferBindingTests {
     @Test(
         "a provider is asked again wherever the session is, with the token that it gave last, and its no counts there")
     func providers() async throws {
-        try await withRoute { first, postgres, last in
+        try await transfer.withRoute { first, postgres, last in
             let phones = try await BoundPhones("ada", at: first)
             let provider = AskedProvider()
             var expected = ["theirs-0"]
             for (source, target) in [(first, postgres), (postgres, last)] {
-                try await move(from: source, to: target)
+                try await transfer.move(from: source, to: target)
                 transfer.clock.advance(TransferStage.recheckTerms.interval)
                 #expect(try await provider.isAsked(by: target) == .confirmed)
                 #expect(provider.seen == expected)
                 expected.append("theirs-\(expected.count)")
             }
             // An older export turns nothing back.
-            try await move(from: postgres, to: last)
+            try await transfer.move(from: postgres, to: last)
             transfer.clock.advance(TransferStage.recheckTerms.interval)
             provider.answersNo()
             #expect(try await provider.isAsked(by: last) == .rejected)
@@ -86,7 +67,7 @@ struct TransferBindingTests {
             let session = try await last.store.session(phones.federatedID)?.session
             #expect(session?.ending?.reason == .revokedByProvider)
             // Nor does it bring back what has ended.
-            try await move(from: postgres, to: last)
+            try await transfer.move(from: postgres, to: last)
             #expect(try await last.store.providerCheck(of: phones.federatedID) == nil)
         }
     }
@@ -94,11 +75,11 @@ struct TransferBindingTests {
     /// The store that a session has left may have been given another token for the one that came along.
     @Test("a no to the token that came along is not believed at once, and without any yes the session ends in time")
     func doubt() async throws {
-        try await withRoute { first, postgres, _ in
+        try await transfer.withRoute { first, postgres, _ in
             let phones = try await BoundPhones("ada", at: first)
             // A node that has looked knows of all that was due since; of this one it cannot.
             #expect(try await postgres.tokens.dueProviderChecks(of: "acme", limit: 1).isEmpty)
-            try await move(from: first, to: postgres)
+            try await transfer.move(from: first, to: postgres)
             transfer.clock.advance(TransferStage.recheckTerms.interval)
             let provider = AskedProvider()
             provider.answersNo()

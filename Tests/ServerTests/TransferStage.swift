@@ -1,8 +1,11 @@
 import Cryptography
 import FoundationEssentials
 import Locks
+import PostgresStage
+import PostgresStore
 import SQLiteStore
 import Sessions
+import Testing
 
 @testable import sojourn
 
@@ -83,6 +86,27 @@ struct TransferStage: Sendable {
         try await importer.run(&reader)
         try await context.signingKeys.maintain(at: context.clock.now)
         return (importer, refused.withLock { $0 })
+    }
+}
+
+extension TransferTests {
+    /// Gives `body` the domain on a new file, on PostgreSQL, and on another file.
+    func withRoute(
+        _ body: (_ first: TransferStage, _ postgres: TransferStage, _ last: TransferStage) async throws -> Void
+    ) async throws {
+        try await withStages(2) { stages in
+            var options = PostgresStore.Options(clock: clock.wall)
+            options.decisionDeadline = .seconds(3600)
+            let store = try PostgresStore(url: try PostgresServer.shared.newDatabase(), options: options)
+            let postgres = try await TransferStage(store, clock, rootKeys)
+            try await body(stages[0], postgres, stages[1])
+            await store.close()
+        }
+    }
+
+    func move(from source: TransferStage, to target: TransferStage) async throws {
+        _ = try await source.export(to: folder)
+        #expect(try await target.load(folder).refused.isEmpty)
     }
 }
 

@@ -136,6 +136,56 @@ let revocationRules: [StoreRule] = [
         // Of these no token is good, whenever it was issued.
         #expect(feed.last?.at == early && feed.last?.until == Fixture.start + life)
     },
+    StoreRule("a revocation that comes from another store is added at the end, if it holds here") { store in
+        let (blocked, _) = try await store.addUser(sessions: [])
+        _ = try await store.updateUser(.id(blocked.id)) { change in
+            change.user.disabledByAdmin = User.LoginDisabling(effective: .immediate, since: Fixture.start)
+            change.user.username = "berta"
+        }
+        let (free, sessions) = try await store.addUser(sessions: ["a", "b"])
+        _ = try await store.updateSession(sessions[1].id) { $0.session.end(.loggedOut, at: Fixture.start) }
+        let nobody = Fixture.userID()
+        func revocation(
+            _ kind: Revocation.Kind, _ user: Identifier<User>? = nil, session: Identifier<Session>? = nil,
+            client: String? = nil
+        ) -> Revocation {
+            Revocation(
+                number: 7, kind, at: Fixture.start, until: far, userID: user, sessionID: session, clientID: client,
+                reason: "r")
+        }
+        let revocations: [(Revocation, ImportOutcome)] = [
+            (revocation(.sessionEnded, free.id, session: sessions[1].id, client: Client.mobileID), .written),
+            (revocation(.sessionEnded, free.id, session: sessions[0].id), .kept),
+            (revocation(.sessionEnded, nobody, session: Fixture.sessionID()), .written),
+            (revocation(.userBlocked, blocked.id), .written), (revocation(.userBlocked, free.id), .kept),
+            (revocation(.userUnblocked, blocked.id), .kept), (revocation(.userUnblocked, free.id), .written),
+            (revocation(.userDeleted, nobody), .written), (revocation(.userDeleted, free.id), .kept),
+            (revocation(.clientDeleted, client: "web"), .written), (revocation(.allSessionsEnded), .written),
+            (revocation(.lifetimesShortened, free.id), .written),
+        ]
+        for _ in 0..<2 {
+            let last = try await store.lastRevocation()
+            #expect(try await store.importRevocations(revocations.map(\.0)) == revocations.map(\.1))
+            let added = try await store.feed(after: last)
+            let expected = revocations.filter { $0.1 == .written }.map { (revocation, _) in
+                var revocation = revocation
+                revocation.number = 0
+                return revocation
+            }
+            let unnumbered = added.map { revocation in
+                var revocation = revocation
+                revocation.number = 0
+                return revocation
+            }
+            #expect(unnumbered == expected)
+            #expect(zip(added, added.dropFirst()).allSatisfy { $0.number < $1.number })
+        }
+        // And what happens here comes after it.
+        let last = try await store.feed().last?.number ?? 0
+        try await store.updateSettings { $0.events = [event(.allSessionsRevoked, .allSessionsEnded)] }
+        #expect(try #require(try await store.feed().last).number > last)
+        #expect(try await store.importRevocations([]) == [])
+    },
     StoreRule("what does not matter any more is swept, a step at a time, and numbers go on") { store in
         let (user, _) = try await store.addUser(sessions: [])
         try await store.updateClient("web") { $0.client = Fixture.client() }

@@ -1,0 +1,64 @@
+import Sessions
+import Testing
+
+/// What an import finds in the feed already, and what is not so where it comes.
+@Suite struct RevocationSummaryTests {
+    private static let (anna, phone) = (Identifier<User>(words: (1, 1)), Identifier<Session>(words: (2, 2)))
+
+    private static func revocation(
+        _ kind: Revocation.Kind, at: Int64 = 10, until: Int64 = 100, session: Identifier<Session>? = nil,
+        user: Identifier<User>? = nil, client: String? = nil
+    ) -> Revocation {
+        Revocation(
+            number: 1, kind, at: Instant(secondsSinceEpoch: at), until: Instant(secondsSinceEpoch: until),
+            userID: user, sessionID: session, clientID: client)
+    }
+
+    private static func summary(_ revocations: Revocation...) -> RevocationSummary {
+        var summary = RevocationSummary()
+        for revocation in revocations { summary.note(revocation) }
+        return summary
+    }
+
+    @Test func aFeedSaysWhatItHasSaid_andAnEmptyOneNothing() {
+        for kind in Revocation.Kind.allCases {
+            let revocation = Self.revocation(kind, session: Self.phone, user: Self.anna, client: "mobile")
+            #expect(Self.summary(revocation).says(revocation))
+            // Who was never blocked need not be let in again.
+            #expect(Self.summary().says(revocation) == (kind == .userUnblocked))
+        }
+    }
+
+    @Test func theLastWordAboutAUserCounts() {
+        let blocked = Self.revocation(.userBlocked, user: Self.anna)
+        let unblocked = Self.revocation(.userUnblocked, user: Self.anna)
+        #expect(!Self.summary(blocked).says(unblocked))
+        #expect(!Self.summary(blocked, unblocked).says(blocked))
+        #expect(Self.summary(blocked, unblocked).says(unblocked))
+        #expect(!Self.summary(blocked).says(Self.revocation(.userDeleted, user: Self.anna)))
+        #expect(!Self.summary(blocked).says(Self.revocation(.userBlocked, user: Identifier(words: (3, 3)))))
+    }
+
+    @Test func whatMattersLongerOrReachesFurtherIsNew() {
+        for kind in Revocation.Kind.allCases where kind != .userUnblocked {
+            let summary = Self.summary(Self.revocation(kind, session: Self.phone, user: Self.anna, client: "mobile"))
+            let longer = Self.revocation(kind, until: 101, session: Self.phone, user: Self.anna, client: "mobile")
+            #expect(!summary.says(longer))
+            let hasCutoff = [.clientDeleted, .allSessionsEnded, .lifetimesShortened].contains(kind)
+            let later = Self.revocation(kind, at: 11, session: Self.phone, user: Self.anna, client: "mobile")
+            #expect(summary.says(later) == !hasCutoff)
+        }
+    }
+
+    @Test func tokensOfBeforeAreOfAllOfAClientOrOfAUser() {
+        let all = Self.revocation(.lifetimesShortened)
+        let ofUser = Self.revocation(.lifetimesShortened, user: Self.anna)
+        let ofClient = Self.revocation(.lifetimesShortened, client: "mobile")
+        #expect(!Self.summary(ofUser, ofClient).says(all))
+        #expect(!Self.summary(ofClient).says(ofUser) && !Self.summary(ofUser).says(ofClient))
+        #expect(!Self.summary(Self.revocation(.userBlocked, user: Self.anna)).says(ofUser))
+        // Which of them it was does not matter to who follows.
+        #expect(Self.summary(all).says(Self.revocation(.allSessionsEnded)))
+        #expect(Self.summary(ofClient).says(Self.revocation(.clientDeleted, client: "mobile")))
+    }
+}
