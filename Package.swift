@@ -128,7 +128,8 @@ let package = Package(
             exclude: ["Differential/peers.py"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
-            name: "CryptographyTests", dependencies: ["Cryptography"], exclude: ["Wycheproof"], swiftSettings: strict),
+            name: "CryptographyTests", dependencies: ["Cryptography", "Locks"], exclude: ["Wycheproof"],
+            swiftSettings: strict),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Locks"], swiftSettings: strict),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "HTTP"], swiftSettings: strict),
         .testTarget(

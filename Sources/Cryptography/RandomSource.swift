@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Locks
 
 /// Where random bytes come from; a test gives its own, the program `system`.
 public struct RandomSource: Sendable {
@@ -15,6 +16,19 @@ public struct RandomSource: Sendable {
         let bytes = make(count)
         precondition(bytes.count == count, "a random source must return as many bytes as it was asked for")
         return bytes
+    }
+
+    /// The same source, asked for a kibibyte at a time, because each draw costs a system call. For values that nobody may guess only
+    /// until they are used: those that are yet to come lie in memory.
+    public var inStock: RandomSource {
+        let stock = Locked<[UInt8]>([])
+        return RandomSource { count in
+            stock.withLock { stock in
+                if stock.count < count { stock = bytes(max(count, 1024)) }
+                defer { stock.removeLast(count) }
+                return Array(stock.suffix(count))
+            }
+        }
     }
 }
 

@@ -94,6 +94,7 @@ extension RollingToken.Confirmation {
 struct RollingTokenIssuer: Sendable {
     let issuer: String
     let keys: SigningKeys
+    /// Of their names (`jti`).
     let random: RandomSource
 
     /// A token for a session, until `expiry`.

@@ -86,7 +86,7 @@ public struct TokenService: Sendable {
     public init(_ context: ServiceContext) {
         self.context = context
         rollingTokens = RollingTokenIssuer(
-            issuer: context.issuer, keys: context.signingKeys, random: context.random)
+            issuer: context.issuer, keys: context.signingKeys, random: context.random.inStock)
     }
 
     var store: any Store { context.store }

@@ -1,3 +1,4 @@
+import Locks
 import Testing
 
 @testable import Cryptography
@@ -87,5 +88,20 @@ func bytes(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
         #expect(randomBytes(count: 33).count == 33)
         #expect(randomBytes(count: 32) != randomBytes(count: 32))
         #expect(RandomSource { Array(repeating: 7, count: $0) }.bytes(3) == [7, 7, 7])
+    }
+
+    @Test func aStockGivesEveryByteOfItsSourceOnce() {
+        let drawn = Locked(0)
+        let source = RandomSource { count in
+            drawn.withLock { drawn in
+                defer { drawn += count }
+                return (drawn..<drawn + count).map { UInt8(truncatingIfNeeded: $0 >> 4) }
+            }
+        }
+        let stock = source.inStock
+        var seen = Set((0..<64).map { _ in stock.bytes(16) })
+        #expect(seen.count == 64 && drawn.withLock { $0 } == 1024, "so far one draw")
+        seen.insert(stock.bytes(2000))
+        #expect(seen.count == 65 && stock.bytes(0).isEmpty)
     }
 }
