@@ -21,6 +21,7 @@ final class GuessCounter: Sendable {
         var count = 0
         var lastAt = Int64.min
         var waitsUntil = Int64.min
+        var lockedUntil = Int64.min
     }
 
     private static let setCount = 1024
@@ -46,6 +47,14 @@ final class GuessCounter: Sendable {
         }
     }
 
+    /// Nil: so many have not been wrong. Else how long none is taken: for a password that was tried before that was known.
+    func lock(_ key: Key, at now: Instant) -> Duration? {
+        with(key) { rows, place, tag in
+            guard rows[place].tag == tag, now.secondsSinceEpoch < rows[place].lockedUntil else { return nil }
+            return .seconds(rows[place].lockedUntil - now.secondsSinceEpoch)
+        }
+    }
+
     /// A wrong password.
     func count(_ key: Key, at now: Instant) {
         with(key) { rows, place, tag in
@@ -57,6 +66,7 @@ final class GuessCounter: Sendable {
             rows[place].lastAt = now
             let waitsUntil = now + policy.delay(after: rows[place].count).wholeSeconds
             rows[place].waitsUntil = max(rows[place].waitsUntil, waitsUntil)
+            if policy.isLock(after: rows[place].count) { rows[place].lockedUntil = waitsUntil }
         }
     }
 

@@ -23,12 +23,16 @@ public struct GuessPolicy: Hashable, Sendable {
         return min(.seconds(1 << exponent), Self.delayMax)
     }
 
+    /// Whether so many wrong passwords in a row are too many.
+    func isLock(after count: Int) -> Bool { triesBeforeDelay > 0 && count >= triesBeforeLock }
+
     /// What one more wrong password at `now` makes of those that a user has.
     func adding(to wrong: User.WrongPasswords?, at now: Instant) -> User.WrongPasswords {
         let isNew = wrong.map { now > $0.lastAt + Self.memory } ?? true
         let count = (isNew ? 0 : wrong?.count ?? 0) + 1
-        let isLocked = triesBeforeDelay > 0 && count >= triesBeforeLock
-        if isLocked { return User.WrongPasswords(count: count, lastAt: now, lockedUntil: now + lockDuration) }
+        if isLock(after: count) {
+            return User.WrongPasswords(count: count, lastAt: now, lockedUntil: now + lockDuration)
+        }
         let liftedAt = isNew ? nil : wrong?.liftedAt.map { min($0, now) }
         return User.WrongPasswords(count: count, lastAt: now, lockedUntil: liftedAt)
     }

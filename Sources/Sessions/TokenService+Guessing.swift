@@ -37,9 +37,10 @@ extension TokenService {
             if let wait, !isKnown { throw .tooManyRequests(retryAfter: wait) }
         }
         let isRight = try await context.passwords.verify(attempt.password, against: user?.passwordHash)
+        // Many tries at once, here and at other nodes, are judged one after the other: those before may have brought a lock.
+        if let wait = context.guesses.lock(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
         var wrong = user?.wrongPasswords
         if !isLocked, !isKnown {
-            // Many tries at once, here and at other nodes, are judged one after the other: those before may have locked the user.
             wrong = try await wrongPasswords(of: user)
             isLocked = wrong?.isLocked(at: now) ?? false
             if isLocked { isKnown = try await hasSession(user, on: attempt.deviceID, at: now) }
@@ -67,7 +68,9 @@ extension TokenService {
         let now = context.clock.now
         forgetWhatWasLifted(of: user, [here])
         if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
-        guard try await context.passwords.verify(password, against: user.passwordHash) else {
+        let isRight = try await context.passwords.verify(password, against: user.passwordHash)
+        if let wait = context.guesses.lock(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
+        guard isRight else {
             context.guesses.count(here, at: now)
             try await recordFailedLogin(of: user.id, in: session.id, "wrong_password", from: origin)
             throw .invalidCredentials

@@ -1,5 +1,3 @@
-import Cryptography
-import Dispatch
 import HTTP
 import SQLiteStore
 import Sessions
@@ -116,18 +114,14 @@ import Testing
     func aLockHoldsForAPasswordThatIsBeingHashed(_ device: String, _ status: Int) async throws {
         try await Stage.with { stage in
             _ = try await stage.logIn(device: "phone-1")
-            let (hashing, gate) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
-            var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
-            scrypt.observer = { _ in
-                hashing.continuation.finish()
-                gate.wait()
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let login = try await hash.during {
+                await logIn(node, device: device)
+            } _: {
+                try await lock(until: 900, stage)
             }
-            let node = try await stage.anotherNode(passwords: PasswordHasher(scrypt: scrypt))
-            let login = Task { await logIn(node, device: device) }
-            for await _ in hashing.stream {}
-            try await lock(until: 900, stage)
-            gate.signal()
-            #expect(await login.value.status == status)
+            #expect(login.status == status)
             // It is no wrong password: the row ends when it would have.
             #expect(try await stage.store.user(.username("anna"))?.wrongPasswords?.count == 20)
         }

@@ -120,4 +120,30 @@ import Testing
             #expect(await other.refresh(phones[1].refresh, more: Self.right).status == 200)
         }
     }
+
+    /// Many guesses at once are none for free, and what they are answered does not tell the right one. With time the lock goes.
+    @Test(arguments: [Stage.password, "wrong"])
+    func theLockHoldsForAPasswordThatIsBeingHashed(_ password: String) async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let phone = try await GuardedPhone(node, .password)
+            stage.moveClock(to: 4000)
+            let refresh = try await hash.during {
+                await phone.refresh(password == "wrong" ? Self.wrong : Self.right)
+            } _: {
+                await lock(node, from: 4000) { await phone.refresh(Self.wrong) }
+            }
+            #expect(refresh.status == 429)
+            let login = try await hash.during {
+                await logIn(node, password)
+            } _: {
+                await lock(node, from: 5000) { await logIn(node, "wrong") }
+            }
+            #expect(login.status == 429)
+            stage.moveClock(to: 6900)
+            #expect(await phone.refresh(Self.right).status == 200)
+            #expect(await logIn(node).status == 200)
+        }
+    }
 }
