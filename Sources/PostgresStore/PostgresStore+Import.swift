@@ -18,25 +18,37 @@ extension PostgresStore {
     /// See `Store`. Three round trips, however many users: what is there, what is written, the commit.
     public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
         guard !users.isEmpty else { return [] }
+        let clock = options.clock
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
             var met = try MetUsers(users, transaction)
             var outcomes: [ImportOutcome] = []
             var writes: [Statement] = []
             var places: [Int] = []
+            var replaced: [(old: User, new: User)] = []
             for user in users {
                 let stored = met.byID[user.id]
                 let outcome = ImportOutcome.of(user, stored: stored, namesake: met.idsByKey[Text.key(user.username)])
                 if outcome == .written {
                     writes.append(stored == nil ? UserSQL.insert(user) : UserSQL.update(user))
                     places.append(outcomes.count)
+                    if let stored { replaced.append((stored, user)) }
                     met.note(user)
                 }
                 outcomes.append(outcome)
             }
             // Who makes a user at this moment needs no lock for it, and may have taken the name.
-            for (rows, place) in zip(try transaction.run(writes), places) where rows.changedCount == 0 {
+            let rows = try transaction.run(Self.selectingCatalogue + writes)
+            for (rows, place) in zip(rows.dropFirst(3), places) where rows.changedCount == 0 {
                 outcomes[place] = .usernameTaken
             }
+            let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
+            let clients = Array(catalogue.clients.values)
+            let events = replaced.flatMap { (old, new) in
+                var change = UserChange(user: old, settings: catalogue.settings, clients: clients)
+                change.take(new, at: clock.now)
+                return change.events
+            }
+            Self.add(catalogue.revocations(in: events, at: clock.now), transaction)
             return outcomes
         }
     }
@@ -61,20 +73,32 @@ extension PostgresStore {
                 return holds ? .written : .kept
             }
             let written = zip(revocations, outcomes).filter { $0.1 == .written }.map(\.0)
-            transaction.add(TransactionLock.trail.alone)
-            for statement in RevocationSQL.insert(written) { transaction.add(statement) }
+            Self.add(written, transaction)
             return outcomes
         }
     }
 
-    /// See `Store`. Three round trips, however many sessions.
+    private static func add(_ revocations: [Revocation], _ transaction: Transaction) {
+        if revocations.isEmpty { return }
+        transaction.add(TransactionLock.trail.alone)
+        for statement in RevocationSQL.insert(revocations) { transaction.add(statement) }
+    }
+
+    private static let selectingCatalogue = [
+        CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
+    ]
+
+    /// See `Store`. Three round trips, however many sessions; a fourth when sessions end by it.
     public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
         guard !sessions.isEmpty else { return [] }
+        let clock = options.clock
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
             var met = try MetSessions(sessions, transaction)
             var outcomes: [ImportOutcome] = []
+            var events: [AuditEvent] = []
             for session in sessions {
-                switch met.meeting(session).decision {
+                let meeting = met.meeting(session)
+                switch meeting.decision {
                 case .keep: outcomes.append(.kept)
                 case .refuse: outcomes.append(.unknownUser)
                 case .write(let session, let ended):
@@ -85,8 +109,14 @@ extension PostgresStore {
                     transaction.add(SessionSQL.replace(session))
                     if session.ending != nil { transaction.add(ProviderCheckSQL.delete(session.id)) }
                     met.note(session)
+                    events += meeting.revocations(session, ended: ended)
                     outcomes.append(.written)
                 }
+            }
+            if !events.isEmpty {
+                let rows = try transaction.run(Self.selectingCatalogue)
+                let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
+                Self.add(catalogue.revocations(in: events, at: clock.now), transaction)
             }
             return outcomes
         }

@@ -18,7 +18,7 @@ extension SQLiteStore {
     public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
             var outcomes: [ImportOutcome] = []
-            for user in users { outcomes.append(try Self.importUser(user, transaction.connection)) }
+            for user in users { outcomes.append(try Self.importUser(user, transaction)) }
             return outcomes
         }
     }
@@ -27,7 +27,7 @@ extension SQLiteStore {
     public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
             var outcomes: [ImportOutcome] = []
-            for session in sessions { outcomes.append(try Self.importSession(session, transaction.connection)) }
+            for session in sessions { outcomes.append(try Self.importSession(session, transaction)) }
             return outcomes
         }
     }
@@ -79,20 +79,37 @@ extension SQLiteStore {
         }
     }
 
-    private static func importUser(_ user: User, _ connection: Connection) throws(DatabaseError) -> ImportOutcome {
+    private static func tell(_ events: [AuditEvent], _ transaction: Transaction) throws(DatabaseError) {
+        for revocation in transaction.catalogue.revocations(in: events, at: transaction.clock.now) {
+            try RevocationRow.insertImported(revocation, transaction.connection)
+        }
+    }
+
+    private static func importUser(_ user: User, _ transaction: Transaction) throws(DatabaseError) -> ImportOutcome {
+        let connection = transaction.connection
         if try UserRow.insertIfNew(user, connection) { return .written }
         let stored = try UserRow.find(.id(user.id), connection)?.user
         let namesake = try UserRow.find(.username(user.username), connection)?.user.id
         let outcome = ImportOutcome.of(user, stored: stored, namesake: namesake)
         if outcome == .written {
-            try stored == nil ? UserRow.insert(user, connection) : UserRow.update(user, connection)
+            guard let stored else {
+                try UserRow.insert(user, connection)
+                return outcome
+            }
+            try UserRow.update(user, connection)
+            let catalogue = transaction.catalogue
+            var change = UserChange(
+                user: stored, settings: catalogue.settings, clients: Array(catalogue.clients.values))
+            change.take(user, at: transaction.clock.now)
+            try tell(change.events, transaction)
         }
         return outcome
     }
 
     private static func importSession(
-        _ session: Session, _ connection: Connection
+        _ session: Session, _ transaction: Transaction
     ) throws(DatabaseError) -> ImportOutcome {
+        let connection = transaction.connection
         let userNumber = try UserRow.number(of: session.userID, connection)
         // What meets nothing, as nearly all do in an import, is added without looking; if its user is gone, only a tombstone.
         if userNumber != nil || session.ending != nil,
@@ -121,6 +138,7 @@ extension SQLiteStore {
             } else {
                 try SessionRow.insert(session, userNumber: userNumber ?? UserRow.nobody, connection)
             }
+            try tell(meeting.revocations(session, ended: ended), transaction)
             return .written
         }
     }

@@ -122,6 +122,10 @@ extension Importer {
                 change.setLifetimes(settings.sessions, policy, event)
                 if !hasSessions { change.events = [event] }
             }
+            // What was issued here since the "revoke all" there is over too.
+            if hasSessions, change.settings.revokedBefore != old.revokedBefore {
+                change.events[0].revokes = .allSessionsEnded
+            }
         }
         return []
     }
@@ -151,6 +155,8 @@ extension Importer {
             let event = AuditEvent(.clientChanged, at: now, by: Self.origin, clientID: client.id, reason: "import")
             change.replace(old, by: client, RefreshPolicy(absoluteMaximum: absoluteMaximum), event)
             if !hasSessions { change.events = [event] }
+            // Deleted there, and made again: the sessions of before are over.
+            if hasSessions, client.epoch > old.epoch { change.events[0].revokes = .clientDeleted }
             return nil
         }
         return problem.map { [(line, LineProblem("the client \(client.id) is impossible here: \($0)"))] } ?? []

@@ -94,8 +94,8 @@ struct TransferFeedTests {
             _ = try await first.administration.enable(bob, includingOwnSwitch: false, by: .system)
             try await transfer.move(from: first, to: postgres)
             let told = try await snapshot(postgres)
-            #expect(told.map(\.kind) == [.sessionEnded, .userBlocked, .sessionEnded, .userUnblocked])
-            #expect(told.map(\.sessionID) == [ids.0, nil, ids.1, nil])
+            #expect(told.map(\.kind) == [.sessionEnded, .userBlocked, .userUnblocked, .sessionEnded])
+            #expect(told.map(\.sessionID) == [ids.0, nil, nil, ids.1])
         }
     }
 
@@ -154,6 +154,29 @@ struct TransferFeedTests {
                 let told = try await snapshot(first)
                 #expect(told.map(\.kind) == [.lifetimesShortened, .lifetimesShortened])
                 #expect(told.map(\.clientID) == [nil, Client.mobileID])
+            }
+        }
+    }
+
+    @Test("what a cut at the source ends here is told for what was issued here since")
+    func cuts() async throws {
+        try await transfer.withRoute { first, postgres, _ in
+            for stage in [first, postgres] {
+                _ = try await stage.administration.createClient(id: "web", by: .system) { _ in nil }
+            }
+            try await first.administration.deleteClient("web", by: .system)
+            for _ in 0..<2 { try await first.administration.revokeAllSessions(by: .system) }
+            _ = try await first.administration.createClient(id: "web", by: .system) { _ in nil }
+            _ = try await postgres.createUser("ada")
+            transfer.clock.advance(.seconds(60))
+            _ = try await postgres.logIn("ada", device: "phone")
+            let issuedAt = transfer.clock.wall.now
+            for _ in 0..<2 {
+                try await transfer.move(from: first, to: postgres)
+                let told = try await snapshot(postgres)
+                #expect(told.map(\.kind) == [.allSessionsEnded, .clientDeleted])
+                #expect(told.map(\.clientID) == [nil, "web"])
+                #expect(told.allSatisfy { $0.at >= issuedAt })
             }
         }
     }

@@ -26,5 +26,6 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
 /// Every rule.
 public let storeRules: [StoreRule] =
     sessionRules + openingRules + pagingRules + sweepRules + userRules + userChangeRules + clientRules + settingsRules
-    + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + foreignTokenRules
-    + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules + providerCheckRules
+    + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
+    + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
+    + providerCheckRules
