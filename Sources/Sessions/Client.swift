@@ -72,7 +72,7 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// When it was made.
     public let createdAt: Instant
     /// The value of the store's counter when it was made: sessions of an earlier client with the same id are over.
-    public let epoch: Int64
+    public var epoch: Int64
     /// Whether what it gets must be bound to a key.
     public var dpop: ProofDemand
     /// How long sessions that are guarded by biometry or password go on without the user's showing to be there, those by

@@ -1,4 +1,4 @@
-/// What a feed says, as those who follow it keep it: the last word about each session, each user, and tokens of before. So an
+/// What a feed says, as those who follow it keep it: the last word about each session and each user, and all about tokens of before. So an
 /// import of another store's feed adds what is new here, as often as it is run.
 public struct RevocationSummary: Sendable {
     /// What a later word takes the place of an earlier one about.
@@ -8,7 +8,9 @@ public struct RevocationSummary: Sendable {
         case issued(Identifier<User>?, clientID: String?)
     }
 
-    private var last: [Subject: (kind: Revocation.Kind, at: Instant, until: Instant)] = [:]
+    private var last: [Subject: (kind: Revocation.Kind, until: Instant)] = [:]
+    /// Up to which `iat` tokens are refused, until when: these add up.
+    private var cutoffs: [Subject: [(at: Instant, until: Instant)]] = [:]
 
     /// A feed that says nothing.
     public init() {}
@@ -24,13 +26,21 @@ public struct RevocationSummary: Sendable {
 
     /// Takes up the next revocation of the feed.
     public mutating func note(_ revocation: Revocation) {
-        last[Self.subject(of: revocation)] = (revocation.kind, revocation.at, revocation.until)
+        let subject = Self.subject(of: revocation)
+        if revocation.kind.hasCutoff {
+            cutoffs[subject, default: []].append((revocation.at, revocation.until))
+        } else {
+            last[subject] = (revocation.kind, revocation.until)
+        }
     }
 
     /// Whether who follows the feed learns nothing by `revocation`.
     public func says(_ revocation: Revocation) -> Bool {
-        guard let last = last[Self.subject(of: revocation)] else { return revocation.kind == .userUnblocked }
-        if revocation.kind.hasCutoff { return last.at >= revocation.at && last.until >= revocation.until }
+        let subject = Self.subject(of: revocation)
+        if revocation.kind.hasCutoff {
+            return cutoffs[subject, default: []].contains { $0.at >= revocation.at && $0.until >= revocation.until }
+        }
+        guard let last = last[subject] else { return revocation.kind == .userUnblocked }
         return last.kind == revocation.kind && (last.until >= revocation.until || last.kind == .userUnblocked)
     }
 }

@@ -138,6 +138,9 @@ extension Importer {
     private func write(_ client: Client, line: Int) async throws(StoreError) -> [RefusedLine] {
         let (now, absoluteMaximum, hasSessions) = (now, absoluteMaximum, try await hasSessions())
         let problem = try await store.updateClient(client.id) { change -> String? in
+            var client = client
+            // What was deleted here and made again has gone further: the sessions of before stay over.
+            if let old = change.client { client.epoch = max(client.epoch, old.epoch) }
             if let problem = Lifetimes.problem(
                 settings: change.settings.sessions, clients: [client], absoluteMaximum: absoluteMaximum)
             {

@@ -57,6 +57,8 @@ enum ServeCommand {
     /// Lets a thread that runs go on when another one of this process has something to do, unless a core is idle (sched(7)). Under
     /// load the loops and the writer would else interrupt each other for every answer, and each batch would be smaller.
     private static func avoidPreemption() {
+        // Whoever starts the server may have chosen another policy.
+        guard sched_getscheduler(0) == 0 else { return }
         var parameters = sched_param()
         // The threads that are started from here on have it from this one. Where it is forbidden, all goes on as it did.
         sched_setscheduler(0, Int32(CLinux_batch), &parameters)

@@ -132,7 +132,7 @@ struct RecipeTests {
                 admin("POST", user + "/enable")
                 wait(tablet["access_token"], tablet["session_id"])
                 def login_after(type, device):
-                    at = max(item["at"] for item in verifier.over.values() if item["type"] == type)
+                    at = max(item["at"] for item in verifier.cuts if item["type"] == type)
                     while True:
                         late = login(device)
                         if late["issued_at"] > at: return late

@@ -181,6 +181,23 @@ struct TransferFeedTests {
         }
     }
 
+    @Test("an older export brings no session back that ended when its client was deleted here")
+    func deletedHere() async throws {
+        try await transfer.withStages(1) { stages in
+            let stage = stages[0]
+            _ = try await stage.createUser("ada")
+            let token = try await stage.logIn("ada", device: "phone")
+            _ = try await stage.export(to: transfer.folder)
+            try await stage.administration.deleteClient(Client.mobileID, by: .system)
+            _ = try await stage.administration.createClient(id: Client.mobileID, by: .system) { _ in nil }
+            #expect(try await stage.load(transfer.folder).refused.isEmpty)
+            let refused = await stage.refresh(token)
+            #expect(throws: ServiceError.refused(.ended(.revokedByAdmin))) { try refused.get() }
+            let later = try await stage.refresh(stage.logIn("ada", device: "phone"))
+            #expect(throws: Never.self) { try later.get() }
+        }
+    }
+
     @Test("a revocation of nobody is told with its line")
     func malformed() async throws {
         let at = #""at":1800000000,"until":1900000000"#

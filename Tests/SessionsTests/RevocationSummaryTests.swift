@@ -50,6 +50,19 @@ import Testing
         }
     }
 
+    /// As when two databases had their lives shortened by different amounts.
+    @Test func tokensOfBeforeAddUp_noneTakesAnotherBack() {
+        let (late, long) = (
+            Self.revocation(.allSessionsEnded, at: 30, until: 60),
+            Self.revocation(.lifetimesShortened, at: 20, until: 100)
+        )
+        for summary in [Self.summary(late, long), Self.summary(long, late)] {
+            #expect(summary.says(late) && summary.says(long))
+            // Tokens of between are good again from 60 on, as far as anybody has said.
+            #expect(!summary.says(Self.revocation(.lifetimesShortened, at: 30, until: 100)))
+        }
+    }
+
     @Test func tokensOfBeforeAreOfAllOfAClientOrOfAUser() {
         let all = Self.revocation(.lifetimesShortened)
         let ofUser = Self.revocation(.lifetimesShortened, user: Self.anna)
