@@ -14,13 +14,13 @@
 
 // What Swift cannot say: OSSL_PARAM lists point at C strings that must outlive the call.
 
-/// Keys a MAC context for HMAC-SHA-256. 1 on success.
-static inline int COpenSSL_HMAC_SHA256_init(EVP_MAC_CTX *context, const unsigned char *key, size_t key_count) {
+/// Makes a MAC context one for HMAC-SHA-256, under whatever key it is begun with. 1 on success.
+static inline int COpenSSL_HMAC_choose_SHA256(EVP_MAC_CTX *context) {
     OSSL_PARAM parameters[] = {
         OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
         OSSL_PARAM_construct_end(),
     };
-    return EVP_MAC_init(context, key, key_count, parameters);
+    return EVP_MAC_CTX_set_params(context, parameters);
 }
 
 /// RFC 5869, extract and expand. 1 on success.

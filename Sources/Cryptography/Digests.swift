@@ -15,24 +15,18 @@ public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
 }
 
 /// HMAC-SHA-256 (RFC 2104) under one key, from any thread.
-/// Safe to use: `begin` is only called with contexts of the pool.
-@safe public struct HMACSHA256Key: Sendable {
-    private let contexts: ContextPool
-    /// Puts a context back to its beginning. It holds the key, which nothing that prints this value sees.
-    private let begin: @Sendable (OpaquePointer) -> Void
+public struct HMACSHA256Key: Sendable, Redacted {
+    private let key: [UInt8]
+    private let contexts = ContextPool {
+        let context = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) { unsafe EVP_MAC_CTX_free($0) }
+        unsafe mustSucceed(COpenSSL_HMAC_choose_SHA256(context.pointer))
+        return context
+    }
 
     /// Takes a key of any length but zero; 32 bytes are usual.
     public init(_ key: [UInt8]) {
         precondition(!key.isEmpty, "an HMAC key must not be empty")
-        contexts = ContextPool {
-            let context = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) {
-                unsafe EVP_MAC_CTX_free($0)
-            }
-            unsafe mustSucceed(COpenSSL_HMAC_SHA256_init(context.pointer, key, key.count))
-            return context
-        }
-        // Older libraries begin anew only when they are given the key.
-        unsafe begin = { context in unsafe mustSucceed(EVP_MAC_init(context, key, key.count, nil)) }
+        self.key = key
     }
 
     /// Takes a secret key.
@@ -41,7 +35,8 @@ public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     /// The 32-byte tag of `message`.
     public func authenticate(_ message: [UInt8]) -> [UInt8] {
         unsafe contexts.withContext { context in
-            unsafe begin(context)
+            // Older libraries begin anew only when they are given the key.
+            unsafe mustSucceed(EVP_MAC_init(context, key, key.count, nil))
             unsafe mustSucceed(EVP_MAC_update(context, message, message.count))
             return unsafe [UInt8](unsafeUninitializedCapacity: 32) { tag, initialized in
                 var count = 0

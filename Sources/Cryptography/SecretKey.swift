@@ -1,5 +1,17 @@
-/// 32 secret bytes. No description, debugger or mirror of it shows them, so that it cannot slip into a log.
-public struct SecretKey: Sendable {
+/// What holds a secret: no description, debugger or mirror shows anything of it, so that it cannot slip into a log.
+public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
+    /// The type and nothing else.
+    public var description: String { "\(Self.self)(redacted)" }
+    /// The same.
+    public var debugDescription: String { description }
+    /// Without children.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// 32 secret bytes.
+public struct SecretKey: Sendable, Redacted {
     /// The length in bytes.
     public static let count = 32
 
@@ -23,13 +35,4 @@ public struct SecretKey: Sendable {
 extension SecretKey: Equatable {
     /// In constant time.
     public static func == (left: SecretKey, right: SecretKey) -> Bool { constantTimeEqual(left.bytes, right.bytes) }
-}
-
-extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Never the bytes.
-    public var description: String { "SecretKey(redacted)" }
-    /// Never the bytes.
-    public var debugDescription: String { description }
-    /// Never the bytes.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
