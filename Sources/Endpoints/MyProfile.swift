@@ -87,6 +87,6 @@ struct ProfileChange: Sendable {
         profile.isEmailVerified = isEmailVerified
         return isEmailVerified == profile.isEmailVerified
             ? nil
-            : .invalid(member: "email_verified", detail: "needs an e-mail address of characters that have one form")
+            : .invalid(member: "email_verified", detail: "needs an e-mail address, of ASCII characters")
     }
 }

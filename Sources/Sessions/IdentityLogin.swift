@@ -27,7 +27,8 @@ public struct IdentityLogin: Sendable {
     /// The one user, of those who were found, whom the proven address means: it is their username, or was verified and is theirs
     /// still. Nil if it means nobody, or several, be it that one has it as username and another one verified.
     public func meant(of found: [User]) -> User? {
-        let meant = found.filter { Text.key($0.username) == linkingKey || hasVerified($0) }
+        // Not by what a username is found by, under which more is one than under this.
+        let meant = found.filter { linkingKey != nil && Text.emailKey($0.username) == linkingKey || hasVerified($0) }
         return found.count < Self.namesakesMax && meant.count == 1 ? meant[0] : nil
     }
 

@@ -24,12 +24,10 @@ public enum Text {
     /// What two spellings of a username share: normalised and lower-case.
     public static func key(_ username: String) -> String { normalized(normalized(username).lowercased()) }
 
-    /// What two spellings of an e-mail address share: their key. Nil if a character of it becomes another one when it is
-    /// normalised, as U+212A becomes K: to a provider the two may be two mailboxes, of two people.
+    /// What two spellings of an e-mail address share: its ASCII letters in lower case. Nil if it has any other character, in the
+    /// mailbox or in the domain: which mailboxes are one is for their host to say (RFC 5321 section 2.3.11), a provider may see two
+    /// where Unicode sees one, and a link that is not made costs less than one to somebody else.
     public static func emailKey(_ address: String) -> String? {
-        let isStable = address.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII || normalized(String(scalar)).unicodeScalars.elementsEqual([scalar])
-        }
-        return isStable ? key(address) : nil
+        address.utf8.allSatisfy { $0 < 0x80 } ? address.lowercased() : nil
     }
 }

@@ -31,10 +31,12 @@ import Testing
 
     @Test(arguments: [
         ("anna@example.org", "anna@example.org"), ("ANNA@Example.ORG", "anna@example.org"),
-        ("ZOE\u{308}@example.org", "zoë@example.org"), ("\u{D6}@x", "\u{F6}@x"), ("\u{130}@x", "i\u{307}@x"),
-        // Kelvin, Ohm and Ångström signs, a Greek question mark, an ideograph for compatibility.
-        ("\u{212A}im@example.org", nil), ("\u{2126}@x", nil), ("\u{212B}@x", nil), ("a\u{37E}b@x", nil),
-        ("\u{F900}@x", nil), ("\u{1FEF}@x", nil),
+        ("Anna+News_%@XN--BCHER-KVA.example", "anna+news_%@xn--bcher-kva.example"), ("", ""),
+        // What is one letter to one and two to another: composed and not, with a dot, theta and its symbol, the signs of Kelvin and Ohm,
+        // a sharp s, letters of double width, a domain in another script.
+        ("zo\u{EB}@example.org", nil), ("zoe\u{308}@example.org", nil), ("\u{130}@x", nil), ("i\u{307}@x", nil),
+        ("\u{3F4}@x", nil), ("\u{3B8}@x", nil), ("\u{212A}im@example.org", nil), ("\u{2126}@x", nil),
+        ("stra\u{DF}e@x", nil), ("\u{FF41}nna@x", nil), ("anna@b\u{FC}cher.example", nil), ("anna\u{37E}@x", nil),
     ])
     func keysOfAddresses(_ address: String, _ key: String?) {
         #expect(Text.emailKey(address).map { Array($0.utf8) } == key.map { Array($0.utf8) })
@@ -50,6 +52,36 @@ import Testing
         #expect(!kim.profile.isEmailVerified)
         kim.profile.email = "kim@example.org"
         #expect(!kim.profile.isEmailVerified)
+    }
+
+    /// Keys that earlier versions made of such addresses link nobody here: not the user who has the address, nor who has another one
+    /// with the same key.
+    @Test(arguments: [
+        ("zo\u{EB}@x", "zo\u{EB}@x"), ("ZOE\u{308}@x", "zo\u{EB}@x"), ("\u{3F4}@x", "\u{3B8}@x"),
+        ("\u{3B8}@x", "\u{3B8}@x"), ("anna@\u{3F4}.example", "anna@\u{3B8}.example"),
+    ])
+    func keysOfEarlierVersionsThatAreNone(_ email: String, _ stored: String) throws {
+        var user = Self.user("anna")
+        user.profile.email = email
+        user.profile.verifiedEmailKey = stored
+        #expect(!user.profile.isEmailVerified)
+        // What it links is asked by the key, whoever made that.
+        for key in [stored, email] {
+            let login = IdentityLogin(
+                try Self.login("a@x").key, token: try Self.login("a@x").token, linkingKey: key, newUsers: [],
+                at: Self.start)
+            #expect(login.meant(of: [user]) == nil)
+            #expect(login.meant(of: [Self.user(stored), Self.user(email)]) == nil)
+        }
+        #expect(try Self.login(email).meant(of: [user, Self.user(email)]) == nil)
+    }
+
+    /// A username is found by a wider key than an address.
+    @Test func aUsernameMeansAnAddress_onlyIfItIsOne() throws {
+        let login = try Self.login("kim@example.org")
+        #expect(login.meant(of: [Self.user("\u{212A}im@example.org")]) == nil)
+        #expect(login.meant(of: [Self.user("Kim@example.org")])?.username == "Kim@example.org")
+        #expect(try Self.login("zo\u{EB}@x").meant(of: [Self.user("zo\u{EB}@x")]) == nil)
     }
 
     @Test func whatANodeOfTheVersionBeforeChanges_isNotVerified_norWhenItIsChangedBack() throws {
