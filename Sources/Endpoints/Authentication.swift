@@ -59,8 +59,10 @@ extension Endpoints {
                 throw RequestProblem.invalid("client_id", "must be that of the Authorization field")
             }
             return .authenticated(
-                try await tokens.authenticateClient(
-                    id: credentials.userID, secret: credentials.password, method: .clientSecretBasic))
+                try await proven(credentials.userID, call) { () async throws(ServiceError) in
+                    try await tokens.authenticateClient(
+                        id: credentials.userID, secret: credentials.password, method: .clientSecretBasic)
+                })
         case .bearer?, .dpop?: throw ServiceError.invalidClient
         case nil: break
         }
@@ -70,7 +72,9 @@ extension Endpoints {
         }
         guard let secret else { return .named(id) }
         return .authenticated(
-            try await tokens.authenticateClient(id: id, secret: secret, method: .clientSecretPost))
+            try await proven(id, call) { () async throws(ServiceError) in
+                try await tokens.authenticateClient(id: id, secret: secret, method: .clientSecretPost)
+            })
     }
 
     /// The client that proves itself by an assertion, and by nothing else (RFC 7521 section 4.2).
@@ -88,14 +92,29 @@ extension Endpoints {
             throw RequestProblem.invalid("client_assertion", "is missing")
         }
         guard type == ClientParameters.jwtBearer else { throw ServiceError.invalidClient }
-        return .authenticated(try await tokens.authenticateClient(assertion: assertion, id: client.id))
+        return .authenticated(
+            try await proven(client.id, call) { () async throws(ServiceError) in
+                try await tokens.authenticateClient(assertion: assertion, id: client.id)
+            })
+    }
+
+    /// Lets a client prove to be the one with that id; who fails is counted.
+    private func proven(
+        _ id: String?, _ call: Call, by proof: () async throws(ServiceError) -> Client
+    ) async throws(ServiceError) -> Client {
+        do throws(ServiceError) { return try await proof() } catch {
+            throw doors.refusal(error, toClaimed: id, from: call.caller)
+        }
     }
 
     /// The client, which has to be known: a confidential one has proved itself, a public one is one.
-    func client(_ identity: ClientIdentity) async throws -> Client {
+    func client(_ identity: ClientIdentity, _ call: Call) async throws -> Client {
         switch identity {
         case .unnamed: throw ServiceError.invalidClient
-        case .named(let id): try await tokens.authenticateClient(id: id, secret: nil, method: .none)
+        case .named(let id):
+            try await proven(id, call) { () async throws(ServiceError) in
+                try await tokens.authenticateClient(id: id, secret: nil, method: .none)
+            }
         case .authenticated(let client): client
         }
     }

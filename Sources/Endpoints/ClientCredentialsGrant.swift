@@ -7,8 +7,10 @@ extension Endpoints {
     func clientCredentialsGrant(
         _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
     ) async throws -> Response {
+        let client = try await client(identity, call)
+        if case .authenticated = identity { try doors.admitClientToken(client) }
         let granted = try await tokens.clientCredentials(
-            try await client(identity), scope: try request.requestedScope(), resources: request.resources,
+            client, scope: try request.requestedScope(), resources: request.resources,
             keyThumbprint: call.provenKey)
         return TokenAnswer.response(
             granted.accessToken, scope: granted.scope, issuedAt: granted.issuedAt, expiresAt: granted.expiresAt,

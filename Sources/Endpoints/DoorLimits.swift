@@ -14,7 +14,11 @@ public struct DoorLimits: Hashable, Sendable {
         case resetTokensPerUser = "limits.reset_tokens_per_user_per_minute"
         /// Refused token calls from one address.
         case refusedTokensPerAddress = "limits.refused_tokens_per_address_per_minute"
-        /// Refused refreshes of one session.
+        /// Refused token calls in the name of one client: from one address, or by the client itself.
+        case refusedTokensPerClient = "limits.refused_tokens_per_client_per_minute"
+        /// Tokens that one client gets for itself.
+        case clientTokensPerClient = "limits.client_tokens_per_client_per_minute"
+        /// Refused refreshes and resumptions of one session.
         case refusedTokensPerSession = "limits.refused_tokens_per_session_per_minute"
         /// Refused refreshes and resumptions of all sessions of one user.
         case refusedTokensPerUser = "limits.refused_tokens_per_user_per_minute"
@@ -32,7 +36,11 @@ public struct DoorLimits: Hashable, Sendable {
     public var resetTokensPerUser = 3
     /// Refused token calls from one address.
     public var refusedTokensPerAddress = 12_000
-    /// Refused refreshes of one session.
+    /// Failed proofs of being one client, from one address; and what a client is refused that has proved itself.
+    public var refusedTokensPerClient = 1200
+    /// Tokens that one client gets for itself (RFC 6749 section 4.4), or is refused.
+    public var clientTokensPerClient = 6000
+    /// Refused refreshes and resumptions of one session.
     public var refusedTokensPerSession = 1200
     /// Refused refreshes and resumptions of all sessions of one user.
     public var refusedTokensPerUser = 6000
@@ -51,6 +59,8 @@ public struct DoorLimits: Hashable, Sendable {
         case .failedResetsPerUser: failedResetsPerUser
         case .resetTokensPerUser: resetTokensPerUser
         case .refusedTokensPerAddress: refusedTokensPerAddress
+        case .refusedTokensPerClient: refusedTokensPerClient
+        case .clientTokensPerClient: clientTokensPerClient
         case .refusedTokensPerSession: refusedTokensPerSession
         case .refusedTokensPerUser: refusedTokensPerUser
         }

@@ -9,9 +9,23 @@ internal import Telemetry
 /// a token is taken before and given back after success; where refusing costs next to nothing (tokens with a bad MAC), only the
 /// refusal takes one, and a refresh that succeeds never comes here.
 struct Doors: Sendable {
-    private struct Key: Hashable {
+    /// Who is refused by what was presented, if it was theirs.
+    enum Holder: Hashable {
+        /// A session, by a token that we made or an assertion that its key has signed.
+        case session(Identifier<Session>)
+        /// Who comes with a token of another system that was a user's.
+        case foreignToken(String)
+    }
+
+    private struct LoginKey: Hashable {
         let username: String
         let deviceID: String
+    }
+
+    /// Who has not proved to be a client, and could be anybody: nothing of it is held against the client elsewhere.
+    private struct ClaimedClient: Hashable {
+        let id: String?
+        let network: CallerNetwork?
     }
 
     /// Without those that are off.
@@ -117,7 +131,7 @@ struct Doors: Sendable {
 
     /// Lets a login of a user on a device pass, or refuses it: an app that logs in again and again instead of refreshing.
     func admitLogin(username: String, deviceID: String) throws(ServiceError) {
-        try take(Key(username: Text.key(username), deviceID: deviceID), .loginsPerDevice)
+        try take(LoginKey(username: Text.key(username), deviceID: deviceID), .loginsPerDevice)
     }
 
     /// What to answer to a token call that was refused with `error`: that, or 429.
@@ -134,16 +148,43 @@ struct Doors: Sendable {
         } catch { return error }
     }
 
-    /// The same, to a refresh or a resumption: of a session that was named by a token of ours, and of a user, if the
-    /// session was found.
-    func refusal(
-        _ error: ServiceError, ofSession sessionID: Identifier<Session>?, of userID: Identifier<User>?
-    ) -> ServiceError {
-        guard case .refused = error else { return error }
+    /// The same, to a refresh or a resumption, of a user if that is known. The holder's own limit is met first: who asks on and on
+    /// with one token uses up no more of its user's than that.
+    func refusal(_ error: ServiceError, to holder: Holder?, of userID: Identifier<User>?) -> ServiceError {
+        switch error {
+        case .refused, .userAbsent, .unauthorizedClient, .invalidScope, .invalidTarget: break
+        default: return error
+        }
         do throws(ServiceError) {
-            if let sessionID { try take(sessionID, .refusedTokensPerSession) }
+            if let holder { try take(holder, .refusedTokensPerSession) }
             if let userID { try take(userID, .refusedTokensPerUser) }
             return error
         } catch { return error }
     }
+
+    /// The same, to who has failed to prove to be the client with that id. A client that succeeds never comes here, be it from
+    /// the same address: there are 256 random bits in its secret, or more in its key, which no limit makes safer.
+    func refusal(_ error: ServiceError, toClaimed clientID: String?, from caller: Caller) -> ServiceError {
+        guard error == .invalidClient else { return error }
+        do throws(ServiceError) {
+            try take(ClaimedClient(id: clientID, network: network(caller)), .refusedTokensPerClient)
+            return error
+        } catch { return error }
+    }
+
+    /// The same, to a client that has proved itself, of what it asked for by itself.
+    func refusal(_ error: ServiceError, to client: Client) -> ServiceError {
+        switch error {
+        case .unauthorizedClient, .invalidScope, .invalidTarget, .proofMissing: break
+        default: return error
+        }
+        do throws(ServiceError) {
+            try take(client.id, .refusedTokensPerClient)
+            return error
+        } catch { return error }
+    }
+
+    /// Lets a client have a token for itself, or refuses it: one that asks again and again instead of keeping it. No session
+    /// waits for such a token.
+    func admitClientToken(_ client: Client) throws(ServiceError) { try take(client.id, .clientTokensPerClient) }
 }

@@ -14,17 +14,17 @@ extension Endpoints {
             scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
         resumption.evidence = request.evidence
         resumption.resources = request.resources
-        var owner: Identifier<User>?
+        var proven: (session: Identifier<Session>, user: Identifier<User>)?
         do throws(ServiceError) {
             let (grant, decision) = try await doors.evidence(resumption.evidence, from: call.caller) {
                 [resumption] () async throws(ServiceError) in
-                try await tokens.resume(resumption, from: call.origin) { owner = $0 }
+                try await tokens.resume(resumption, from: call.origin) { proven = ($0, $1) }
             }
             metrics.count(decision)
             return TokenAnswer.response(grant)
         } catch {
             metrics.countRefresh(failing: error)
-            throw doors.refusal(error, ofSession: nil, of: owner)
+            throw doors.refusal(error, to: (proven?.session).map(Doors.Holder.session), of: proven?.user)
         }
     }
 }

@@ -7,7 +7,7 @@ extension Endpoints {
     /// `grant_type=password` (RFC 6749 section 4.3), for clients that name it alone: RFC 9700 section 2.4 says why it is
     /// not for others.
     func passwordGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
-        let client = try await client(identity)
+        let client = try await client(identity, call)
         guard client.grantTypes.contains(.password) else { throw ServiceError.unauthorizedClient }
         guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }

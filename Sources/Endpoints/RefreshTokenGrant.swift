@@ -17,7 +17,7 @@ extension Endpoints {
             return try await self.refresh(refresh, call)
         } catch {
             // Only now is it worth a look in the store whether the client is the reason (RFC 6749 section 5.2).
-            if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity) }
+            if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity, call) }
             throw error
         }
     }
@@ -34,7 +34,8 @@ extension Endpoints {
             return response
         } catch {
             metrics.countRefresh(failing: error)
-            throw doors.refusal(error, ofSession: try await tokens.refreshedSession(in: request.token), of: owner)
+            let session = try await tokens.refreshedSession(in: request.token).map(Doors.Holder.session)
+            throw doors.refusal(error, to: session ?? owner.map { _ in .foreignToken(request.token) }, of: owner)
         }
     }
 }

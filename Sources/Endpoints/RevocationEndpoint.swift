@@ -7,7 +7,7 @@ extension Endpoints {
     func revoke(_ call: Call) async throws -> Response {
         let form = try call.form()
         let identity = try await clientIdentity(call, ClientParameters(form))
-        let client = try await client(identity)
+        let client = try await client(identity, call)
         guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
         var call = call
         if case .authenticated = identity { call.actor = "client:\(client.id)" }

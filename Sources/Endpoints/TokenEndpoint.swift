@@ -18,10 +18,19 @@ extension Endpoints {
         // 4. The grant.
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
-        case .clientCredentials: return try await clientCredentialsGrant(request, identity, call)
         case .jwtBearer: return try await jwtBearerGrant(request, identity, call)
-        case .tokenExchange: return try await tokenExchangeGrant(request, identity, call)
-        case .password: return try await passwordGrant(request, identity, call)
+        case .clientCredentials: return try await clientCredentialsGrant(request, identity, call)
+        case .tokenExchange:
+            return try await counted(identity) { try await tokenExchangeGrant(request, identity, call) }
+        case .password: return try await counted(identity) { try await passwordGrant(request, identity, call) }
+        }
+    }
+
+    /// A grant that begins a session: what a client is refused then, it is itself that asked for too much.
+    private func counted(_ identity: ClientIdentity, _ grant: () async throws -> Response) async throws -> Response {
+        do { return try await grant() } catch let error as ServiceError {
+            guard case .authenticated(let client) = identity else { throw error }
+            throw doors.refusal(error, to: client)
         }
     }
 }

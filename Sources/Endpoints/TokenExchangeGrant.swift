@@ -7,7 +7,7 @@ extension Endpoints {
     /// for clients that name the grant.
     func tokenExchangeGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response
     {
-        let client = try await client(identity)
+        let client = try await client(identity, call)
         guard client.grantTypes.contains(.tokenExchange) else { throw ServiceError.unauthorizedClient }
         let exchange = request.exchange
         guard let subject = exchange.subjectToken else { throw RequestProblem.invalid("subject_token", "is missing") }

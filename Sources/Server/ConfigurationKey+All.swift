@@ -104,6 +104,8 @@ extension ConfigurationKey {
         perMinute(.failedResetsPerUser, \.limits.doors.failedResetsPerUser),
         perMinute(.resetTokensPerUser, \.limits.doors.resetTokensPerUser),
         perMinute(.refusedTokensPerAddress, \.limits.doors.refusedTokensPerAddress),
+        perMinute(.refusedTokensPerClient, \.limits.doors.refusedTokensPerClient),
+        perMinute(.clientTokensPerClient, \.limits.doors.clientTokensPerClient),
         perMinute(.refusedTokensPerSession, \.limits.doors.refusedTokensPerSession),
         perMinute(.refusedTokensPerUser, \.limits.doors.refusedTokensPerUser),
     ]

@@ -43,12 +43,14 @@ extension TokenService {
 
     /// Resumes the session that the assertion names. Throws when it is not resumed; `.refused` says why.
     ///
-    /// - Parameter refusing: is told whose session it is before a good assertion of its key is refused.
+    /// - Parameter refusing: is told which session of whom it is before an assertion that its key has signed is refused: no stranger
+    ///   can bring that about.
     public func resume(
-        _ request: ResumptionRequest, from origin: Origin, refusing: (Identifier<User>) -> Void = { _ in }
+        _ request: ResumptionRequest, from origin: Origin,
+        refusing: (Identifier<Session>, Identifier<User>) -> Void = { _, _ in }
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
         let time = context.time
-        let id = try await session(of: request.assertion, at: time.now)
+        let id = try await session(of: request.assertion, at: time.now, refusing: refusing)
         var presentation = RefreshPresentation(
             serial: 0, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, provenKeyThumbprint: request.provenKeyThumbprint)
@@ -62,7 +64,7 @@ extension TokenService {
             try await store.updateSession(id) { [policy, presentation] change in
                 policy.refresh(presentation, wanted, &change, from: origin, at: time)
             } preparing: { outcome in
-                await tokens(for: outcome, at: time.now, refusing: refusing)
+                await tokens(for: outcome, at: time.now) { refusing(id, $0) }
             }
         }
         guard let answer else { throw .refused(.unknownSession) }
@@ -71,7 +73,9 @@ extension TokenService {
 
     /// The session whose key has signed the assertion, to us, just now, and not twice. The key of a session never changes, so
     /// that this needs no transaction.
-    private func session(of text: String, at now: Instant) async throws(ServiceError) -> Identifier<Session> {
+    private func session(
+        of text: String, at now: Instant, refusing: (Identifier<Session>, Identifier<User>) -> Void
+    ) async throws(ServiceError) -> Identifier<Session> {
         guard let assertion = try? KeyAssertion(text), let id = Identifier<Session>(assertion.issuer),
             assertion.audience.contains(context.issuer), assertion.isTimely(at: now, lead: Self.deviceLead)
         else { throw .refused(.invalidAssertion) }
@@ -87,7 +91,10 @@ extension TokenService {
             .deviceAssertion, of: id.description, id: assertion.id,
             goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)
         let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
-        guard isFresh else { throw .refused(.invalidAssertion) }
+        guard isFresh else {
+            refusing(id, record.session.userID)
+            throw .refused(.invalidAssertion)
+        }
         return id
     }
 }

@@ -80,7 +80,7 @@ extension ForeignTokenChange {
         if let exchange = token.exchange { return .spent(exchange.sessionID) }
         if let expiresAt = token.expiresAt, now >= expiresAt {
             if time.earliest < expiresAt { return .fresh(.failed(.store(.clockInDoubt))) }
-            return .fresh(.refused(.ended(.idleExpired), token.userID))
+            return .fresh(.refused(.refused(.ended(.idleExpired)), token.userID))
         }
         let session = Session(
             id: id, userID: token.userID, clientID: token.clientID, device: token.device,
@@ -91,7 +91,7 @@ extension ForeignTokenChange {
         let outcome = policy.refresh(presentation, wanted, &change, from: origin, at: time)
         guard case .issued = outcome else { return .fresh(outcome) }
         // Somebody has logged in on this device since: that session is the newer one.
-        if living != nil { return .fresh(.refused(.ended(.replaced), token.userID)) }
+        if living != nil { return .fresh(.refused(.refused(.ended(.replaced)), token.userID)) }
         self.session = change.session
         self.token?.exchange = ForeignToken.Exchange(sessionID: id, at: now)
         events.append(

@@ -82,9 +82,9 @@ extension TokenService {
     ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
         switch outcome {
         case .failed(let error): return .failure(error)
-        case .refused(let reason, let userID):
+        case .refused(let error, let userID):
             refusing(userID)
-            return .failure(.refused(reason))
+            return .failure(error)
         case .issued(let decision, let issue):
             do throws(ServiceError) {
                 return .success((try await grant(issue, at: now), decision))
@@ -121,8 +121,9 @@ extension TokenService {
 /// What the transaction of a refresh came to.
 enum RefreshOutcome: Sendable {
     case issued(RefreshDecision, TokenIssue)
-    /// What was presented belongs to that user, and is refused.
-    case refused(RefusalReason, Identifier<User>)
+    /// What was presented belongs to that user, and is refused, or not taken for what the request asks for.
+    case refused(ServiceError, Identifier<User>)
+    /// Nothing is known of it, or it cannot be decided now.
     case failed(ServiceError)
 }
 
@@ -151,21 +152,21 @@ extension RefreshPolicy {
             if reason == .userAbsent,
                 let demand = presenceDemand(on: session, client: change.client, settings: change.settings)
             {
-                return .failed(.userAbsent(demand))
+                return .refused(.userAbsent(demand), session.userID)
             }
-            return .refused(reason, session.userID)
+            return .refused(.refused(reason), session.userID)
         }
         // What else stands in the way leaves the session as it was: the token is not spent.
         guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
         guard client.grantTypes.contains(presentation.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
-            return .failed(.unauthorizedClient)
+            return .refused(.unauthorizedClient, user.id)
         }
         let scope = wanted.scope ?? session.scope
-        guard session.scope.contains(scope) else { return .failed(.invalidScope) }
+        guard session.scope.contains(scope) else { return .refused(.invalidScope, user.id) }
         let audience: [String]
         do throws(ServiceError) {
             audience = try wanted.resources.audience(for: client, granted: session.resources)
-        } catch { return .failed(error) }
+        } catch { return .refused(error, user.id) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))

@@ -50,11 +50,13 @@ struct DoorStage: Sendable {
         return Answer(await endpoints.reply(to: request, from: caller).response())
     }
 
-    func form(_ target: String, _ form: String, from address: String? = "192.0.2.1") async -> Answer {
-        await send(
-            Request(
-                .post, target, fields: ["Content-Type": "application/x-www-form-urlencoded"], body: Array(form.utf8)),
-            from: address)
+    /// An OAuth call; `basic` is `id:secret`.
+    func form(
+        _ target: String, _ form: String, basic: String? = nil, from address: String? = "192.0.2.1"
+    ) async -> Answer {
+        var fields: Fields = ["Content-Type": "application/x-www-form-urlencoded"]
+        if let basic { fields.append("Authorization", "Basic " + Data(basic.utf8).base64EncodedString()) }
+        return await send(Request(.post, target, fields: fields, body: Array(form.utf8)), from: address)
     }
 
     func logIn(

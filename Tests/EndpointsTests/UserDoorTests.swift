@@ -196,7 +196,7 @@ import Testing
             func touch(_ users: Range<UInt64>) async {
                 for user in users {
                     let id = Identifier<User>(words: (user &* 0x9E37_79B9_7F4A_7C15, user))
-                    _ = doors.refusal(.refused(.unknownSession), ofSession: nil, of: id)
+                    _ = doors.refusal(.refused(.unknownSession), to: nil, of: id)
                     _ = try? await doors.resetToken(of: id) {}
                     _ = try? await doors.reset(of: id) { () async throws(ServiceError) in
                         throw .invalid(member: "new_password", detail: "is weak")
