@@ -8,11 +8,15 @@ extension Endpoints {
         Response(.ok, "application/json", TokenResponse.User(session.user).json)
     }
 
-    /// `PATCH /v1/me`: members left out stay, null clears. The username is for admins to change.
+    /// `PATCH /v1/me`: members left out stay, null clears. The username is for admins to change. Another address or telephone
+    /// number takes the user, as a change of what guards the session does.
     func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let change = try ProfileChange(Members(call, known: ProfileChange.names))
-        let user = try await accounts.changeProfile(of: session.user.id, from: call.origin) { profile in
-            change.apply(to: &profile)
+        let members = try Members(call, known: ProfileChange.names + ["user_assertion", "password"])
+        let (change, evidence) = (try ProfileChange(members), try members.evidence())
+        let user = try await doors.evidence(evidence, from: call.caller) { () async throws(ServiceError) in
+            try await accounts.changeProfile(in: session, shownBy: evidence, from: call.origin) { profile in
+                change.apply(to: &profile)
+            }
         }
         return Response(.ok, "application/json", TokenResponse.User(user).json)
     }

@@ -20,6 +20,7 @@ enum EventSQL {
 
         /// - Parameter session: an event of a change of that session is written only if the change is.
         mutating func append(_ event: AuditEvent, guardedBy session: Identifier<Session>? = nil) {
+            let event = EventColumns.written(event)
             count += 1
             guards.append(session)
             kinds.append(event.kind.rawValue)

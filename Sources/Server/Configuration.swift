@@ -140,9 +140,12 @@ public struct Configuration: Hashable, Sendable {
         /// The file of the secrets that sign them. Nil: they are in a variable.
         public var secretFile: String?
         /// Which events are sent.
-        public var events: [AuditEvent.Kind] = [
-            .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .userDeleted,
-            .clientDeleted, .allSessionsRevoked,
+        public var events = Self.defaultEvents
+
+        /// Which are sent if the configuration names none.
+        static let defaultEvents: [AuditEvent.Kind] = [
+            .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .emailChanged,
+            .userDeleted, .clientDeleted, .allSessionsRevoked,
         ]
 
         /// What all their variables begin with.

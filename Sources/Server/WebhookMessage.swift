@@ -15,6 +15,8 @@ struct WebhookMessage: Encodable, Sendable {
         /// Whether the user has no other session on that device, living or remembered; only of sessions that start.
         let newDevice: Bool?
         let reason: String?
+        /// Where the user was reached before, to be warned there; only of addresses that changed.
+        let previousEmail: String?
         let remoteAddress: String?
         let place: Whereabouts?
         let requestID: String?
@@ -27,6 +29,7 @@ struct WebhookMessage: Encodable, Sendable {
             case device
             case newDevice = "new_device"
             case reason
+            case previousEmail = "previous_email"
             case remoteAddress = "remote_address"
             case place
             case requestID = "request_id"
@@ -38,11 +41,22 @@ struct WebhookMessage: Encodable, Sendable {
         let userID: String
         let username: String?
         let email: String?
+        /// Whether it was found to be the user's; of an address alone.
+        let emailVerified: Bool?
         let displayName: String?
+
+        init(_ id: Identifier<User>, _ user: User?) {
+            userID = id.description
+            username = user?.username
+            email = user?.profile.email
+            emailVerified = user?.profile.email == nil ? nil : user?.profile.isEmailVerified
+            displayName = user?.profile.displayName
+        }
 
         enum CodingKeys: String, CodingKey {
             case userID = "user_id"
             case username, email
+            case emailVerified = "email_verified"
             case displayName = "display_name"
         }
     }
@@ -104,17 +118,15 @@ struct WebhookMessage: Encodable, Sendable {
         timestamp = Self.text(event.at)
         data = Content(
             eventID: String(recorded.id), actor: event.actor,
-            user: event.userID.map { id in
-                Person(
-                    userID: id.description, username: user?.username, email: user?.profile.email,
-                    displayName: user?.profile.displayName)
-            },
+            user: event.userID.map { Person($0, user) },
             sessionID: event.sessionID?.description, clientID: event.clientID,
             device: event.deviceID.map { id in
                 Appliance(
                     deviceID: id, name: device?.name, platform: device?.platform, appVersion: device?.appVersion)
             },
-            newDevice: isNew, reason: event.reason, remoteAddress: event.remoteAddress,
+            newDevice: isNew, reason: event.reason,
+            previousEmail: event.kind == .emailChanged ? event.reason.flatMap(EmailChange.init)?.old : nil,
+            remoteAddress: event.remoteAddress,
             place: event.remoteAddress.flatMap { places?.place(of: $0) }.map(Whereabouts.init),
             requestID: event.requestID)
     }
@@ -125,7 +137,7 @@ struct WebhookMessage: Encodable, Sendable {
         timestamp = Self.text(now)
         data = Content(
             eventID: id, actor: "admin:local", user: nil, sessionID: nil, clientID: nil, device: nil, newDevice: nil,
-            reason: nil, remoteAddress: nil, place: nil, requestID: nil)
+            reason: nil, previousEmail: nil, remoteAddress: nil, place: nil, requestID: nil)
     }
 
     private static func text(_ instant: Instant) -> String {

@@ -12,19 +12,31 @@ public struct AccountService: Sendable {
         tokens = TokenService(context)
     }
 
-    /// Lets `edit` change the user's profile. Returns the user as it then is.
+    /// Lets `edit` change the user's profile. Returns the user as it then is. Where the user is reached, by e-mail or telephone,
+    /// takes that the user has shown to be there a moment ago: whoever has found a phone, or stolen a token, could else have the
+    /// next reset of the password, and the warnings, sent to themselves.
     public func changeProfile(
-        of userID: Identifier<User>, from origin: Origin,
+        in current: AuthenticatedSession, shownBy evidence: PresenceEvidence = PresenceEvidence(), from origin: Origin,
         _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
-        return try await update(.id(userID)) { change in
-            var profile = change.user.profile
+        var session = current.session
+        let proof = try await tokens.presence(
+            shownBy: evidence, of: current.user, in: session, from: origin, at: now)
+        if let proof { session.note(proof, at: now) }
+        let demand = PresenceDemand(ageMax: PresenceDemand.ageMaxOfChanges, ways: [.presence, .password])
+        let (isPresent, verified) = (demand.isMet(by: session, at: now), current.user.passwordHash)
+        return try await update(.id(current.user.id)) { change in
+            if proof == .password, change.user.passwordHash != verified { return .failure(.invalidCredentials) }
+            let old = change.user.profile
+            var profile = old
             if let error = edit(&profile) ?? profile.problem { return .failure(error) }
-            if profile != change.user.profile {
+            if !isPresent, !profile.reachesSame(as: old) { return .failure(.userAbsent(demand)) }
+            if profile != old {
                 change.user.profile = profile
                 change.events.append(
-                    AuditEvent(.userChanged, at: now, by: origin, userID: userID, reason: "profile"))
+                    AuditEvent(.userChanged, at: now, by: origin, userID: change.user.id, reason: "profile"))
+                change.tellEmailChange(from: old, at: now, by: origin)
             }
             return .success(change.user)
         }.outcome
@@ -193,6 +205,11 @@ public struct AccountService: Sendable {
 extension User.Profile {
     /// The longest member, in bytes of UTF-8.
     static let lengthMax = 256
+
+    /// Whether whoever writes to the user, or calls, reaches the same as by `other`.
+    fileprivate func reachesSame(as other: Self) -> Bool {
+        EmailChange(from: other, to: self) == nil && phoneNumber == other.phoneNumber
+    }
 
     /// Whether every member can stand in a profile.
     public var isSound: Bool { problem == nil }

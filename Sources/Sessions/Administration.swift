@@ -65,7 +65,9 @@ public struct Administration: Sendable {
             }
             user.username = Text.normalized(user.username)
             if user != change.user {
+                let old = change.user.profile
                 change.replaceUser(by: user, policy, AuditEvent(.userChanged, at: now, by: origin, userID: user.id))
+                change.tellEmailChange(from: old, at: now, by: origin)
             }
             return .success(user)
         }.outcome

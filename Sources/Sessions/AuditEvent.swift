@@ -14,6 +14,8 @@ public struct AuditEvent: Hashable, Sendable {
         case loginsEnabled = "logins_enabled"
         case userCreated = "user_created"
         case userChanged = "user_changed"
+        /// A user's e-mail address became another one; `reason` is `EmailChange.reason`.
+        case emailChanged = "email_changed"
         case userDeleted = "user_deleted"
         case identityLinked = "identity_linked"
         case identityUnlinked = "identity_unlinked"

@@ -19,15 +19,31 @@ public enum EventColumns {
         let deviceID = row.optionalText()
         let reason = row.optionalText()
         let origin = Origin(actor: actor, remoteAddress: row.optionalText(), requestID: row.optionalText())
-        return RecordedEvent(
-            id: number,
-            event: AuditEvent(
-                kind, at: at, by: origin, userID: userID, sessionID: sessionID, clientID: clientID, deviceID: deviceID,
-                reason: reason))
+        var event = AuditEvent(
+            kind, at: at, by: origin, userID: userID, sessionID: sessionID, clientID: clientID, deviceID: deviceID,
+            reason: reason)
+        if kind == .userChanged, let reason, reason.hasPrefix(emailMark) {
+            event.kind = .emailChanged
+            event.reason = String(reason.dropFirst(emailMark.count))
+        }
+        return RecordedEvent(id: number, event: event)
+    }
+
+    private static let emailMark = "email_changed "
+
+    /// An event as it is written. A node of the version before reads the same trail, and stops at a kind that it does not know: to that
+    /// one a changed address is a change of the user, for the reason that it was the address.
+    public static func written(_ event: AuditEvent) -> AuditEvent {
+        guard event.kind == .emailChanged else { return event }
+        var event = event
+        event.kind = .userChanged
+        event.reason = emailMark + (event.reason ?? "")
+        return event
     }
 
     /// Writes all columns of an event, without its number.
     public static func write(_ event: AuditEvent, to row: inout some WrittenRow) {
+        let event = written(event)
         row.add(event.kind)
         row.add(event.at)
         row.add(event.actor)

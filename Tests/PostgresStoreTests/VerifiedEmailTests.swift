@@ -79,6 +79,18 @@ struct VerifiedEmailTests {
         await store.close()
     }
 
+    /// It stops at a kind that it does not know.
+    @Test("a node of the version before can read that an address has changed")
+    func trail() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        try await store.append([AuditEvent(.emailChanged, at: Self.start, by: .system, reason: "a@x>b@x")])
+        await store.close()
+        let row = try PostgresServer.shared.run(
+            "SELECT kind, reason FROM audit_events", schema: try Self.schema(url))
+        #expect(row.contains("user_changed") && row.contains("a@x>b@x"), "\(row)")
+    }
+
     @Test("whom an address means is found by two indexes")
     func plan() async throws {
         let url = try PostgresServer.shared.newDatabase()

@@ -54,12 +54,13 @@ struct WebhookTests {
     }
 
     private func webhook(
-        _ application: Application, _ receiver: Receiver, node: String = "a", name: String = "mails"
+        _ application: Application, _ receiver: Receiver, node: String = "a", name: String = "mails",
+        of kinds: [AuditEvent.Kind] = Self.started
     ) throws -> Webhook {
         Webhook(
             target: Webhook.Target(
                 name: name, url: try #require(OutboundURL(receiver.server.origin + "/hook", plainLoopback: true)),
-                secrets: [Self.secret], kinds: Set(Self.started)),
+                secrets: [Self.secret], kinds: Set(kinds)),
             context: application.context, client: HTTPClient(HTTPClient.Options(width: 1)), logger: .silent,
             metrics: WebhookMetrics.all([name], in: MetricsRegistry())[0], node: node)
     }
@@ -122,6 +123,42 @@ struct WebhookTests {
         await drain(webhook)
         #expect(receiver.messages.last?.json["data"]?["new_device"] == .bool(true))
         #expect(receiver.messages.last?.json["data"]?["place"] == nil)
+        receiver.server.stop()
+        await application.close()
+    }
+
+    @Test("of an address that changes the old one is told as well, be it gone; and of each whether it was verified")
+    func addresses() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let receiver = Receiver()
+        let webhook = try webhook(application, receiver, of: Configuration.Webhook.defaultEvents)
+        _ = try await makeUser(application)
+        await drain(webhook)
+        let administration = Administration(application.context)
+        let edits: [(@Sendable (inout User.Profile) -> Void, old: String?, new: String?, isVerified: Bool?)] = [
+            ({ $0.email = "eve>@example.org" }, "anna@example.org", "eve>@example.org", false),
+            ({ $0.email = nil }, "eve>@example.org", nil, nil),
+            (
+                {
+                    $0.email = "anna@example.org"
+                    $0.isEmailVerified = true
+                }, nil, "anna@example.org", true
+            ),
+        ]
+        for (edit, old, new, isVerified) in edits {
+            _ = try await administration.changeUser(.username("anna"), by: .system) { user in
+                edit(&user.profile)
+                return nil
+            }
+            await drain(webhook)
+            let message = try #require(receiver.messages.last?.json)
+            #expect(message["type"]?.string == "email_changed")
+            let data = message["data"]
+            #expect(data?["previous_email"]?.string == old)
+            #expect(data?["user"]?["email"]?.string == new)
+            #expect(data?["user"]?["email_verified"] == isVerified.map(JSON.bool))
+        }
+        #expect(receiver.messages.count == edits.count)
         receiver.server.stop()
         await application.close()
     }

@@ -140,9 +140,13 @@ let eventRules: [StoreRule] = [
         let full = AuditEvent(
             .sessionEnded, at: Fixture.start, by: Fixture.admin, session: session, reason: "revoked_by_admin")
         let plain = AuditEvent(.settingsChanged, at: Fixture.start, by: .system)
-        try await store.append([full, plain])
+        // These two are one kind to a node of the version before.
+        let changes = [(AuditEvent.Kind.userChanged, "profile"), (.emailChanged, "a@x>b@x")].map { kind, reason in
+            AuditEvent(kind, at: Fixture.start, by: Fixture.admin, userID: user, reason: reason)
+        }
+        try await store.append([full, plain] + changes)
         let recorded = try await store.events(after: 0, limit: 10, userID: nil, sessionID: nil)
-        #expect(recorded.map(\.event) == [full, plain])
+        #expect(recorded.map(\.event) == [full, plain] + changes)
     },
     StoreRule("every kind of event is kept") { store in
         let events = AuditEvent.Kind.allCases.map { AuditEvent($0, at: Fixture.start, by: .system) }
