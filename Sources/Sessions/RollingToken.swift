@@ -28,6 +28,8 @@ struct RollingToken: Decodable, Hashable, Sendable {
     var confirmation: Confirmation?
     /// The refresh token, for clients that keep one string (seed 003).
     var refreshToken: String?
+    /// Read, as RFC 7519 section 4.1.5 demands, and never written.
+    var notBefore: Int64?
     /// Members that an admin has given the user; written, and not read.
     var ownClaims: Substring?
 
@@ -38,6 +40,7 @@ struct RollingToken: Decodable, Hashable, Sendable {
         case clientID = "client_id"
         case issuedAt = "iat"
         case expiry = "exp"
+        case notBefore = "nbf"
         case id = "jti"
         case sessionID = "sid"
         case deviceID = "device_id"
@@ -52,6 +55,11 @@ struct RollingToken: Decodable, Hashable, Sendable {
 
     struct Confirmation: Decodable, Hashable, Sendable {
         var jkt: String
+    }
+
+    /// Whether its time has come and is not over (RFC 7519 sections 4.1.4 and 4.1.5).
+    func isTimely(at now: Instant) -> Bool {
+        now.secondsSinceEpoch < expiry && notBefore.map { $0 <= now.secondsSinceEpoch } != false
     }
 
     /// The claims as JSON, in the order of their names.

@@ -80,7 +80,7 @@ extension TokenService {
         guard let claims = try await claims(of: token, rollingTokens.verify),
             let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
         else { throw .invalidToken(nil) }
-        guard now.secondsSinceEpoch < claims.expiry else { throw .invalidToken(nil) }
+        guard claims.isTimely(at: now) else { throw .invalidToken(nil) }
         // Before the store is asked: what is for another API opens nothing here.
         guard demand.isMet(by: claims.audience.all, own: context.audience) else { throw .invalidToken(nil) }
         guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
@@ -141,7 +141,7 @@ extension TokenService {
     }
 
     private func introspect(clientToken claims: RollingToken) async throws(ServiceError) -> Introspection {
-        guard context.clock.now.secondsSinceEpoch < claims.expiry,
+        guard claims.isTimely(at: context.clock.now),
             let client = try await inStore({ () async throws(StoreError) in try await store.client(claims.clientID) })
         else { return .inactive }
         let audience = context.standing(claims.audience.all, of: client)
