@@ -55,9 +55,12 @@ extension Endpoints {
         return (request.method.rawValue, DPoPTarget(base + request.target.path))
     }
 
-    /// Tells whoever uses proofs which nonce the next one must hold (RFC 9449 section 8.2).
+    /// Tells whoever uses proofs which nonce the next one must hold, except in an answer that caches may keep: from there it
+    /// would come stale, and to others (RFC 9449 section 8.2).
     func appendNonce(to response: inout Response, _ request: Request) {
-        guard request.fields.contains("DPoP"), let nonce = context.proofs.nonce(at: context.clock.now) else { return }
+        guard request.fields.contains("DPoP"), (response.fields.first("Cache-Control") ?? "no-store") == "no-store",
+            let nonce = context.proofs.nonce(at: context.clock.now)
+        else { return }
         response.fields.append("DPoP-Nonce", nonce)
     }
 }

@@ -137,32 +137,6 @@ import Testing
         }
     }
 
-    /// Section 6.2: introspection, and section 5.1: metadata.
-    @Test func introspectionAndMetadataTellOfKeys() async throws {
-        try await Stage.with { stage in
-            let secret = try await stage.makeClient(
-                #"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials"]}"#
-            )
-            let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
-            let basic = "api:\(secret ?? "")"
-            let access = await stage.form("/oauth/introspect", "token=\(tokens.access)", basic: basic)
-            #expect(access.bool("active") == true)
-            #expect(access.string("token_type") == "DPoP")
-            #expect(access.string("cnf", "jkt") == device.thumbprint)
-            let refresh = await stage.form(
-                "/oauth/introspect", "token=\(tokens.refresh)&token_type_hint=refresh_token", basic: basic)
-            #expect(refresh.bool("active") == true)
-            #expect(refresh.string("cnf", "jkt") == device.thumbprint)
-            let free = try await stage.logIn(device: "phone-2")
-            let unbound = await stage.form("/oauth/introspect", "token=\(free.access)", basic: basic)
-            #expect(unbound.string("token_type") == "Bearer")
-            #expect(!unbound.names.contains("cnf"))
-            let metadata = await stage.call(.get, "/.well-known/oauth-authorization-server")
-            #expect(metadata.strings("dpop_signing_alg_values_supported") == ["ES256", "EdDSA"])
-        }
-    }
-
     /// Forward authentication: the proof was made for the request that the proxy asks about.
     @Test func aProxyAsksAboutAnotherRequest() async throws {
         try await Stage.with { stage in

@@ -256,7 +256,7 @@ struct Answer: Sendable {
         return elements.compactMap { if case .object(let members) = $0 { Answer(response, members) } else { nil } }
     }
 
-    private func value(_ path: [String]) -> JSONValue? {
+    func value(_ path: [String]) -> JSONValue? {
         var value: JSONValue? = .object(members)
         for name in path {
             guard case .object(let members)? = value else { return nil }
