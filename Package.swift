@@ -64,6 +64,8 @@ let package = Package(
                 .embedInCode("016_add_verified_emails.postgres.sql"),
                 .embedInCode("017_index_verified_emails.sqlite.sql"),
                 .embedInCode("017_index_verified_emails.postgres.sql"),
+                .embedInCode("018_tell_revocations.sqlite.sql"),
+                .embedInCode("018_tell_revocations.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -164,5 +164,9 @@ public struct Migration: Sendable {
             version: 17, name: "index_verified_emails", effect: .addsIndexes(on: ["users"]),
             sqlite: String(decoding: PackageResources._17_index_verified_emails_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._17_index_verified_emails_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 18, name: "tell_revocations", effect: .addsColumns(to: ["audit_events"]),
+            sqlite: String(decoding: PackageResources._18_tell_revocations_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._18_tell_revocations_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -17,9 +17,14 @@ enum EventSQL {
         private var reasons = ArrayParameter(of: .text)
         private var addresses = ArrayParameter(of: .text)
         private var requests = ArrayParameter(of: .text)
+        private var revocations = (
+            kinds: ArrayParameter(of: .text), times: ArrayParameter(of: .bigint), ends: ArrayParameter(of: .bigint)
+        )
 
         /// - Parameter session: an event of a change of that session is written only if the change is.
-        mutating func append(_ event: AuditEvent, guardedBy session: Identifier<Session>? = nil) {
+        mutating func append(
+            _ event: AuditEvent, _ revocation: Revocation?, guardedBy session: Identifier<Session>? = nil
+        ) {
             let event = EventColumns.written(event)
             count += 1
             guards.append(session)
@@ -33,17 +38,25 @@ enum EventSQL {
             reasons.append(event.reason)
             addresses.append(event.remoteAddress)
             requests.append(event.requestID)
+            revocations.kinds.append(revocation?.kind.rawValue)
+            revocations.times.append(revocation?.at)
+            revocations.ends.append(revocation?.until)
         }
 
         var parameters: [Parameter] {
-            [guards, kinds, times, actors, users, sessions, clients, devices, reasons, addresses, requests]
-                .map(\.parameter)
+            [
+                guards, kinds, times, actors, users, sessions, clients, devices, reasons, addresses, requests,
+                revocations.kinds, revocations.times, revocations.ends,
+            ].map(\.parameter)
         }
     }
 
     private static let types = [
-        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "text",
+        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "text", "text", "bigint",
+        "bigint",
     ]
+    /// How many parameters `Rows` has.
+    static var parameterCount: Int { types.count }
 
     private static func insert(firstParameter: Int, _ condition: String) -> String {
         let arrays = types.enumerated().map { "$\(firstParameter + $0)::\($1)[]" }.joined(separator: ", ")
@@ -60,20 +73,21 @@ enum EventSQL {
         insert(firstParameter: firstParameter, "WHERE e.guard IN (SELECT id FROM \(changed))")
     }
 
-    /// Adds `events`, with the lock that it takes; nothing for none.
-    static func insert(_ events: [AuditEvent]) -> [Statement] {
-        if events.isEmpty { return [] }
-        var rows = Rows()
-        for event in events { rows.append(event) }
-        return [
-            TransactionLock.trail.alone,
-            Statement(insertingUnguarded, parameters: rows.parameters),
-        ]
-    }
+    /// Adds `events`, which revoke nothing, with the lock that it takes; nothing for none.
+    static func insert(_ events: [AuditEvent]) -> [Statement] { insert(events) { _ in nil } }
 
     /// Adds `events` at `now`, and to the feed those that revoke something.
     static func insert(_ events: [AuditEvent], _ catalogue: Catalogue, at now: Instant) -> [Statement] {
-        insert(events) + RevocationSQL.insert(catalogue.revocations(in: events, at: now))
+        insert(events) { catalogue.revocation(of: $0, at: now) }
+    }
+
+    private static func insert(_ events: [AuditEvent], _ revocation: (AuditEvent) -> Revocation?) -> [Statement] {
+        if events.isEmpty { return [] }
+        let revocations = events.map(revocation)
+        var rows = Rows()
+        for (event, revocation) in zip(events, revocations) { rows.append(event, revocation) }
+        return [TransactionLock.trail.alone, Statement(insertingUnguarded, parameters: rows.parameters)]
+            + RevocationSQL.insert(revocations.compactMap(\.self))
     }
 
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))

@@ -23,32 +23,32 @@ extension PostgresStore {
             var met = try MetUsers(users, transaction)
             var outcomes: [ImportOutcome] = []
             var writes: [Statement] = []
-            var places: [Int] = []
-            var replaced: [(old: User, new: User)] = []
+            var written: [(place: Int, old: User?, new: User)] = []
             for user in users {
                 let stored = met.byID[user.id]
                 let outcome = ImportOutcome.of(user, stored: stored, namesake: met.idsByKey[Text.key(user.username)])
                 if outcome == .written {
                     writes.append(stored == nil ? UserSQL.insert(user) : UserSQL.update(user))
-                    places.append(outcomes.count)
-                    if let stored { replaced.append((stored, user)) }
+                    written.append((outcomes.count, stored, user))
                     met.note(user)
                 }
                 outcomes.append(outcome)
             }
             // Who makes a user at this moment needs no lock for it, and may have taken the name.
             let rows = try transaction.run(Self.selectingCatalogue + writes)
-            for (rows, place) in zip(rows.dropFirst(3), places) where rows.changedCount == 0 {
-                outcomes[place] = .usernameTaken
-            }
             let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
             let clients = Array(catalogue.clients.values)
-            let events = replaced.flatMap { (old, new) in
-                var change = UserChange(user: old, settings: catalogue.settings, clients: clients)
-                change.take(new, at: clock.now)
-                return change.events
+            var events: [AuditEvent] = []
+            for (rows, write) in zip(rows.dropFirst(3), written) {
+                if rows.changedCount == 0 {
+                    outcomes[write.place] = .usernameTaken
+                } else if let old = write.old {
+                    var change = UserChange(user: old, settings: catalogue.settings, clients: clients)
+                    change.take(write.new, at: clock.now)
+                    events += change.events
+                }
             }
-            Self.add(catalogue.revocations(in: events, at: clock.now), transaction)
+            for statement in EventSQL.insert(events, catalogue, at: clock.now) { transaction.add(statement) }
             return outcomes
         }
     }
@@ -72,16 +72,11 @@ extension PostgresStore {
                     sessionLives: revocation.sessionID.map(living.contains) ?? false)
                 return holds ? .written : .kept
             }
-            let written = zip(revocations, outcomes).filter { $0.1 == .written }.map(\.0)
-            Self.add(written, transaction)
+            let written = RevocationSQL.insert(zip(revocations, outcomes).filter { $0.1 == .written }.map(\.0))
+            if !written.isEmpty { transaction.add(TransactionLock.trail.alone) }
+            for statement in written { transaction.add(statement) }
             return outcomes
         }
-    }
-
-    private static func add(_ revocations: [Revocation], _ transaction: Transaction) {
-        if revocations.isEmpty { return }
-        transaction.add(TransactionLock.trail.alone)
-        for statement in RevocationSQL.insert(revocations) { transaction.add(statement) }
     }
 
     private static let selectingCatalogue = [
@@ -109,14 +104,14 @@ extension PostgresStore {
                     transaction.add(SessionSQL.replace(session))
                     if session.ending != nil { transaction.add(ProviderCheckSQL.delete(session.id)) }
                     met.note(session)
-                    events += meeting.revocations(session, ended: ended)
+                    events += meeting.events(session, ended: ended, at: clock.now)
                     outcomes.append(.written)
                 }
             }
             if !events.isEmpty {
                 let rows = try transaction.run(Self.selectingCatalogue)
                 let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
-                Self.add(catalogue.revocations(in: events, at: clock.now), transaction)
+                for statement in EventSQL.insert(events, catalogue, at: clock.now) { transaction.add(statement) }
             }
             return outcomes
         }

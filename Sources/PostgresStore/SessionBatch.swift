@@ -133,10 +133,10 @@ final class SessionBatch: Sendable {
         for place in edits.indices.sorted(by: { edits[$0].session.id.words < edits[$1].session.id.words }) {
             let stored = snapshot.sessions[place]
             if edits[place].session == stored.session, edits[place].events.isEmpty { continue }
-            let events = edits[place].events
-            let revocations =
-                events.isEmpty ? [] : snapshot.catalogue.catalogue.revocations(in: events, at: options.clock.now)
-            decided.writes.add(edits[place].session, events, revocations, over: stored)
+            let events = edits[place].events.map { event in
+                (event, snapshot.catalogue.catalogue.revocation(of: event, at: options.clock.now))
+            }
+            decided.writes.add(edits[place].session, events, over: stored)
             decided.written.insert(stored.session.id)
         }
         return decided

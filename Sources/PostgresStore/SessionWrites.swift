@@ -45,7 +45,7 @@ struct SessionWrites {
 
     /// Adds what `session` and `events` have become, if that is anything to write.
     mutating func add(
-        _ session: Session, _ events: [AuditEvent], _ revocations: [Revocation], over stored: SessionSQL.Stored
+        _ session: Session, _ events: [(AuditEvent, Revocation?)], over stored: SessionSQL.Stored
     ) {
         let old = stored.session
         if session == old, events.isEmpty { return }
@@ -65,8 +65,10 @@ struct SessionWrites {
         presences.key.append(session.presence.key)
         presences.provenAt.append(session.presence.provenAt)
         presences.passwordAt.append(session.presence.passwordAt)
-        for event in events { self.events.append(event, guardedBy: session.id) }
-        for revocation in revocations { self.revocations.append(revocation, guardedBy: session.id) }
+        for (event, revocation) in events {
+            self.events.append(event, revocation, guardedBy: session.id)
+            if let revocation { revocations.append(revocation, guardedBy: session.id) }
+        }
     }
 
     /// Whether nothing but the session, its user and the catalogue can have changed, and the time for deciding is not over: by
@@ -130,7 +132,7 @@ struct SessionWrites {
         ), noted AS (
             \(EventSQL.insertGuarded(by: "changed", firstParameter: 19))
         ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 30))
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 19 + EventSQL.parameterCount))
         )
         SELECT id FROM changed
         """)

@@ -24,19 +24,21 @@ enum EventRow {
     /// Adds `events` to the trail, and to the feed those that revoke something. Nearly always there are none.
     static func insert(_ events: [AuditEvent], in transaction: Transaction) throws(DatabaseError) {
         for event in events {
-            try insert(event, at: nil, transaction.connection)
-            if event.revokes == nil { continue }
-            for revocation in transaction.catalogue.revocations(in: [event], at: transaction.clock.now) {
-                try RevocationRow.insert(revocation, transaction.connection)
-            }
+            let revocation =
+                event.revokes == nil
+                ? nil : transaction.catalogue.revocation(of: event, at: transaction.clock.now)
+            try insert(event, revocation, at: nil, transaction.connection)
+            if let revocation { try RevocationRow.insert(revocation, transaction.connection) }
         }
     }
 
     /// Adds an event at a place of its own, from which the trail goes on.
-    static func insert(_ event: AuditEvent, at place: Int64?, _ connection: Connection) throws(DatabaseError) {
+    static func insert(
+        _ event: AuditEvent, _ revocation: Revocation? = nil, at place: Int64?, _ connection: Connection
+    ) throws(DatabaseError) {
         try connection.execute(insert) { row in
             row.add(place)
-            EventColumns.write(event, to: &row)
+            EventColumns.write(event, revocation, to: &row)
         }
     }
 }

@@ -79,12 +79,6 @@ extension SQLiteStore {
         }
     }
 
-    private static func tell(_ events: [AuditEvent], _ transaction: Transaction) throws(DatabaseError) {
-        for revocation in transaction.catalogue.revocations(in: events, at: transaction.clock.now) {
-            try RevocationRow.insertImported(revocation, transaction.connection)
-        }
-    }
-
     private static func importUser(_ user: User, _ transaction: Transaction) throws(DatabaseError) -> ImportOutcome {
         let connection = transaction.connection
         if try UserRow.insertIfNew(user, connection) { return .written }
@@ -101,7 +95,7 @@ extension SQLiteStore {
             var change = UserChange(
                 user: stored, settings: catalogue.settings, clients: Array(catalogue.clients.values))
             change.take(user, at: transaction.clock.now)
-            try tell(change.events, transaction)
+            try EventRow.insert(change.events, in: transaction)
         }
         return outcome
     }
@@ -138,7 +132,8 @@ extension SQLiteStore {
             } else {
                 try SessionRow.insert(session, userNumber: userNumber ?? UserRow.nobody, connection)
             }
-            try tell(meeting.revocations(session, ended: ended), transaction)
+            try EventRow.insert(
+                meeting.events(session, ended: ended, at: transaction.clock.now), in: transaction)
             return .written
         }
     }

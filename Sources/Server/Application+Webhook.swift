@@ -16,7 +16,7 @@ extension Application {
         for (webhook, metrics) in zip(configurations, WebhookMetrics.all(configurations.map(\.name), in: metrics)) {
             let target = Webhook.Target(
                 name: webhook.name, url: webhook.url, secrets: try webhook.secrets(surroundings),
-                kinds: Set(webhook.events))
+                events: webhook.events)
             // A thread for each, so that one that is slow delays no other.
             webhooks.append(
                 Webhook(

@@ -140,13 +140,28 @@ public struct Configuration: Hashable, Sendable {
         /// The file of the secrets that sign them. Nil: they are in a variable.
         public var secretFile: String?
         /// Which events are sent.
-        public var events = Self.defaultEvents
+        public var events = Events.usual
 
-        /// Which are sent if the configuration names none.
-        static let defaultEvents: [AuditEvent.Kind] = [
-            .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .emailChanged,
-            .userDeleted, .clientDeleted, .allSessionsRevoked,
-        ]
+        /// A choice among the events of the audit trail.
+        public enum Events: Hashable, Sendable {
+            /// What mails are made of, and whatever the feed of revocations has: who takes these needs no feed.
+            case usual
+            /// Those, and no others.
+            case named(Set<AuditEvent.Kind>)
+
+            private static let ofMails: Set<AuditEvent.Kind> = [
+                .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .emailChanged,
+                .userDeleted, .clientDeleted, .allSessionsRevoked,
+            ]
+
+            /// Whether `recorded` is among them.
+            func contains(_ recorded: RecordedEvent) -> Bool {
+                switch self {
+                case .usual: recorded.revocation != nil || Self.ofMails.contains(recorded.event.kind)
+                case .named(let kinds): kinds.contains(recorded.event.kind)
+                }
+            }
+        }
 
         /// What all their variables begin with.
         static let secretVariablePrefix = "SOJOURN_WEBHOOK_SECRET_"

@@ -17,7 +17,7 @@ struct Webhook: Sendable {
         let url: OutboundURL
         /// One, or two while the receiver changes from one to the other.
         let secrets: [[UInt8]]
-        let kinds: Set<AuditEvent.Kind>
+        let events: Configuration.Webhook.Events
     }
 
     /// When to look again.
@@ -100,7 +100,7 @@ struct Webhook: Sendable {
     }
 
     private func isWanted(_ event: RecordedEvent, _ progress: WebhookProgress) -> Bool {
-        target.kinds.contains(event.event.kind) && event.event.at >= progress.since
+        target.events.contains(event) && event.event.at >= progress.since
     }
 
     /// Tells of events from before `instant` that nobody has taken: the trail is about to forget them.

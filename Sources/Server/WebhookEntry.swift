@@ -15,7 +15,7 @@ extension ListEntry {
         let events = kinds()
         guard let name, let url else { return nil }
         var webhook = Configuration.Webhook(name: name, url: url, secretFile: secretFile)
-        if let events { webhook.events = events }
+        if let events { webhook.events = .named(Set(events)) }
         return webhook
     }
 

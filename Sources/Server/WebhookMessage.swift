@@ -20,6 +20,8 @@ struct WebhookMessage: Encodable, Sendable {
         let remoteAddress: String?
         let place: Whereabouts?
         let requestID: String?
+        /// What the feed says of it; nil: nothing.
+        let revokes: Ending?
 
         enum CodingKeys: String, CodingKey {
             case eventID = "event_id"
@@ -33,6 +35,30 @@ struct WebhookMessage: Encodable, Sendable {
             case remoteAddress = "remote_address"
             case place
             case requestID = "request_id"
+            case revokes
+        }
+    }
+
+    /// Which rolling tokens are over by the event, in the words of the feed of revocations.
+    struct Ending: Encodable, Sendable {
+        let type: String
+        /// Unix seconds, as all times in tokens are.
+        let at: Int64
+        let until: Int64
+        let sid: String?
+        let sub: String?
+        let clientID: String?
+
+        init(_ revocation: Revocation) {
+            type = revocation.kind.rawValue
+            (at, until) = (revocation.at.secondsSinceEpoch, revocation.until.secondsSinceEpoch)
+            (sid, sub) = (revocation.sessionID?.description, revocation.userID?.description)
+            clientID = revocation.clientID
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case type, at, until, sid, sub
+            case clientID = "client_id"
         }
     }
 
@@ -128,7 +154,7 @@ struct WebhookMessage: Encodable, Sendable {
             previousEmail: event.kind == .emailChanged ? event.reason.flatMap(EmailChange.init)?.old : nil,
             remoteAddress: event.remoteAddress,
             place: event.remoteAddress.flatMap { places?.place(of: $0) }.map(Whereabouts.init),
-            requestID: event.requestID)
+            requestID: event.requestID, revokes: recorded.revocation.map(Ending.init))
     }
 
     /// A message that tells of nothing, under `id`.
@@ -137,7 +163,7 @@ struct WebhookMessage: Encodable, Sendable {
         timestamp = Self.text(now)
         data = Content(
             eventID: id, actor: "admin:local", user: nil, sessionID: nil, clientID: nil, device: nil, newDevice: nil,
-            reason: nil, previousEmail: nil, remoteAddress: nil, place: nil, requestID: nil)
+            reason: nil, previousEmail: nil, remoteAddress: nil, place: nil, requestID: nil, revokes: nil)
     }
 
     private static func text(_ instant: Instant) -> String {

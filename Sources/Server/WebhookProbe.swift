@@ -29,7 +29,7 @@ public struct WebhookProbe: Sendable {
         to webhook: Configuration.Webhook, _ surroundings: Surroundings
     ) async throws(StartError) -> WebhookProbe {
         let target = Webhook.Target(
-            name: webhook.name, url: webhook.url, secrets: try webhook.secrets(surroundings), kinds: [])
+            name: webhook.name, url: webhook.url, secrets: try webhook.secrets(surroundings), events: .named([]))
         let (id, now) = ("test_" + Hex.encode(surroundings.random.bytes(8)), surroundings.clock.now)
         let message = WebhookMessage(testing: id, at: now)
         let client = HTTPClient(HTTPClient.Options(width: 1))

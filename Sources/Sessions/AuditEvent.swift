@@ -54,7 +54,7 @@ public struct AuditEvent: Hashable, Sendable {
     public var remoteAddress: String?
     /// The request, as in `X-Request-Id`.
     public var requestID: String?
-    /// What resource servers have to know of it; nil: nothing. Kept apart, not as a part of the trail.
+    /// What resource servers have to know of it; nil: nothing. The trail keeps what became of it (`RecordedEvent.revocation`).
     public var revokes: Revocation.Kind?
 
     /// An event of `kind` at `at`, brought about by `origin`.
@@ -108,10 +108,13 @@ public struct RecordedEvent: Hashable, Sendable {
     public var id: Int64
     /// What happened.
     public var event: AuditEvent
+    /// What the feed of revocations says of it, but for the number there; nil: nothing.
+    public var revocation: Revocation?
 
     /// The event at place `id`.
-    public init(id: Int64, event: AuditEvent) {
+    public init(id: Int64, event: AuditEvent, revocation: Revocation? = nil) {
         self.id = id
         self.event = event
+        self.revocation = revocation
     }
 }

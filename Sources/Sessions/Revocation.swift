@@ -76,10 +76,14 @@ public struct Revocation: Hashable, Sendable {
         guard let kind = event.revokes else { return nil }
         let written = max(event.at, now)
         let at = kind.hasCutoff ? written + Self.leeway : event.at
+        self.init(kind, of: event, at: at, until: lastTokenEnd(max(at, written)))
+    }
+
+    /// The revocation of `kind` that `event` was, without its number.
+    public init(_ kind: Kind, of event: AuditEvent, at: Instant, until: Instant) {
         self.init(
-            number: 0, kind, at: at, until: lastTokenEnd(max(at, written)), userID: event.userID,
-            sessionID: event.sessionID, clientID: event.clientID,
-            reason: kind == .lifetimesShortened ? nil : event.reason)
+            number: 0, kind, at: at, until: until, userID: event.userID, sessionID: event.sessionID,
+            clientID: event.clientID, reason: kind == .lifetimesShortened ? nil : event.reason)
     }
 }
 

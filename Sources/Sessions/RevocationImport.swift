@@ -58,29 +58,3 @@ extension Revocation {
         }
     }
 }
-
-// An import is in the feed only: the trail of the other database has what happened to users and sessions there.
-
-extension SessionImport {
-    /// What resource servers have to know when the store does `Decision.write(written, ended:)`: which sessions lived, here or where
-    /// they come from, and have ended by it. Pure.
-    public func revocations(_ written: Session, ended: Session?) -> [AuditEvent] {
-        let lived = session.ending == nil || stored != nil
-        return [ended, lived ? written : nil].compactMap { session in
-            guard let session, let ending = session.ending else { return nil }
-            return .ended(session, ending.reason, at: ending.at, by: .system)
-        }
-    }
-}
-
-extension UserChange {
-    /// Puts the user who comes from another store in the place of the one who is here. The events are what it revokes.
-    public mutating func take(_ imported: User, at now: Instant) {
-        switchLogins(.userChanged, at: now, by: .system, reason: imported.disabledByAdmin?.note) { user in
-            (user.disabledByAdmin, user.disabledByUser) = (imported.disabledByAdmin, imported.disabledByUser)
-        }
-        // The store does not know the absolute maximum. Who falls from beyond it to beyond it is told without need.
-        let policy = RefreshPolicy(absoluteMaximum: .seconds(Int64.max))
-        replaceUser(by: imported, policy, AuditEvent(.userChanged, at: now, by: .system, userID: user.id))
-    }
-}

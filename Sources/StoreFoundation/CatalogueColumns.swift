@@ -134,11 +134,9 @@ extension Catalogue {
         return settings
     }
 
-    /// The revocations among events that are written at `now`. Of a change that shortens the life of tokens, this is what was
+    /// What `event` revokes, which is written at `now`; nil: nothing. Of a change that shortens the life of tokens, this is what was
     /// before it: it is about the tokens of then.
-    public func revocations(in events: [AuditEvent], at now: Instant) -> [Revocation] {
-        events.compactMap { event in
-            Revocation(event, at: now) { settings.lastTokenEnd(clients.values, issuedBy: $0) }
-        }
+    public func revocation(of event: AuditEvent, at now: Instant) -> Revocation? {
+        Revocation(event, at: now) { settings.lastTokenEnd(clients.values, issuedBy: $0) }
     }
 }

@@ -5,7 +5,7 @@ public enum EventColumns {
     /// As `read` reads them, after the event's number.
     public static let all = Columns(
         "kind", "occurred_at", "actor", "user_id", "session_id", "client_id", "device_id", "reason",
-        "remote_address", "request_id")
+        "remote_address", "request_id", "revokes", "revoked_at", "revoked_until")
 
     /// Reads the number and the columns of an event.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> RecordedEvent {
@@ -26,7 +26,11 @@ public enum EventColumns {
             event.kind = .emailChanged
             event.reason = String(reason.dropFirst(emailMark.count))
         }
-        return RecordedEvent(id: number, event: event)
+        let revokes = try row.optional { (row) throws(Contradiction) in try row.word(as: Revocation.Kind.self) }
+        let (since, until) = (row.optional { row in row.instant() }, row.optional { row in row.instant() })
+        guard let revokes, let since, let until else { return RecordedEvent(id: number, event: event) }
+        return RecordedEvent(
+            id: number, event: event, revocation: Revocation(revokes, of: event, at: since, until: until))
     }
 
     private static let emailMark = "email_changed "
@@ -41,8 +45,8 @@ public enum EventColumns {
         return event
     }
 
-    /// Writes all columns of an event, without its number.
-    public static func write(_ event: AuditEvent, to row: inout some WrittenRow) {
+    /// Writes all columns of an event and of what it revokes, without their numbers.
+    public static func write(_ event: AuditEvent, _ revocation: Revocation?, to row: inout some WrittenRow) {
         let event = written(event)
         row.add(event.kind)
         row.add(event.at)
@@ -54,5 +58,8 @@ public enum EventColumns {
         row.add(event.reason)
         row.add(event.remoteAddress)
         row.add(event.requestID)
+        row.add(revocation?.kind)
+        row.add(revocation?.at)
+        row.add(revocation?.until)
     }
 }

@@ -105,7 +105,7 @@ extension Importer {
         {
             return [(line, LineProblem("the settings are impossible here: \(problem)", isFatal: true))]
         }
-        let event = AuditEvent(.settingsChanged, at: now, by: Self.origin, reason: "import")
+        let event = AuditEvent(.settingsChanged, at: now, by: .importing, reason: "import")
         let (policy, hasSessions) = (RefreshPolicy(absoluteMaximum: absoluteMaximum), try await hasSessions())
         try await store.updateSettings { change in
             let old = change.settings
@@ -150,12 +150,12 @@ extension Importer {
                 if change.client == nil {
                     change.client = client
                     change.events = [
-                        AuditEvent(.clientCreated, at: now, by: Self.origin, clientID: client.id, reason: "import")
+                        AuditEvent(.clientCreated, at: now, by: .importing, clientID: client.id, reason: "import")
                     ]
                 }
                 return nil
             }
-            let event = AuditEvent(.clientChanged, at: now, by: Self.origin, clientID: client.id, reason: "import")
+            let event = AuditEvent(.clientChanged, at: now, by: .importing, clientID: client.id, reason: "import")
             change.replace(old, by: client, RefreshPolicy(absoluteMaximum: absoluteMaximum), event)
             if !hasSessions { change.events = [event] }
             // Deleted there, and made again: the sessions of before are over.

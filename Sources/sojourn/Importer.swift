@@ -11,8 +11,6 @@ struct Importer {
     /// So many refused lines are told one by one.
     static let toldMax = 20
 
-    static let origin = Origin(actor: "admin:local")
-
     let store: any Store
     /// Whether the root keys of this server open a signing key.
     let canOpen: (StoredSigningKey) -> Bool

@@ -28,7 +28,7 @@ import Testing
         let settings: Settings
         let keys: [StoredSigningKey]
         let adminKeys: [AdminKey]
-        let events: [RecordedEvent]
+        let events: [AuditEvent]
 
         init(_ store: PostgresStore) async throws {
             users = try await store.users(matching: nil, after: nil, limit: 100).items
@@ -37,7 +37,7 @@ import Testing
             settings = try await store.settings()
             keys = try await store.updateSigningKeys { keys, _ in keys }
             adminKeys = try await store.adminKeys()
-            events = try await store.events(after: 0, limit: 100, userID: nil, sessionID: nil)
+            events = try await store.events(after: 0, limit: 100, userID: nil, sessionID: nil).map(\.event)
         }
     }
 

@@ -20,7 +20,7 @@ struct WebhookFailureTests {
         return Webhook(
             target: Webhook.Target(
                 name: "mails", url: try #require(OutboundURL(receiver.origin + "/hook", plainLoopback: true)),
-                secrets: [[UInt8](repeating: 7, count: 32)], kinds: [.loginFailed]),
+                secrets: [[UInt8](repeating: 7, count: 32)], events: .named([.loginFailed])),
             context: application.context, client: HTTPClient(options), logger: .silent,
             metrics: WebhookMetrics.all(["mails"], in: MetricsRegistry())[0], node: node)
     }

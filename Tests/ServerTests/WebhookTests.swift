@@ -17,7 +17,6 @@ import Testing
 @Suite("Webhook", .timeLimit(.minutes(3)))
 struct WebhookTests {
     private static let secret = [UInt8](repeating: 7, count: 32)
-    private static let started = [AuditEvent.Kind.sessionStarted, .sessionEnded]
 
     private let folder = StartingFolder()
     private let clock = StartingClock()
@@ -55,12 +54,12 @@ struct WebhookTests {
 
     private func webhook(
         _ application: Application, _ receiver: Receiver, node: String = "a", name: String = "mails",
-        of kinds: [AuditEvent.Kind] = Self.started
+        of events: Configuration.Webhook.Events = .named([.sessionStarted, .sessionEnded])
     ) throws -> Webhook {
         Webhook(
             target: Webhook.Target(
                 name: name, url: try #require(OutboundURL(receiver.server.origin + "/hook", plainLoopback: true)),
-                secrets: [Self.secret], kinds: Set(kinds)),
+                secrets: [Self.secret], events: events),
             context: application.context, client: HTTPClient(HTTPClient.Options(width: 1)), logger: .silent,
             metrics: WebhookMetrics.all([name], in: MetricsRegistry())[0], node: node)
     }
@@ -131,7 +130,7 @@ struct WebhookTests {
     func addresses() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let receiver = Receiver()
-        let webhook = try webhook(application, receiver, of: Configuration.Webhook.defaultEvents)
+        let webhook = try webhook(application, receiver, of: .usual)
         _ = try await makeUser(application)
         await drain(webhook)
         let administration = Administration(application.context)

@@ -2,15 +2,30 @@ import Sessions
 import Testing
 
 extension Store {
-    /// What the feed has after `place`, and how far it is then.
-    fileprivate func news(after place: inout Int64) async throws(StoreError) -> [Revocation] {
-        let news = try await revocations(after: place, at: Fixture.start, limit: 100)
-        place = news.last?.number ?? place
-        return news
+    /// What trail and feed have since `place`, which goes on.
+    fileprivate func news(after place: inout Place) async throws -> (feed: [Revocation], events: [AuditEvent]) {
+        let feed = try await revocations(after: place.feed, at: Fixture.start, limit: 100)
+        let trail = try await trail(after: place.trail)
+        (place.feed, place.trail) = (feed.last?.number ?? place.feed, trail.last?.id ?? place.trail)
+        // Who is told of events is told the same.
+        #expect(trail.compactMap(\.revocation) == feed.map(\.unnumbered))
+        for event in trail.map(\.event) { #expect(event.actor == "admin:local" && event.at == Fixture.start) }
+        return (feed, trail.map(\.event))
+    }
+
+    /// The end of what there is.
+    fileprivate func place() async throws(StoreError) -> Place {
+        Place(feed: try await lastRevocation(), trail: try await trail().last?.id ?? 0)
     }
 }
 
-/// What an import ends is in the feed of revocations, once.
+/// How far somebody has read.
+private struct Place {
+    var feed: Int64
+    var trail: Int64
+}
+
+/// What an import ends is in the trail and in the feed of revocations, once, as if an admin had done it.
 let importFeedRules: [StoreRule] = [
     StoreRule("a session that an import replaces, here or on its way, is in the feed") { store in
         try await store.updateClient("web") { $0.client = Fixture.client() }
@@ -19,17 +34,20 @@ let importFeedRules: [StoreRule] = [
         let later = Fixture.session(of: user.id, at: Fixture.start + .seconds(50))
         let earlier = Fixture.session(of: user.id, at: Fixture.start + .seconds(20))
         let elsewhere = Fixture.session(of: user.id, device: "tablet")
-        var place: Int64 = 0
+        var place = try await store.place()
         #expect(try await store.importSessions([elsewhere, later, earlier]) == [.written, .written, .written])
-        let told = try await store.news(after: &place)
+        let (told, events) = try await store.news(after: &place)
         #expect(told.map(\.sessionID) == [here.id, earlier.id])
         for revocation in told {
             #expect(revocation.kind == .sessionEnded && revocation.reason == "replaced")
             #expect(revocation.userID == user.id && revocation.clientID == Client.mobileID)
-            #expect(revocation.at == later.startedAt && revocation.until == later.startedAt + .seconds(1_209_600))
+            #expect(revocation.at == Fixture.start && revocation.until == Fixture.start + .seconds(1_209_600))
         }
+        #expect(events.map(\.sessionID) == [here.id, earlier.id] && events.map(\.deviceID) == ["phone", "phone"])
+        #expect(events.allSatisfy { $0.kind == .sessionEnded && $0.reason == "replaced" && $0.userID == user.id })
+        #expect(try await store.session(here.id)?.session.ending?.at == later.startedAt)
         #expect(try await store.importSessions([elsewhere, later, earlier]) == [.kept, .kept, .kept])
-        #expect(try await store.news(after: &place).isEmpty)
+        #expect(try await store.news(after: &place).events.isEmpty)
     },
     StoreRule("a session that lives here and comes ended is in the feed, one that comes as a tombstone is not") {
         store in
@@ -45,13 +63,15 @@ let importFeedRules: [StoreRule] = [
         sessions[2].child += 1
         var tombstone = Fixture.session(of: user.id, device: "d")
         tombstone.end(.loggedOut, at: Fixture.start + .seconds(9))
-        var place: Int64 = 0
+        var place = try await store.place()
         for isFirst in [true, false] {
             let outcomes = try await store.importSessions(sessions + [tombstone])
             #expect(outcomes == Array(repeating: isFirst ? .written : .kept, count: 4))
-            let told = try await store.news(after: &place)
+            let (told, events) = try await store.news(after: &place)
             #expect(told.map(\.sessionID) == (isFirst ? [sessions[0].id] : []))
-            #expect(told.allSatisfy { $0.reason == "logged_out" && $0.at == Fixture.start + .seconds(9) })
+            #expect(told.allSatisfy { $0.reason == "logged_out" && $0.at == Fixture.start })
+            #expect(events.map(\.sessionID) == (isFirst ? [sessions[0].id, sessions[1].id] : []))
+            #expect(events.map(\.reason) == (isFirst ? ["logged_out", "max_lifetime_reached"] : []))
         }
     },
     StoreRule("a user's maximum that an import makes shorter is in the feed, a longer one and a new user's are not") {
@@ -59,7 +79,7 @@ let importFeedRules: [StoreRule] = [
         try await store.updateClient("web") { $0.client = Fixture.client() }
         let day = Duration.seconds(86_400)
         var user = Fixture.user()
-        var place: Int64 = 0
+        var place = try await store.place()
         // Beyond the maximum of all, nothing becomes shorter.
         let steps: [(Duration?, isShorter: Bool)] = [
             (day * 9, false), (day * 8, true), (day * 8, false), (day * 10, false), (nil, false), (day * 300, false),
@@ -67,10 +87,13 @@ let importFeedRules: [StoreRule] = [
         ]
         for (maximum, isShorter) in steps {
             user.offlineSessionMax = maximum
-            user.profile.displayName = "\(place) \(String(describing: maximum))"
-            let outcomes = try await store.importUsers([user])
-            #expect(outcomes == [.written])
-            let told = try await store.news(after: &place)
+            user.profile.displayName = "\(place.trail) \(String(describing: maximum))"
+            let isNew = try await store.user(.id(user.id)) == nil
+            let outcomes = [try await store.importUsers([user]), try await store.importUsers([user])]
+            #expect(outcomes == [[.written], [.kept]])
+            let (told, events) = try await store.news(after: &place)
+            #expect(events.map(\.kind) == (isNew ? [] : [.userChanged]))
+            #expect(events.allSatisfy { $0.userID == user.id && $0.reason == "import" })
             try #require(told.count == (isShorter ? 1 : 0), "\(String(describing: maximum))")
             for revocation in told {
                 #expect(revocation.kind == .lifetimesShortened && revocation.userID == user.id)
@@ -81,6 +104,15 @@ let importFeedRules: [StoreRule] = [
         }
         #expect(try await store.user(.id(user.id)) == user)
     },
+    StoreRule("an address that an import changes is told with the one of before") { store in
+        var user = try await store.given(Fixture.fullUser())
+        var place = try await store.place()
+        user.profile.email = "new@example.org"
+        _ = try await store.importUsers([user])
+        let (told, events) = try await store.news(after: &place)
+        #expect(told.isEmpty && events.map(\.kind) == [.userChanged, .emailChanged])
+        #expect(events.last?.reason == "zoe@example.org>new@example.org")
+    },
     StoreRule("logins that an import switches off with immediate effect, or on again, are in the feed") { store in
         try await store.updateClient("web") { $0.client = Fixture.client() }
         let (now, later) = (
@@ -90,16 +122,19 @@ let importFeedRules: [StoreRule] = [
         var new = Fixture.user("berta")
         new.disabledByAdmin = now
         var user = try await store.given(Fixture.user())
-        var place: Int64 = 0
+        var place = try await store.place()
         let steps: [(byAdmin: User.LoginDisabling?, byUser: User.LoginDisabling?, Revocation.Kind?)] = [
             (later, nil, nil), (now, nil, .userBlocked), (now, now, nil), (nil, now, nil), (nil, later, .userUnblocked),
             (nil, now, .userBlocked), (nil, now, nil), (nil, nil, .userUnblocked),
         ]
         for (byAdmin, byUser, kind) in steps {
             (user.disabledByAdmin, user.disabledByUser) = (byAdmin, byUser)
-            _ = try await store.importUsers([new, user])
-            let told = try await store.news(after: &place)
+            let outcome = try await store.importUsers([new, user]).last
+            let (told, events) = try await store.news(after: &place)
             #expect(told.map(\.kind) == [kind].compactMap(\.self))
+            let expected = user.loginRefusal == nil ? AuditEvent.Kind.loginsEnabled : .loginsDisabled
+            #expect(events.map(\.kind) == (outcome == .kept ? [] : [expected]))
+            #expect(events.allSatisfy { $0.reason == byAdmin?.note && $0.userID == user.id })
             for revocation in told {
                 #expect(revocation.userID == user.id && revocation.at == Fixture.start)
                 #expect(revocation.reason == byAdmin?.note)

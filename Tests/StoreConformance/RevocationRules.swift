@@ -10,6 +10,11 @@ extension Store {
         try await revocations(after: cursor, at: now, limit: limit)
     }
 
+    /// The audit trail.
+    func trail(after cursor: Int64 = 0) async throws(StoreError) -> [RecordedEvent] {
+        try await events(after: cursor, limit: 200, userID: nil, sessionID: nil)
+    }
+
     fileprivate func addUser(sessions devices: [String]) async throws -> (User, [Session]) {
         let user = Fixture.user()
         let isAdded = try await insertUser(user, events: [])
@@ -23,6 +28,15 @@ extension Store {
             sessions.append(session)
         }
         return (user, sessions)
+    }
+}
+
+extension Revocation {
+    /// What it says, wherever it stands.
+    var unnumbered: Revocation {
+        var revocation = self
+        revocation.number = 0
+        return revocation
     }
 }
 
@@ -67,6 +81,35 @@ let revocationRules: [StoreRule] = [
         try #require(feed.map(\.kind) == [.sessionEnded, .allSessionsEnded, .clientDeleted])
         #expect(feed[0].sessionID == sessions[0].id)
         #expect(try await store.lastRevocation() >= feed[2].number)
+    },
+    StoreRule("the trail says of each event what the feed says of it, and of others nothing") { store in
+        try await store.updateClient("web") { $0.client = Fixture.client() }
+        let (user, sessions) = try await store.addUser(sessions: ["a", "b", "c"])
+        for kind in Revocation.Kind.allCases {
+            let (told, untold) = (
+                event(.settingsChanged, kind, of: user),
+                AuditEvent(.settingsChanged, at: Fixture.start, by: .system, reason: "\(kind)")
+            )
+            try await store.updateSettings { $0.events = [untold, told] }
+            try await store.updateClient("web") { $0.events = [told] }
+            _ = try await store.updateUser(.id(user.id)) { $0.events = [told, untold] }
+        }
+        for session in sessions.prefix(2) {
+            _ = try await store.updateSession(session.id) { change in
+                change.session.end(.loggedOut, at: Fixture.start + .seconds(3))
+                var ended = AuditEvent(
+                    .sessionEnded, at: Fixture.start + .seconds(3), by: .system, session: session, reason: "logged_out")
+                ended.revokes = .sessionEnded
+                change.events = [AuditEvent(.sessionRestored, at: Fixture.start, by: .system), ended]
+            }
+        }
+        _ = try await store.updateUser(.id(user.id)) { $0.deletes = true }
+        let (trail, feed) = (try await store.trail(), try await store.feed().map(\.unnumbered))
+        #expect(trail.compactMap(\.revocation) == feed)
+        #expect(feed.count == 3 * Revocation.Kind.allCases.count + 3)
+        #expect(trail.count == feed.count + 2 * Revocation.Kind.allCases.count + 2)
+        let longLived = trail.first { $0.revocation?.kind == .lifetimesShortened }?.revocation
+        #expect(longLived?.at == Fixture.start + .seconds(1) && longLived?.until == Fixture.start + .seconds(1_209_601))
     },
     StoreRule("the feed goes on behind each place, and no place comes twice") { store in
         try await store.updateClient("web") { $0.client = Fixture.client() }
@@ -167,17 +210,8 @@ let revocationRules: [StoreRule] = [
             let last = try await store.lastRevocation()
             #expect(try await store.importRevocations(revocations.map(\.0)) == revocations.map(\.1))
             let added = try await store.feed(after: last)
-            let expected = revocations.filter { $0.1 == .written }.map { (revocation, _) in
-                var revocation = revocation
-                revocation.number = 0
-                return revocation
-            }
-            let unnumbered = added.map { revocation in
-                var revocation = revocation
-                revocation.number = 0
-                return revocation
-            }
-            #expect(unnumbered == expected)
+            let expected = revocations.filter { $0.1 == .written }.map(\.0.unnumbered)
+            #expect(added.map(\.unnumbered) == expected)
             #expect(zip(added, added.dropFirst()).allSatisfy { $0.number < $1.number })
         }
         // And what happens here comes after it.
