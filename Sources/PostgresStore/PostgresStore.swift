@@ -160,6 +160,16 @@ public final class PostgresStore: Store {
         }
     }
 
+    /// Compares this machine's clock with the database's.
+    public func clockSkew() async throws(StoreError) -> ClockSkew {
+        let clock = options.clock
+        return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
+            try ClockSkew(of: clock) { (statement) throws(DatabaseError) in
+                try connection.run([statement], commits: false, until: limit.deadline).first
+            }
+        }
+    }
+
     /// The settings and clients, as they stand.
     func catalogue() async throws(StoreError) -> CatalogueCache.Entry {
         let cache = cache

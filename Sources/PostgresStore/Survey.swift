@@ -24,6 +24,8 @@ extension PostgresStore {
         public var host: String
         /// Whether the connection to it is encrypted.
         public var isEncrypted: Bool
+        /// How far this machine's clock is from the server's.
+        public var clockSkew: ClockSkew
         /// How many migrations it has had; 0 for an empty one.
         public var appliedCount: Int
         /// When it had the last one.
@@ -53,20 +55,22 @@ extension PostgresStore.Survey {
             try Transaction.run(
                 on: connection, [Statement("SET TRANSACTION READ ONLY")], timeLeft: .seconds(600),
                 until: options.now() + .seconds(600)
-            ) { (transaction) throws(DatabaseError) in try Self.read(transaction, runner) }
+            ) { (transaction) throws(DatabaseError) in try Self.read(transaction, runner, options.clock) }
         }.get()
         (host, isEncrypted) = (connection.host, connection.isEncrypted)
     }
 
     private static func read(
-        _ transaction: Transaction, _ runner: MigrationRunner
+        _ transaction: Transaction, _ runner: MigrationRunner, _ clock: WallClock
     ) throws(DatabaseError) -> Result<Self, PostgresStore.OpenError> {
         let version = try transaction.run(Statement("SELECT current_setting('server_version')"))
             .first { row in row.text() }
+        let skew = try ClockSkew(of: clock) { (statement) throws(DatabaseError) in try transaction.run(statement) }
         return try runner.examine(transaction).mapping { (applied) throws(DatabaseError) in
             let missing = try runner.plan(transaction, after: applied)
             return Self(
-                serverVersion: version ?? "", host: "", isEncrypted: false, appliedCount: applied.count,
+                serverVersion: version ?? "", host: "", isEncrypted: false, clockSkew: skew,
+                appliedCount: applied.count,
                 lastAppliedAt: applied.last?.appliedAt, missing: missing,
                 contents: missing.isEmpty ? try contents(transaction) : nil)
         }

@@ -87,6 +87,7 @@ public actor SojournServer {
             if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
             let upkeep = Upkeep(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
+                clockComparison: ClockComparison(application.database, application.metrics, surroundings.logger),
                 cleanUp: configuration.cleanUp, webhooks: webhooks)
             let rechecks = application.rechecks(surroundings.logger)
             running = Running(

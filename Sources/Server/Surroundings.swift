@@ -70,5 +70,11 @@ public struct Surroundings: Sendable {
 
 extension WallClock {
     /// The system's clock.
-    public static let system = WallClock { Instant(secondsSinceEpoch: Int64(time(nil))) }
+    public static let system = WallClock(
+        { Instant(secondsSinceEpoch: Int64(time(nil))) },
+        precisely: {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        })
 }

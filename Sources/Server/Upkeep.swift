@@ -8,6 +8,8 @@ struct Upkeep: Sendable {
     let logger: Logger
     /// Where what is believed of the time is written down; nil: nowhere.
     var clockFile: ClockFile?
+    /// What the clock is compared with; nil: with nothing.
+    var clockComparison: ClockComparison?
     /// How fast old rows go, and which.
     var cleanUp = Configuration.CleanUp()
     /// Who is told of events.
@@ -20,6 +22,7 @@ struct Upkeep: Sendable {
     @concurrent func run() async {
         while !Task.isCancelled {
             watchClock()
+            await clockComparison?.compare()
             await sweep(pause: cleanUp.pause)
             await sweepForeignTokens(pause: cleanUp.pause)
             await sweepEvents(pause: cleanUp.pause)

@@ -33,10 +33,17 @@ extension Duration {
 /// Where the domain gets the time from: given once at the start, so that a test can move it.
 public struct WallClock: Sendable {
     private let read: @Sendable () -> Instant
+    private let readPrecisely: (@Sendable () -> Duration)?
 
-    /// A clock that answers with `read`.
-    public init(_ read: @escaping @Sendable () -> Instant) { self.read = read }
+    /// A clock that answers with `read`, and with `precisely` to who compares clocks.
+    public init(_ read: @escaping @Sendable () -> Instant, precisely: (@Sendable () -> Duration)? = nil) {
+        self.read = read
+        readPrecisely = precisely
+    }
 
     /// The present instant.
     public var now: Instant { read() }
+
+    /// The time since 1970, with fractions of a second if the clock has them.
+    public var sinceEpoch: Duration { readPrecisely?() ?? .seconds(now.secondsSinceEpoch) }
 }

@@ -65,7 +65,7 @@ public struct Revocation: Hashable, Sendable {
 
     /// How much later than the change a token can have been issued without knowing of it: by a node whose clock is ahead, or by
     /// a refresh that wrote nothing and read what was there before the commit.
-    static let leeway = Duration.seconds(1)
+    public static let leeway = Duration.seconds(1)
 
     /// The revocation that `event` is; nil if it is none. Its number is given when it is written.
     ///

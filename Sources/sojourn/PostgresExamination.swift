@@ -15,7 +15,7 @@ struct PostgresExamination {
         do throws(PostgresStore.OpenError) {
             survey = try PostgresStore.Survey(url: url, options: .init(clock: .system))
         } catch { return [Finding(.fail, "database", error.description)] }
-        var findings = [Self.server(survey)]
+        var findings = [Self.server(survey), Self.clock(survey.clockSkew)]
         if survey.appliedCount == 0 {
             return findings + [Finding(.ok, "migrations", "the schema is empty: the first start makes its tables")]
         }
@@ -26,6 +26,17 @@ struct PostgresExamination {
         }
         findings += contents.findings(held.settings, held.clients, held.keys, newest: survey.lastAppliedAt)
         return findings + contents.webhooks(held.webhooks)
+    }
+
+    /// Whether this machine's clock agrees with the database's.
+    static func clock(_ skew: ClockSkew) -> Finding {
+        let lead = (skew.lead / .milliseconds(1)).rounded() / 1000
+        let sentence = "this machine's is \(abs(lead)) s \(lead < 0 ? "behind" : "ahead of") the database's"
+        if !skew.isTooLarge { return Finding(.ok, "clocks", sentence) }
+        return Finding(
+            .warn, "clocks",
+            sentence + ": tokens can slip past an ending by that; let every node and the database keep time by NTP "
+                + "(chrony, systemd-timesyncd)")
     }
 
     private static func server(_ survey: PostgresStore.Survey) -> Finding {

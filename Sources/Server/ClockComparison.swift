@@ -1,0 +1,45 @@
+internal import Locks
+internal import PostgresStore
+internal import Sessions
+internal import Telemetry
+
+/// Compares this machine's clock with that of the database, which all nodes have in common, shows by how much they differ, and warns
+/// when tokens could slip past an ending by it.
+struct ClockComparison: Sendable {
+    private let store: PostgresStore
+    private let logger: Logger
+    private let lead: Shown
+
+    /// What was found last.
+    private final class Shown: Sendable {
+        let seconds = Locked(0.0)
+    }
+
+    /// Nil for a file, which is of this machine.
+    init?(_ database: Database, _ metrics: MetricsRegistry, _ logger: Logger) {
+        guard case .postgres(let store) = database else { return nil }
+        let lead = Shown()
+        (self.store, self.logger, self.lead) = (store, logger, lead)
+        metrics.gauge(
+            "sojourn_clock_skew_seconds", help: "This machine's clock less the database's."
+        ) { lead.seconds.withLock { $0 } }
+    }
+
+    /// Compares them once.
+    func compare() async {
+        let skew: ClockSkew
+        do throws(StoreError) { skew = try await store.clockSkew() } catch {
+            logger.warning("the clock cannot be compared with the database's", ["cause": .string("\(error)")])
+            return
+        }
+        lead.seconds.withLock { $0 = skew.lead / .seconds(1) }
+        if !skew.isTooLarge { return }
+        logger.warning(
+            "this machine's clock is not the database's, and tokens can slip past an ending by the difference: let every node and "
+                + "the database keep time by NTP",
+            [
+                "ahead_milliseconds": .int(Int(skew.lead / .milliseconds(1))),
+                "allowed_milliseconds": .int(Int(ClockSkew.tolerance / .milliseconds(1))),
+            ])
+    }
+}
