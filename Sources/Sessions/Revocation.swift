@@ -12,23 +12,26 @@ public struct Revocation: Hashable, Sendable {
         case userBlocked = "user_blocked"
         /// Tokens with this `sub` are good again, as far as their sessions live.
         case userUnblocked = "user_unblocked"
-        /// Tokens with this `sub`, for good.
+        /// Tokens with this `sub` and an `iat` that is not after `at`: an import may bring the user back, who then gets others.
         case userDeleted = "user_deleted"
         /// Tokens with this `client_id` and an `iat` that is not after `at`.
         case clientDeleted = "client_deleted"
-        /// Tokens with an `iat` that is not after `at`.
+        /// Tokens with a `sid` and an `iat` that is not after `at`.
         case allSessionsEnded = "all_sessions_ended"
-        /// Tokens with an `iat` that is not after `at`; only those with this `client_id` or this `sub`, if it names one. Their
+        /// Tokens with a `sid` and an `iat` that is not after `at`; only those with this `client_id` or this `sub`, if it names one. Their
         /// sessions end earlier now. Those that live get tokens that say so.
         case lifetimesShortened = "lifetimes_shortened"
 
         /// Whether later tokens are good.
         var hasCutoff: Bool {
             switch self {
-            case .clientDeleted, .allSessionsEnded, .lifetimesShortened: true
-            case .sessionEnded, .userBlocked, .userUnblocked, .userDeleted: false
+            case .userDeleted, .clientDeleted, .allSessionsEnded, .lifetimesShortened: true
+            case .sessionEnded, .userBlocked, .userUnblocked: false
             }
         }
+
+        /// Whether a later one takes none back. Of a session or a user the last word counts.
+        var addsUp: Bool { hasCutoff && self != .userDeleted }
     }
 
     /// Counts up in the order of commits, so that who has seen one never misses a smaller one: the cursor of the feed.

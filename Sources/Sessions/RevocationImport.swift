@@ -8,7 +8,7 @@ public struct RevocationSummary: Sendable {
         case issued(Identifier<User>?, clientID: String?)
     }
 
-    private var last: [Subject: (kind: Revocation.Kind, until: Instant)] = [:]
+    private var last: [Subject: Revocation] = [:]
     /// Up to which `iat` tokens are refused, until when: these add up.
     private var cutoffs: [Subject: [(at: Instant, until: Instant)]] = [:]
 
@@ -27,21 +27,23 @@ public struct RevocationSummary: Sendable {
     /// Takes up the next revocation of the feed.
     public mutating func note(_ revocation: Revocation) {
         let subject = Self.subject(of: revocation)
-        if revocation.kind.hasCutoff {
+        if revocation.kind.addsUp {
             cutoffs[subject, default: []].append((revocation.at, revocation.until))
         } else {
-            last[subject] = (revocation.kind, revocation.until)
+            last[subject] = revocation
         }
     }
 
     /// Whether who follows the feed learns nothing by `revocation`.
     public func says(_ revocation: Revocation) -> Bool {
         let subject = Self.subject(of: revocation)
-        if revocation.kind.hasCutoff {
+        if revocation.kind.addsUp {
             return cutoffs[subject, default: []].contains { $0.at >= revocation.at && $0.until >= revocation.until }
         }
         guard let last = last[subject] else { return revocation.kind == .userUnblocked }
-        return last.kind == revocation.kind && (last.until >= revocation.until || last.kind == .userUnblocked)
+        if last.kind != revocation.kind { return false }
+        let reaches = !last.kind.hasCutoff || last.at >= revocation.at
+        return last.kind == .userUnblocked || reaches && last.until >= revocation.until
     }
 }
 

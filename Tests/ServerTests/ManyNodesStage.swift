@@ -30,8 +30,8 @@ struct ManyNodes: Sendable {
     }
 
     let nodes: [CrashServer]
-    private let database: String
-    private let rootKey: String
+    let database: String
+    let rootKey: String
     /// Where the nodes run; gone with this.
     private let folders: [StartingFolder]
 

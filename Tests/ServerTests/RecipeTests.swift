@@ -87,6 +87,7 @@ struct RecipeTests {
 
     @Test("the verifier in Python refuses what is over, as the feed of another node tells it")
     func verifier() async throws {
+        let folder = StartingFolder()
         let nodes = try await ManyNodes(2, on: PostgresServer.shared.newDatabase())
         let (one, other) = (nodes.nodes[0], nodes.nodes[1])
         #expect(one.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
@@ -97,7 +98,7 @@ struct RecipeTests {
         let program =
             recipe + """
 
-                import sys
+                import subprocess, sys, urllib.parse
                 admin_url, admin_key = "http://\(one.adminAddress)/admin/v1", "\(CrashServer.adminKey)"
                 def admin(method, path, body=None):
                     request = urllib.request.Request(
@@ -108,7 +109,7 @@ struct RecipeTests {
                 user = "/users/username:anna"
                 def login(device): return admin("POST", user + "/sessions", {"device": {"id": device}})
                 def state(token):
-                    try: return verifier.verify(token)["sid"]
+                    try: return verifier.verify(token).get("sid")
                     except jwt.InvalidTokenError as error: return str(error)
                 def wait(token, wanted):
                     end = time.time() + 20
@@ -156,10 +157,30 @@ struct RecipeTests {
                 wait(watch["access_token"], "lifetimes_shortened")
                 watch = login_after("lifetimes_shortened", "watch")
                 wait(watch["access_token"], watch["session_id"])
+                backend = admin("POST", "/clients", {"client_id": "backend", "scope": "read",
+                    "token_endpoint_auth_method": "client_secret_post", "grant_types": ["client_credentials"]})
+                form = {"grant_type": "client_credentials", "client_id": "backend", "client_secret": backend["client_secret"]}
+                own = json.load(urllib.request.urlopen("http://\(other.publicAddress)/oauth/token",
+                    urllib.parse.urlencode(form).encode()))["access_token"]
                 admin("POST", "/revoke-all")
                 wait(watch["access_token"], "all_sessions_ended")
+                assert "sid" not in verifier.verify(own)
                 late = login_after("all_sessions_ended", "late")
                 wait(late["access_token"], late["session_id"])
+                admin("DELETE", "/clients/backend")
+                wait(own, "client_deleted")
+                sub = admin("GET", user)["user_id"]
+                admin("DELETE", user)
+                wait(late["access_token"], "session_ended")
+                while verifier.over[sub]["type"] != "user_deleted": time.sleep(0.005)
+                line = json.dumps({"type": "user", "user_id": sub, "username": "anna"}) + "\\n"
+                subprocess.run(["\(CommandLineProgram.path)", "import", "-", "--database", "\(nodes.database)"], input=line,
+                    text=True, check=True, stdout=subprocess.DEVNULL, cwd="\(folder.path)", env={"SOJOURN_ROOT_KEY": "\(nodes.rootKey)"})
+                while True:
+                    back = login("back")
+                    if back["issued_at"] > verifier.over[sub]["at"]: break
+                wait(back["access_token"], back["session_id"])
+                late = back
                 admin("DELETE", "/clients/mobile")
                 wait(late["access_token"], "client_deleted")
                 wait(early["access_token"], "session_ended")

@@ -36,6 +36,10 @@ import Testing
         #expect(!Self.summary(blocked, unblocked).says(blocked))
         #expect(Self.summary(blocked, unblocked).says(unblocked))
         #expect(!Self.summary(blocked).says(Self.revocation(.userDeleted, user: Self.anna)))
+        // Who is back after a deletion is not blocked by what was before it.
+        let deleted = Self.revocation(.userDeleted, user: Self.anna)
+        #expect(Self.summary(blocked, deleted).says(deleted) && !Self.summary(blocked, deleted).says(blocked))
+        #expect(!Self.summary(deleted, blocked).says(deleted))
         #expect(!Self.summary(blocked).says(Self.revocation(.userBlocked, user: Identifier(words: (3, 3)))))
     }
 
@@ -44,7 +48,7 @@ import Testing
             let summary = Self.summary(Self.revocation(kind, session: Self.phone, user: Self.anna, client: "mobile"))
             let longer = Self.revocation(kind, until: 101, session: Self.phone, user: Self.anna, client: "mobile")
             #expect(!summary.says(longer))
-            let hasCutoff = [.clientDeleted, .allSessionsEnded, .lifetimesShortened].contains(kind)
+            let hasCutoff = [.userDeleted, .clientDeleted, .allSessionsEnded, .lifetimesShortened].contains(kind)
             let later = Self.revocation(kind, at: 11, session: Self.phone, user: Self.anna, client: "mobile")
             #expect(summary.says(later) == !hasCutoff)
         }

@@ -10,7 +10,8 @@ extension RandomHistory {
         for item in try await store.revocations(after: 0, at: clock.now, limit: 1_000_000) {
             switch item.kind {
             case .sessionEnded: isOver = isOver || item.sessionID == sessionIDs[token.session]
-            case .userDeleted: isOver = isOver || item.userID == user
+            case .userDeleted:
+                isOver = isOver || item.userID == user && token.issuedAt <= item.at.secondsSinceEpoch
             case .userBlocked: if item.userID == user { isBlocked = true }
             case .userUnblocked: if item.userID == user { isBlocked = false }
             case .clientDeleted, .allSessionsEnded, .lifetimesShortened:

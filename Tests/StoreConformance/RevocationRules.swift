@@ -170,12 +170,13 @@ let revocationRules: [StoreRule] = [
         }
         let (shortened, deleted, blocked) = (event(.lifetimesShortened), event(.clientDeleted), event(.userBlocked))
         try await store.updateClient("web") { $0.events = [shortened, deleted] }
-        _ = try await store.updateUser(.id(user.id)) { $0.events = [shortened, blocked] }
+        let gone = event(.userDeleted)
+        _ = try await store.updateUser(.id(user.id)) { $0.events = [shortened, gone, blocked] }
         let feed = try await store.feed(at: early)
         let cutoff = Fixture.start + .seconds(1)
-        #expect(feed.dropLast().map(\.at) == Array(repeating: cutoff, count: 5))
+        #expect(feed.dropLast().map(\.at) == Array(repeating: cutoff, count: 6))
         #expect(feed.dropLast().allSatisfy { $0.until == cutoff + life })
-        #expect(feed.map(\.reason) == ["why", nil, nil, "why", nil, "why"])
+        #expect(feed.map(\.reason) == ["why", nil, nil, "why", nil, "why", "why"])
         // Of these no token is good, whenever it was issued.
         #expect(feed.last?.at == early && feed.last?.until == Fixture.start + life)
     },
