@@ -2,9 +2,6 @@ import Sessions
 
 /// Writes everything that a store holds but its audit trail, line by line, a part at a time.
 struct Exporter {
-    /// Rows of one part.
-    static let partSize = 1000
-
     let store: any Store
     let now: Instant
     var progress: ProgressBar
@@ -53,7 +50,7 @@ struct Exporter {
         var cursor: String?
         repeat {
             let page = try await read { [cursor] () async throws(StoreError) in
-                try await store.users(matching: nil, after: cursor, limit: Self.partSize)
+                try await store.users(matching: nil, after: cursor, limit: Parts<User>.size)
             }
             for user in page.items { try write(.user, user.members, to: &writer) }
             progress.show(nil, counts[.user] ?? 0, "users")
@@ -63,22 +60,22 @@ struct Exporter {
 
     private mutating func writeIdentities(to writer: inout LineWriter) async throws(Failure) {
         var parts = Parts { [store] (last: Identity?) async throws(StoreError) in
-            try await store.identities(after: last?.key, limit: Self.partSize)
+            try await store.identities(after: last?.key, limit: Parts<Identity>.size)
         }
-        while let part = try await parts.next() {
+        while let part = try await next(of: &parts) {
             for identity in part { try write(.identity, identity.members, to: &writer) }
         }
     }
 
     private var sessions: Parts<Session> {
         Parts { [store] last async throws(StoreError) in
-            try await store.exportSessions(after: last?.id, limit: Self.partSize)
+            try await store.exportSessions(after: last?.id, limit: Parts<Session>.size)
         }
     }
 
     private mutating func writeSessions(to writer: inout LineWriter) async throws(Failure) {
         var parts = sessions
-        while let part = try await parts.next() {
+        while let part = try await next(of: &parts) {
             for session in part {
                 try write(.session, session.members, to: &writer)
                 hasProviderChecks = hasProviderChecks || session.ending == nil && session.confirmation != nil
@@ -94,7 +91,7 @@ struct Exporter {
     /// After all sessions, which an import must have by then.
     private mutating func writeProviderChecks(to writer: inout LineWriter) async throws(Failure) {
         var parts = sessions
-        while let part = try await parts.next() {
+        while let part = try await next(of: &parts) {
             for session in part where session.ending == nil {
                 guard let confirmation = session.confirmation else { continue }
                 let check = try await read { () async throws(StoreError) in
@@ -110,9 +107,9 @@ struct Exporter {
 
     private mutating func writeForeignTokens(to writer: inout LineWriter) async throws(Failure) {
         var parts = Parts { [store] (last: ForeignToken?) async throws(StoreError) in
-            try await store.foreignTokens(after: last?.digest, limit: Self.partSize)
+            try await store.foreignTokens(after: last?.digest, limit: Parts<ForeignToken>.size)
         }
-        while let part = try await parts.next() {
+        while let part = try await next(of: &parts) {
             for token in part { try write(.foreignToken, ForeignTokenLine.members(token), to: &writer) }
             progress.show(nil, counts[.foreignToken] ?? 0, "foreign tokens")
         }
@@ -120,10 +117,8 @@ struct Exporter {
 
     /// After all that an import compares them with.
     private mutating func writeRevocations(to writer: inout LineWriter) async throws(Failure) {
-        var parts = Parts { [store, now] (last: Revocation?) async throws(StoreError) in
-            try await store.revocations(after: last?.number ?? 0, at: now, limit: Self.partSize)
-        }
-        while let part = try await parts.next() {
+        var parts = Parts(ofFeedIn: store, at: now)
+        while let part = try await next(of: &parts) {
             for revocation in part { try write(.revocation, revocation.members, to: &writer) }
             progress.show(nil, counts[.revocation] ?? 0, "revocations")
         }
@@ -136,30 +131,14 @@ struct Exporter {
         counts[kind, default: 0] += 1
     }
 
+    private func next<Row>(of parts: inout Parts<Row>) async throws(Failure) -> [Row]? {
+        do throws(StoreError) { return try await parts.next() } catch { throw Failure(error) }
+    }
+
     private func read<Value: Sendable>(
         _ body: () async throws(StoreError) -> Value
     ) async throws(Failure) -> Value {
         do throws(StoreError) { return try await body() } catch { throw Failure(error) }
-    }
-}
-
-/// All rows of one kind, a part at a time, each read from behind the last row of the part before.
-struct Parts<Row: Sendable> {
-    private let read: (Row?) async throws(StoreError) -> [Row]
-    private var last: Row?
-    private var isAtEnd = false
-
-    /// - Parameter read: gives the rows after one, no more than `Exporter.partSize`, and fewer only at the end.
-    init(_ read: @escaping (_ last: Row?) async throws(StoreError) -> [Row]) { self.read = read }
-
-    /// The next part, which can be empty; nil behind the last one.
-    mutating func next() async throws(Failure) -> [Row]? {
-        if isAtEnd { return nil }
-        let part: [Row]
-        do throws(StoreError) { part = try await read(last) } catch { throw Failure(error) }
-        isAtEnd = part.count < Exporter.partSize
-        last = part.last
-        return part
     }
 }
 

@@ -195,11 +195,10 @@ extension Importer {
 
     private func readFeed() async throws(StoreError) -> RevocationSummary {
         var feed = RevocationSummary()
-        var part: [Revocation] = []
-        repeat {
-            part = try await store.revocations(after: part.last?.number ?? 0, at: now, limit: Self.batchSize)
+        var parts = Parts(ofFeedIn: store, at: now)
+        while let part = try await parts.next() {
             for revocation in part { feed.note(revocation) }
-        } while part.count == Self.batchSize
+        }
         return feed
     }
 
