@@ -66,6 +66,8 @@ let package = Package(
                 .embedInCode("017_index_verified_emails.postgres.sql"),
                 .embedInCode("018_tell_revocations.sqlite.sql"),
                 .embedInCode("018_tell_revocations.postgres.sql"),
+                .embedInCode("019_keep_served_maximum.sqlite.sql"),
+                .embedInCode("019_keep_served_maximum.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -168,5 +168,9 @@ public struct Migration: Sendable {
             version: 18, name: "tell_revocations", effect: .addsColumns(to: ["audit_events"]),
             sqlite: String(decoding: PackageResources._18_tell_revocations_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._18_tell_revocations_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 19, name: "keep_served_maximum", effect: .addsColumns(to: ["settings"]),
+            sqlite: String(decoding: PackageResources._19_keep_served_maximum_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._19_keep_served_maximum_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -19,7 +19,7 @@ enum CatalogueSQL {
             UPDATE settings SET offline_session_idle_seconds = $1::bigint, offline_session_max_limited = $2::boolean,
                 offline_session_max_seconds = $3::bigint, refresh_after_seconds = $4::bigint,
                 rotation_interval_seconds = $5::bigint, epoch = $6::bigint, revoked_before_epoch = $7::bigint,
-                revoked_before_at = $8::bigint, earlier_tokens_end_at = $9::bigint
+                revoked_before_at = $8::bigint, earlier_tokens_end_at = $9::bigint, served_max_seconds = $10::bigint
             """
         ) { row in SettingsColumns.write(settings, to: &row) }
     }

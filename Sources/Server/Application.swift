@@ -125,6 +125,13 @@ public struct Application: Sendable {
             identityVerifier: identityProviders, scopes: scopes, isStopping: isStopping)
     }
 
+    /// Takes note of what the configuration file allows, before the first request: a server does, and the command line does not.
+    func beginServing() async throws(StartError) {
+        do throws(ServiceError) { try await Administration(context).beginServing() } catch {
+            throw FirstStart.startError(error)
+        }
+    }
+
     /// Waits for what was asked and lets go of the database.
     public func close() async { await database.close() }
 

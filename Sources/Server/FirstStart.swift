@@ -49,7 +49,7 @@ struct FirstStart {
         if let problem { throw .settings(problem) }
     }
 
-    private static func startError(_ error: ServiceError) -> StartError {
+    static func startError(_ error: ServiceError) -> StartError {
         switch error {
         case .store(let error): .store(error)
         case .invalid(_, let detail): .adminKey(detail)

@@ -76,6 +76,7 @@ public actor SojournServer {
                 webhooks = try application.webhooks(configuration.webhooks, surroundings, places: geoDatabase)
                 // Not before the database is ours: the socket of the server that has it must stay where it is.
                 try listenToAdministrators(engine, addresses.adminSocket)
+                try await application.beginServing()
                 entrance.open(application.endpoints(isStopping: { [closing = entrance.closing] in closing.isStopping }))
                 do { try engine.beginAccepting() } catch { throw StartError.system(error.description) }
                 try writeReadyFile(addresses)

@@ -27,6 +27,16 @@ extension Administration {
         return try result.get()
     }
 
+    /// Takes note that a server begins to serve by the policy of the context. If its absolute maximum is shorter than what was served with
+    /// before, all nodes go by it from then on, and the feed says so, once.
+    public func beginServing() async throws(ServiceError) {
+        let (now, policy) = (context.clock.now, context.policy)
+        try await tokens.inStore { () async throws(StoreError) in
+            if try await store.settings().servedMaximum == policy.absoluteMaximum { return }
+            try await store.updateSettings { $0.serve(policy, at: now) }
+        }
+    }
+
     /// Break glass: every session of every user ends, in one write.
     public func revokeAllSessions(by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now

@@ -31,7 +31,7 @@ extension UserChange {
         }
         if imported == user { return }
         let profile = user.profile
-        // The store does not know the absolute maximum. Who falls from beyond it to beyond it is told without need.
+        // What the configuration file allows stands in the settings.
         let policy = RefreshPolicy(absoluteMaximum: .seconds(Int64.max))
         replaceUser(
             by: imported, policy,

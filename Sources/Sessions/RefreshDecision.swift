@@ -91,7 +91,9 @@ public struct RefreshPolicy: Hashable, Sendable {
 
     /// The lifetimes of `record` today.
     public func lifetimes(settings: Settings, client: Client?, user: User?) -> Lifetimes {
-        Lifetimes(settings: settings.sessions, client: client, user: user, absoluteMaximum: absoluteMaximum)
+        Lifetimes(
+            settings: settings.sessions, client: client, user: user,
+            absoluteMaximum: min(absoluteMaximum, settings.servedMaximum ?? absoluteMaximum))
     }
 
     /// Decides what `presentation` gets at `now`, and edits `session` accordingly. The first check that fails answers.

@@ -41,6 +41,9 @@ public struct Settings: Hashable, Sendable {
     public var revokedBefore: RevokedBefore?
     /// Until when rolling tokens may live that were issued before their life was shortened; nil: it never was.
     public var earlierTokensEnd: Instant?
+    /// The absolute maximum in the configuration file of the server that started last; nil: none has said so yet. No node lets a
+    /// session live longer.
+    public var servedMaximum: Duration?
 
     /// A "revoke all".
     public struct RevokedBefore: Hashable, Sendable {

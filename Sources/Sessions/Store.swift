@@ -280,11 +280,12 @@ public protocol Store: RevocationSource {
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session]
 
     /// Adds each user, or gives the user with that id every member of it but `createdAt`. All in one transaction; a
-    /// user whose username somebody else has is left out. One outcome for each, in order.
+    /// user whose username somebody else has is left out. What changes of a user is told (`UserChange.take`). One outcome for each,
+    /// in order.
     func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome]
 
     /// Does with each session what `SessionImport.decision` says, one after the other in the order given, all in one
-    /// transaction. One outcome for each, in order.
+    /// transaction, and tells what ends by it (`SessionImport.events`). One outcome for each, in order.
     func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome]
 
     /// The users with those names, by the names as they are given; who is not there is left out.

@@ -6,7 +6,7 @@ public enum SettingsColumns {
     public static let all = Columns(
         "offline_session_idle_seconds", "offline_session_max_limited", "offline_session_max_seconds",
         "refresh_after_seconds", "rotation_interval_seconds", "epoch", "revoked_before_epoch", "revoked_before_at",
-        "earlier_tokens_end_at")
+        "earlier_tokens_end_at", "served_max_seconds")
 
     /// Reads the columns of the settings.
     public static func read(_ row: inout some StoredRow) -> Settings {
@@ -20,6 +20,7 @@ public enum SettingsColumns {
         if let cutEpoch, let cutAt { revokedBefore = Settings.RevokedBefore(epoch: cutEpoch, at: cutAt) }
         var settings = Settings(sessions: sessions, epoch: epoch, revokedBefore: revokedBefore)
         settings.earlierTokensEnd = row.optional { row in row.instant() }
+        settings.servedMaximum = row.optional { row in row.duration() }
         return settings
     }
 
@@ -34,6 +35,7 @@ public enum SettingsColumns {
         row.add(settings.revokedBefore?.epoch)
         row.add(settings.revokedBefore?.at)
         row.add(settings.earlierTokensEnd)
+        row.add(settings.servedMaximum)
     }
 }
 

@@ -28,4 +28,4 @@ public let storeRules: [StoreRule] =
     sessionRules + openingRules + pagingRules + sweepRules + userRules + userChangeRules + clientRules + settingsRules
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
-    + providerCheckRules
+    + providerCheckRules + servedMaximumRules
