@@ -42,6 +42,16 @@ func bytes(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
         #expect(!key.isValidTag(try bytes(tag).dropLast(), for: try bytes(message)))
     }
 
+    @Test func HMACKeyShowsNothingOfItself() {
+        let key = HMACSHA256Key([UInt8](repeating: 173, count: 20))
+        var dumped = ""
+        dump(["key": key], to: &dumped)
+        for text in ["\(key)", String(reflecting: key), "\([key])", dumped] {
+            #expect(text.contains("HMACSHA256Key(redacted)") && !text.contains("173"), "\(text)")
+        }
+        #expect(Mirror(reflecting: key).children.isEmpty)
+    }
+
     @Test func HMACKeyServesManyThreadsAtOnce() async throws {
         let key = HMACSHA256Key(randomBytes(count: 32))
         let messages = (0..<200).map { _ in randomBytes(count: 50) }
