@@ -30,6 +30,10 @@ enum Downgrade {
         DROP INDEX users_verified_email;
         ALTER TABLE users DROP COLUMN verified_email_key;
         DROP TABLE identities;
+        ALTER TABLE audit_events DROP COLUMN revokes;
+        ALTER TABLE audit_events DROP COLUMN revoked_at;
+        ALTER TABLE audit_events DROP COLUMN revoked_until;
+        ALTER TABLE settings DROP COLUMN served_max_seconds;
         DELETE FROM schema_migrations WHERE version > 1
         """
 }
