@@ -18,8 +18,9 @@ struct ClientLifeTests {
     @Test(
         "a whole life",
         arguments: [
-            "apache_resource_server", "authlib_life", "document_check", "oidc_agent_life", "requests_oauth2client_life",
-            "requests_oauthlib_life", "verify_by_keys",
+            "apache_resource_server", "authlib_life", "document_check", "joserfc_life", "jwcrypto_life",
+            "oidc_agent_life",
+            "pyjwt_life", "requests_oauth2client_life", "requests_oauthlib_life",
         ])
     func life(script: String) async throws {
         let server = try await ServerForClients()
@@ -31,7 +32,7 @@ struct ClientLifeTests {
     /// Those that look at signatures, and those that do most.
     @Test(
         "a life on PostgreSQL, with keys of Ed25519",
-        arguments: ["authlib_life", "requests_oauth2client_life", "verify_by_keys"])
+        arguments: ["authlib_life", "joserfc_life", "jwcrypto_life", "pyjwt_life", "requests_oauth2client_life"])
     func lifeElsewhere(script: String) async throws {
         let server = try await ServerForClients(
             database: PostgresServer.shared.newDatabase(), algorithm: "EdDSA")

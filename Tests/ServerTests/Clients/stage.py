@@ -90,3 +90,14 @@ def raises(kind, call):
     except kind as error:
         return error
     raise AssertionError("no " + kind.__name__)
+
+
+def ask(path, form, **more):
+    """A call of OAuth, for libraries that make and read tokens but send nothing."""
+    return requests.post(PUBLIC + path, data=form, **more)
+
+
+def ended(answer, reason):
+    """A grant that is refused because the session is over."""
+    assert answer.status_code == 400 and answer.json()["error"] == "invalid_grant", answer.text
+    assert answer.json()["reason"] == reason, answer.text
