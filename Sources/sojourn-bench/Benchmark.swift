@@ -37,6 +37,14 @@ struct Benchmark: Sendable {
             defaults: Options(connections: [32, 128, 512], seconds: 5, sessions: 100_000),
             run: { try await StoreBenchmark(options: $0).run() }),
         Benchmark(
+            name: "clean-up", summary: "refreshes beside the clean-up of a running server",
+            discussion: """
+                Starts 'sojourn serve' and loads it with refreshes in a closed loop on one thread, in each round first with nothing to
+                clean up, and then with more sessions that are over than clean-up deletes meanwhile, which works as it does by
+                default.
+                """,
+            defaults: Options(connections: [32]), run: { try await CleanUpBenchmark(options: $0).run() }),
+        Benchmark(
             name: "idle", summary: "refreshes beside thousands of idle and of slow connections, and the memory of one",
             discussion: """
                 Starts 'sojourn serve' and loads it with refreshes in a closed loop on one thread, in each round alone, and then

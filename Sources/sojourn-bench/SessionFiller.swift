@@ -38,8 +38,10 @@ struct SessionFiller {
         return ids
     }
 
-    /// Adds `count` sessions, one for each user in turn; returns their ids.
-    func addSessions(_ count: Int, of users: [Identifier<User>]) async throws -> [Identifier<Session>] {
+    /// Adds `count` sessions, one for each user in turn, that live or ended so; returns their ids.
+    func addSessions(
+        _ count: Int, of users: [Identifier<User>], ended: Session.Ending? = nil
+    ) async throws -> [Identifier<Session>] {
         var all: [Identifier<Session>] = []
         all.reserveCapacity(count)
         let epoch = try await store.settings().epoch
@@ -47,7 +49,7 @@ struct SessionFiller {
             let ids = Self.sortedIDs(of: Session.self, min(users.count, count - all.count))
             try await inParts(ids.indices) { part in
                 var random = FastRandom()
-                let sessions = part.map { Self.session(ids[$0], of: users[$0], epoch, &random) }
+                let sessions = part.map { Self.session(ids[$0], of: users[$0], epoch, ended, &random) }
                 return try await store.importSessions(sessions)
             }
             all += ids
@@ -56,13 +58,16 @@ struct SessionFiller {
     }
 
     private static func session(
-        _ id: Identifier<Session>, of userID: Identifier<User>, _ epoch: Int64, _ random: inout FastRandom
+        _ id: Identifier<Session>, of userID: Identifier<User>, _ epoch: Int64, _ ending: Session.Ending?,
+        _ random: inout FastRandom
     ) -> Session {
         let deviceID = Identifier<Session>(words: (random.next(), random.next())).description
         let device = Device(id: deviceID, name: "Pixel 9", platform: "android", appVersion: "4.12.0")
-        return Session(
+        var session = Session(
             id: id, userID: userID, clientID: Client.mobileID, device: device, authenticationMethods: ["pwd"],
-            startedAt: now, epoch: epoch)
+            startedAt: ending?.at ?? now, epoch: epoch)
+        session.ending = ending
+        return session
     }
 
     private static func sortedIDs<Subject>(of: Subject.Type, _ count: Int) -> [Identifier<Subject>] {
