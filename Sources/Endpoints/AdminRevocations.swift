@@ -18,9 +18,10 @@ extension Endpoints {
         let acceptsEvents = Self.acceptsEvents(call.request)
         var place = RevocationPlace.start
         if let text = try query.text("cursor") { place = try Self.place(text, "cursor") }
-        // A browser's or a library's own way to resume is as good as ours, and newer.
-        if acceptsEvents, let last = try call.onlyField("Last-Event-ID"), !last.isEmpty {
-            place = try Self.place(last, "Last-Event-ID")
+        // A browser's or a library's own way to resume a stream is as good as ours, and newer.
+        if let last = try call.onlyField("Last-Event-ID"), !last.isEmpty {
+            let named = try Self.place(last, "Last-Event-ID")
+            if acceptsEvents { place = named }
         }
         if acceptsEvents {
             guard try await revocations.knows(place) else { throw RequestProblem.unknownCursor }

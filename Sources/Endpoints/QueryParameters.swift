@@ -34,6 +34,14 @@ struct QueryParameters {
         return text
     }
 
+    /// A text that must not be empty when it is there: where none at all means something else than nothing.
+    func wholeText(_ name: String) throws -> String? {
+        guard values[name]?.isEmpty != true else {
+            throw RequestProblem.invalid(name, "must have 1 to 256 bytes and no control characters")
+        }
+        return try text(name)
+    }
+
     /// How many items a page has at most.
     func limit() throws -> Int {
         guard let text = values["limit"] else { return 50 }
@@ -71,7 +79,7 @@ struct QueryParameters {
 
     /// A place as text.
     static func place(_ text: String) -> Int64? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+        text.utf8.count <= 19 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 
     /// A time in whole seconds.

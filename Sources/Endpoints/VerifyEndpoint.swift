@@ -13,7 +13,7 @@ extension Endpoints {
     func verify(_ call: Call) async throws -> Response {
         let named =
             call.route.pattern == "/v1/verify"
-            ? try QueryParameters(call, known: ["audience"]).text("audience")
+            ? try QueryParameters(call, known: ["audience"]).wholeText("audience")
             : nil
         let demand = named.map(AudienceDemand.named) ?? .own
         let (token, use) = try presentedToken(call)

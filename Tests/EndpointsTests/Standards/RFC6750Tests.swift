@@ -60,6 +60,9 @@ import Testing
         Demand(
             "3", "forward-auth asks alike", .get("/v1/verify", authorization: "Bearer x"), 401, "invalid_token",
             fields: invalid),
+        Demand(
+            "3.1", "forward-auth for an API without a name, as an empty variable of a proxy would have it",
+            .get("/v1/verify?audience=", authorization: "Bearer {access}"), 400, "invalid_request"),
     ]
 
     @Test(arguments: demands) func theClauseHolds(_ demand: Demand) async throws { try await demand.check() }
