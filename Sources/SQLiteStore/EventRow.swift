@@ -11,8 +11,8 @@ enum EventRow {
     static let selectOfSession = Query("\(select) AND e.session_id = ? ORDER BY e.number LIMIT ?")
     static let selectOfBoth = Query("\(select) AND e.session_id = ? AND e.user_id = ? ORDER BY e.number LIMIT ?")
 
-    /// With the number, or null for the next one.
-    static let insert = Query(inserting: "number", EventColumns.all, into: "audit_events")
+    private static let insert = Query(inserting: nil, EventColumns.all, into: "audit_events")
+    private static let insertFirst = Query(inserting: "number", EventColumns.first, into: "audit_events")
 
     /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
     static let deleteOld = Query(
@@ -27,18 +27,19 @@ enum EventRow {
             let revocation =
                 event.revokes == nil
                 ? nil : transaction.catalogue.revocation(of: event, at: transaction.clock.now)
-            try insert(event, revocation, at: nil, transaction.connection)
+            try transaction.connection.execute(insert) { row in EventColumns.write(event, revocation, to: &row) }
             if let revocation { try RevocationRow.insert(revocation, transaction.connection) }
         }
     }
 
-    /// Adds an event at a place of its own, from which the trail goes on.
-    static func insert(
-        _ event: AuditEvent, _ revocation: Revocation? = nil, at place: Int64?, _ connection: Connection
+    /// Adds an event that revokes nothing to the trail of a closed database, which may have any version of the schema: at a place
+    /// of its own, from which the trail goes on, or at the next one.
+    static func insertInAnyVersion(
+        _ event: AuditEvent, at place: Int64?, _ connection: Connection
     ) throws(DatabaseError) {
-        try connection.execute(insert) { row in
+        try connection.execute(insertFirst) { row in
             row.add(place)
-            EventColumns.write(event, revocation, to: &row)
+            EventColumns.writeFirst(event, to: &row)
         }
     }
 }

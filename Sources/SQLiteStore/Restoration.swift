@@ -43,7 +43,7 @@ extension SQLiteStore {
         let place = max(backup.lastEvent?.place ?? 0, old.lastPlace ?? 0) + 1
         try BackupError.mapping(path) { () throws(DatabaseError) in
             let connection = try Connection(path: draft.path, access: .readWrite, cacheKibibytes: 1024)
-            try EventRow.insert(event, at: place, connection)
+            try EventRow.insertInAnyVersion(event, at: place, connection)
             try ProviderCheckRow.doubtAll(connection)
         }
         try DatabaseCopy.check(draft.path, named: file)

@@ -55,7 +55,7 @@ extension SQLiteStore {
             guard try !runner.examine(connection, path: database).isEmpty else { throw .notADatabase(path: database) }
             try OpenError.mapping(database) { () throws(DatabaseError) in
                 let event = AuditEvent(.backupStarted, at: clock.now, by: origin, reason: target)
-                try EventRow.insert(event, at: nil, connection)
+                try EventRow.insertInAnyVersion(event, at: nil, connection)
             }
             return connection
         }

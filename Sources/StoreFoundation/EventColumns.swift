@@ -2,10 +2,13 @@ public import Sessions
 
 /// An event of the audit trail as a row.
 public enum EventColumns {
-    /// As `read` reads them, after the event's number.
-    public static let all = Columns(
+    /// Those of the first version of the schema. A database that has not been brought up to date may have no others.
+    public static let first = Columns(
         "kind", "occurred_at", "actor", "user_id", "session_id", "client_id", "device_id", "reason",
-        "remote_address", "request_id", "revokes", "revoked_at", "revoked_until")
+        "remote_address", "request_id")
+
+    /// As `read` reads them, after the event's number.
+    public static let all = Columns(first, "revokes", "revoked_at", "revoked_until")
 
     /// Reads the number and the columns of an event.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> RecordedEvent {
@@ -47,6 +50,14 @@ public enum EventColumns {
 
     /// Writes all columns of an event and of what it revokes, without their numbers.
     public static func write(_ event: AuditEvent, _ revocation: Revocation?, to row: inout some WrittenRow) {
+        writeFirst(event, to: &row)
+        row.add(revocation?.kind)
+        row.add(revocation?.at)
+        row.add(revocation?.until)
+    }
+
+    /// Writes the columns of the first version of the schema, for an event that revokes nothing, without its number.
+    public static func writeFirst(_ event: AuditEvent, to row: inout some WrittenRow) {
         let event = written(event)
         row.add(event.kind)
         row.add(event.at)
@@ -58,8 +69,5 @@ public enum EventColumns {
         row.add(event.reason)
         row.add(event.remoteAddress)
         row.add(event.requestID)
-        row.add(revocation?.kind)
-        row.add(revocation?.at)
-        row.add(revocation?.until)
     }
 }

@@ -10,8 +10,10 @@ struct MigrationTests {
     let folder = StartingFolder()
     let clock = StartingClock()
 
-    @Test("a database of version 1 with sessions becomes one of today, and nobody is logged out")
-    func fromVersionOne() async throws {
+    @Test(
+        "a database of an earlier version with sessions becomes one of today, and nobody is logged out",
+        arguments: EarlierDatabase.versions)
+    func fromEarlier(_ version: Int) async throws {
         let rootKeys = try #require(RootKeys([.random()]))
         let options = SQLiteStore.Options(clock: clock.wall)
         var store = try SQLiteStore(path: folder.file("db"), options: options)
@@ -25,12 +27,9 @@ struct MigrationTests {
         tokens[1] = try await #require(stage.refresh(tokens[1]).get().refreshToken)
         let sessions = try await store.exportSessions(after: nil, limit: 9)
         await store.close()
-        do {
-            let connection = try Connection(path: folder.file("db"), access: .readWrite, cacheKibibytes: 100)
-            for statement in Downgrade.statements.split(separator: ";") { try connection.run(String(statement)) }
-        }
+        try EarlierDatabase.make(version, at: folder.file("earlier"), from: folder.file("db"), clock.wall)
 
-        store = try SQLiteStore(path: folder.file("db"), options: options)
+        store = try SQLiteStore(path: folder.file("earlier"), options: options)
         stage = try await TransferStage(store, clock, rootKeys)
         #expect(try await store.diagnostics().applied.map(\.version) == Migration.all.map(\.version))
         #expect(try await store.exportSessions(after: nil, limit: 9) == sessions)
