@@ -42,7 +42,7 @@ struct AdminConnection {
         }
     }
 
-    /// Opens the database in this process.
+    /// Opens the database in this process, which brings it up to date, and says so if it did.
     static func application(_ configuration: Configuration, mustExist: Bool) async throws(Failure) -> Application {
         let database = configuration.database.path
         guard !mustExist || !configuration.database.isFile || FileManager.default.fileExists(atPath: database) else {
@@ -54,12 +54,30 @@ struct AdminConnection {
         // What a library would log is told by the answer; only warnings are for people.
         let log = Configuration.Log(level: .warning, format: .text)
         let surroundings = Surroundings.system(log, environment: Setup.environment)
+        let missing = missingMigrations(configuration)
         do throws(StartError) {
-            return try await Application.open(configuration, surroundings)
+            let application = try await Application.open(configuration, surroundings)
+            if missing > 0 {
+                Terminal.writeError(
+                    "\(database) was brought up to date by \(Wording.count(Int64(missing), "migration")): no earlier version of this "
+                        + "program can use it any more")
+            }
+            return application
         } catch {
             if case .database(.alreadyOpen(path: _)) = error { throw silentServer(configuration) }
             throw Failure(.failed, error.description)
         }
+    }
+
+    /// How many migrations opening a file brings it: somebody may have meant it for the version before.
+    private static func missingMigrations(_ configuration: Configuration) -> Int {
+        let path = configuration.database.path
+        guard configuration.database.isFile, FileManager.default.fileExists(atPath: path),
+            let closed = try? ClosedDatabase(path: path)
+        else { return 0 }
+        defer { closed.close() }
+        // What cannot be examined is refused, with its sentence, when it is opened.
+        return (try? closed.missingCount()) ?? 0
     }
 
     /// The lock is taken, and nobody listens.

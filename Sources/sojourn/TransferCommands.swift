@@ -24,7 +24,8 @@ enum TransferCommands {
             Each line is an object with a member 'type'; the last one, 'end', tells how many of each came. The file holds
             password hashes, hashes of keys, and signing keys sealed with the root key: keep it as secret as the database.
             The root key itself is not in it, and must go along: without it no token works. The audit trail stays here.
-            No server may have a SQLite database open; of one that must not stop, export a backup ('sojourn backup').
+            No server may have a SQLite database open; of one that must not stop, export a backup ('sojourn backup'). A file of an
+            earlier version is brought up to date first, as a start does: if it is your way back, export a copy of it.
             """,
         examples: [
             "sojourn export --output everything.jsonl",
