@@ -7,9 +7,10 @@ public struct ClockSkew: Hashable, Sendable {
     /// Half of the round trip: at which moment of it the database has read its clock, nobody knows.
     public let error: Duration
 
-    /// Nodes that are no further from the database are no further from each other than what is allowed for when tokens are
-    /// compared with the time of an ending. All else that depends on the clocks of several nodes allows for more.
-    public static let tolerance = Revocation.leeway / 2
+    /// Nodes that are no further from the database are no further from each other than half of what is allowed for when tokens are
+    /// compared with the time of an ending; the other half is for the commit. All else that depends on the clocks of several
+    /// nodes allows for more.
+    public static let tolerance = Revocation.leeway / 4
 
     /// Whether it is more than the tolerance for sure.
     public var isTooLarge: Bool { (lead < .zero ? .zero - lead : lead) - error > Self.tolerance }

@@ -86,12 +86,8 @@ public struct Configuration: Hashable, Sendable {
         /// As it is written in a configuration, without a password: `sqlite:PATH`, `postgres://…`.
         public var url: String {
             switch place {
-            case .sqlite(let path): return "sqlite:\(path)"
-            case .postgres(let url):
-                guard let at = url.firstIndex(of: "@"), let scheme = url.firstRange(of: "://"), scheme.upperBound < at,
-                    let colon = url[scheme.upperBound..<at].firstIndex(of: ":")
-                else { return url }
-                return url[..<colon] + ":…" + url[at...]
+            case .sqlite(let path): "sqlite:\(path)"
+            case .postgres(let url): DatabaseURL.withoutPasswords(url)
             }
         }
         /// The folder of what the server keeps.

@@ -67,15 +67,17 @@ struct WebhookMessage: Encodable, Sendable {
         let userID: String
         let username: String?
         let email: String?
-        /// Whether it was found to be the user's; of an address alone.
+        /// Whether it was found to be the user's; of an address alone, and of today's.
         let emailVerified: Bool?
         let displayName: String?
 
-        init(_ id: Identifier<User>, _ user: User?) {
+        /// - Parameter later: the first change of the user's address after the event. Whoever made it, maybe a thief, is not who a
+        ///   mail about the event has to reach.
+        init(_ id: Identifier<User>, _ user: User?, _ later: EmailChange?) {
             userID = id.description
             username = user?.username
-            email = user?.profile.email
-            emailVerified = user?.profile.email == nil ? nil : user?.profile.isEmailVerified
+            email = later.map(\.old) ?? user?.profile.email
+            emailVerified = later != nil || email == nil ? nil : user?.profile.isEmailVerified
             displayName = user?.profile.displayName
         }
 
@@ -133,7 +135,11 @@ struct WebhookMessage: Encodable, Sendable {
     ) async throws(StoreError) {
         let event = recorded.event
         var user: User?
-        if let id = event.userID { user = try await store.user(.id(id)) }
+        var later: EmailChange?
+        if let id = event.userID {
+            user = try await store.user(.id(id))
+            if user != nil { later = try await Self.emailChange(of: id, after: recorded.id, in: store) }
+        }
         var device: Device?
         if let id = event.sessionID { device = try await store.session(id)?.session.device }
         var isNew: Bool?
@@ -144,7 +150,7 @@ struct WebhookMessage: Encodable, Sendable {
         timestamp = Self.text(event.at)
         data = Content(
             eventID: String(recorded.id), actor: event.actor,
-            user: event.userID.map { Person($0, user) },
+            user: event.userID.map { Person($0, user, later) },
             sessionID: event.sessionID?.description, clientID: event.clientID,
             device: event.deviceID.map { id in
                 Appliance(
@@ -168,6 +174,21 @@ struct WebhookMessage: Encodable, Sendable {
 
     private static func text(_ instant: Instant) -> String {
         Date(timeIntervalSince1970: Double(instant.secondsSinceEpoch)).formatted(.iso8601)
+    }
+
+    /// The first change of the user's address after that place of the trail.
+    private static func emailChange(
+        of userID: Identifier<User>, after place: Int64, in store: any Store
+    ) async throws(StoreError) -> EmailChange? {
+        let partSize = 200
+        var (cursor, isAtEnd) = (place, false)
+        while !isAtEnd {
+            let part = try await store.events(after: cursor, limit: partSize, userID: userID, sessionID: nil)
+            let change = part.first { $0.event.kind == .emailChanged }?.event.reason.flatMap(EmailChange.init)
+            if let change { return change }
+            (cursor, isAtEnd) = (part.last?.id ?? cursor, part.count < partSize)
+        }
+        return nil
     }
 
     /// Whether the user has had another session on the device of `event` before, as far as sessions are remembered. Of two in one second

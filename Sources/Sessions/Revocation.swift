@@ -48,7 +48,7 @@ public struct Revocation: Hashable, Sendable {
     public var sessionID: Identifier<Session>?
     /// In which app.
     public var clientID: String?
-    /// Why, as far as that is known: an `EndReason`, or a `RefusalReason`.
+    /// Why a session ended: an `EndReason`. Of nothing else, for which it can be what an admin wrote about a user.
     public var reason: String?
 
     /// A revocation at place `number` of the feed.
@@ -63,7 +63,7 @@ public struct Revocation: Hashable, Sendable {
         self.userID = userID
         self.sessionID = sessionID
         self.clientID = clientID
-        self.reason = reason
+        self.reason = kind == .sessionEnded ? reason : nil
     }
 
     /// How much later than the change a token can have been issued without knowing of it: by a node whose clock is ahead, or by
@@ -86,7 +86,7 @@ public struct Revocation: Hashable, Sendable {
     public init(_ kind: Kind, of event: AuditEvent, at: Instant, until: Instant) {
         self.init(
             number: 0, kind, at: at, until: until, userID: event.userID, sessionID: event.sessionID,
-            clientID: event.clientID, reason: kind == .lifetimesShortened ? nil : event.reason)
+            clientID: event.clientID, reason: event.reason)
     }
 }
 

@@ -110,14 +110,14 @@ import Testing
         Ending(
             name: "a switch that lets tokens live tells nothing", events: [],
             act: admin(.post, "\(user)/disable", #"{"effective":"on_expiry"}"#)),
-        Ending(name: "the user's own switch", events: ["user_blocked immediate"]) { stage, tokens in
+        Ending(name: "the user's own switch", events: ["user_blocked"]) { stage, tokens in
             let answer = await stage.call(
                 .put, "/v1/me/login-settings", #"{"logins_disabled":true,"effective":"immediate"}"#,
                 bearer: tokens.access)
             #expect(answer.status == 200)
         },
         Ending(
-            name: "an admin does not lift the user's own switch", events: ["user_blocked immediate"]
+            name: "an admin does not lift the user's own switch", events: ["user_blocked"]
         ) { stage, tokens in
             _ = await stage.call(
                 .put, "/v1/me/login-settings", #"{"logins_disabled":true,"effective":"immediate"}"#,

@@ -47,7 +47,7 @@ struct ComposeTests {
     /// The environment of a node, as somebody has it who set these variables.
     private func environment(_ database: String, _ variables: [String: String]) throws -> [String: String] {
         var environment: [String: String] = [:]
-        let node = try Self.section("node-1: &node")
+        let node = try Self.section("x-node: &node")
         let start = try #require(node.firstIndex { $0.hasSuffix(" environment:") })
         let depth = node[start].prefix { $0 == " " }.count
         for line in node[(start + 1)...].prefix(while: { $0.prefix { $0 == " " }.count > depth }) {

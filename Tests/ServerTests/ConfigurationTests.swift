@@ -205,6 +205,28 @@ struct ConfigurationTests {
         #expect(lines == ["environment: unknown variable SOJOURN_ADMIN_KEI; did you mean SOJOURN_ADMIN_KEY?"])
     }
 
+    @Test(
+        "a database is shown without its passwords, wherever libpq takes them from",
+        arguments: [
+            ("postgres://sojourn@db/tokens", "postgres://sojourn@db/tokens"),
+            (
+                "postgres://sojourn:hush@db:5432/tokens?sslmode=require",
+                "postgres://sojourn:…@db:5432/tokens?sslmode=require"
+            ),
+            ("postgres://sojourn:hu@sh@db/tokens", "postgres://sojourn:…@db/tokens"),
+            (
+                "postgres://db/tokens?user=a&password=hush&sslpassword=hush",
+                "postgres://db/tokens?user=a&password=…&sslpassword=…"
+            ),
+            ("postgres://db/tokens?PASSWORD=hush&p%61ssword=hush&", "postgres://db/tokens?PASSWORD=…&p%61ssword=…&"),
+            ("postgres://a,b:5433/tokens?target_session_attrs=read-write", nil), ("sqlite:/var/lib/a:b@c", nil),
+        ] as [(String, String?)])
+    func databaseIsShownWithoutPasswords(_ url: String, _ shown: String?) throws {
+        var sources = Configuration.Sources()
+        sources.environment = ["SOJOURN_DATABASE_URL": url]
+        #expect(try Configuration(from: sources).database.url == shown ?? url)
+    }
+
     @Test("a text that looks like a number is still a text where one is wanted")
     func numericText() throws {
         var sources = Configuration.Sources()

@@ -162,6 +162,34 @@ struct WebhookTests {
         await application.close()
     }
 
+    @Test("a mail about a login reaches who had the address then, and not who changed it since")
+    func addressAtTheEvent() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let receiver = Receiver()
+        let webhook = try webhook(application, receiver, of: .usual)
+        let logIn = try await makeUser(application)
+        let administration = Administration(application.context)
+        await drain(webhook)
+        // More than what is read of the trail at once lies between.
+        try await logIn("thief's")
+        for number in 0..<250 { try await logIn("phone-\(number)") }
+        for address in ["thief@example.net", "thief@example.com"] {
+            _ = try await administration.changeUser(.username("anna"), by: .system) { user in
+                user.profile.email = address
+                return nil
+            }
+        }
+        try await logIn("later")
+        await drain(webhook)
+        let people = receiver.messages.map { $0.json["data"]?["user"] }
+        let addresses = people.map { $0?["email"]?.string }
+        #expect(addresses.prefix(251).allSatisfy { $0 == "anna@example.org" })
+        #expect(addresses.suffix(3) == ["thief@example.net", "thief@example.com", "thief@example.com"])
+        #expect(people.map { $0?["email_verified"] }.suffix(3) == [nil, .bool(false), .bool(false)])
+        receiver.server.stop()
+        await application.close()
+    }
+
     @Test("events come with the place of their address, if the file of places knows it")
     func place() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
