@@ -155,7 +155,7 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
         .target(
-            name: "StoreConformance", dependencies: ["Sessions", "Cryptography", "JOSE", "Locks"],
+            name: "StoreConformance", dependencies: ["Sessions", "Cryptography", "JOSE", "Locks", "Migrations"],
             path: "Tests/StoreConformance",
             swiftSettings: strict),
         .testTarget(

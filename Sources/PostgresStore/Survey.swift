@@ -107,13 +107,13 @@ extension MigrationRunner {
         var plan: [PlannedMigration] = []
         for migration in migrations.dropFirst(applied.count) {
             var tables: [PlannedMigration.Table] = []
-            for table in migration.effect.tables {
+            for table in migration.tables {
                 tables.append(.init(name: table, rows: try Self.rowCount(of: table, transaction)))
             }
             plan.append(
                 PlannedMigration(
-                    version: migration.version, name: migration.name, effect: migration.effect.sentence, tables: tables,
-                    growsWithRows: migration.effect.growsWithRowsOnPostgres, lock: migration.effect.postgresLock))
+                    version: migration.version, name: migration.name, effect: migration.sentence, tables: tables,
+                    growsWithRows: migration.growsWithRowsOnPostgres, lock: migration.postgresLock))
         }
         return plan
     }
@@ -126,18 +126,26 @@ extension MigrationRunner {
     }
 }
 
-extension Migration.Effect {
+extension Migration {
     /// Whether it takes the longer, the more rows there are: a column is dropped from the catalogue alone, and a table with its
     /// file.
     fileprivate var growsWithRowsOnPostgres: Bool {
-        if case .addsIndexes = self { true } else { false }
+        effects.contains { if case .addsIndexes = $0 { true } else { false } }
     }
 
     /// What it locks, and who waits for it.
     fileprivate var postgresLock: String {
+        let locks = effects.compactMap(\.postgresLock)
+        return locks.isEmpty ? "locks nothing that is there; nodes go on meanwhile" : locks.joined(separator: "; ")
+    }
+}
+
+extension Migration.Effect {
+    /// Nil for new tables, which nobody uses.
+    fileprivate var postgresLock: String? {
         let list = tables.joined(separator: ", ")
         return switch self {
-        case .addsTables: "locks nothing that is there; nodes go on meanwhile"
+        case .addsTables: nil
         case .addsColumns, .dropsColumns, .dropsTables:
             "locks \(list) for milliseconds whatever it holds; nodes wait as long, and at most a second while something "
                 + "else holds the lock back, after which it is tried again"

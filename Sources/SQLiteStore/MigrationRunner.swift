@@ -38,22 +38,22 @@ struct MigrationRunner {
             var plan: [PlannedMigration] = []
             for migration in migrations.dropFirst(applied.count) {
                 var rows: [PlannedMigration.Table] = []
-                for table in migration.effect.tables {
+                for table in migration.tables {
                     rows.append(.init(name: table, rows: try Self.rowCount(of: table, connection)))
                 }
                 plan.append(
                     PlannedMigration(
-                        version: migration.version, name: migration.name, effect: migration.effect.sentence,
-                        tables: rows, growsWithRows: migration.effect.growsWithRows,
-                        lock: Self.lock(migration.effect)))
+                        version: migration.version, name: migration.name, effect: migration.sentence,
+                        tables: rows, growsWithRows: migration.growsWithRows,
+                        lock: Self.lock(migration)))
             }
             return plan
         }
     }
 
     /// Whether anything waits for it: one process alone has an SQLite file, so that nobody can wait but the start.
-    private static func lock(_ effect: Migration.Effect) -> String {
-        effect.growsWithRows
+    private static func lock(_ migration: Migration) -> String {
+        migration.growsWithRows
             ? "locks the database, which no server has open meanwhile; the start waits for every row"
             : "locks the database, which no server has open meanwhile, for milliseconds whatever it holds"
     }

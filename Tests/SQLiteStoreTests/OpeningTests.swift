@@ -9,7 +9,7 @@ import Testing
     private static let options = SQLiteStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 1_800_000_000) })
 
     private static let next = Migration(
-        version: newest + 1, name: "add_table", effect: .addsTables(["added"]),
+        version: newest + 1, name: "add_table", effects: [.addsTables(["added"])],
         sqlite: "CREATE TABLE added (id INTEGER PRIMARY KEY) STRICT;")
 
     @Test func aSecondStoreOnTheSameFileIsRefusedUntilTheFirstIsClosed() async throws {
@@ -94,7 +94,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             await (try folder.open()).close()
             let edited = Migration.all.map {
-                Migration(version: $0.version, name: $0.name, effect: $0.effect, sqlite: $0.sqlite + "\n-- better")
+                Migration(version: $0.version, name: $0.name, effects: $0.effects, sqlite: $0.sqlite + "\n-- better")
             }
             #expect(throws: OpenError.changedMigration(path: folder.database, version: 1)) {
                 try SQLiteStore(path: folder.database, options: Self.options, migrations: edited)
@@ -106,13 +106,13 @@ import Testing
         try await TemporaryFolder.with { folder in
             await (try folder.open()).close()
             let broken = Migration(
-                version: Self.newest + 1, name: "broken", effect: .addsTables(["half"]),
+                version: Self.newest + 1, name: "broken", effects: [.addsTables(["half"])],
                 sqlite: "CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1);")
             #expect(throws: OpenError.self) {
                 try SQLiteStore(path: folder.database, options: Self.options, migrations: Migration.all + [broken])
             }
             let repaired = Migration(
-                version: Self.newest + 1, name: "whole", effect: .addsTables(["half"]),
+                version: Self.newest + 1, name: "whole", effects: [.addsTables(["half"])],
                 sqlite: "CREATE TABLE half (id INTEGER) STRICT;")
             let store = try SQLiteStore(
                 path: folder.database, options: Self.options, migrations: Migration.all + [repaired])

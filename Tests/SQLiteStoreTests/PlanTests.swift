@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Migrations
 import Sessions
+import StoreConformance
 import StoreFoundation
 import Testing
 
@@ -9,14 +10,15 @@ import Testing
 @Suite struct PlanTests {
     private static let later: [Migration] = [
         Migration(
-            version: OpeningTests.newest + 1, name: "index_users", effect: .addsIndexes(on: ["users"]),
+            version: OpeningTests.newest + 1, name: "index_users", effects: [.addsIndexes(on: ["users"])],
             sqlite: "CREATE INDEX users_country ON users (country);"),
         Migration(
-            version: OpeningTests.newest + 2, name: "add_notes", effect: .addsTables(["notes"]),
+            version: OpeningTests.newest + 2, name: "add_notes", effects: [.addsTables(["notes"])],
             sqlite: "CREATE TABLE notes (id INTEGER PRIMARY KEY) STRICT;"),
         Migration(
-            version: OpeningTests.newest + 3, name: "add_columns", effect: .addsColumns(to: ["clients", "notes"]),
-            sqlite: "ALTER TABLE notes ADD COLUMN text TEXT;"),
+            version: OpeningTests.newest + 3, name: "add_columns",
+            effects: [.addsTables(["lines"]), .addsColumns(to: ["clients", "notes"])],
+            sqlite: "CREATE TABLE lines (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE notes ADD COLUMN text TEXT;"),
     ]
 
     @Test func aPlanCountsTheRowsOfEachStepAndChangesNothing() async throws {
@@ -32,6 +34,9 @@ import Testing
             #expect(plan.map { $0.tables.map(\.rows) } == [[3], [], [0, 0]])
             #expect(plan.map(\.growsWithRows) == [true, false, false])
             #expect(plan[0].lock.contains("every row"))
+            #expect(
+                plan[2].effect == "makes lines (no row that exists is touched), adds columns to clients, notes "
+                    + "(no row is rewritten)")
             #expect(throws: OpenError.alreadyOpen(path: folder.database)) { try folder.open() }
             closed.close()
             #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
@@ -61,18 +66,34 @@ import Testing
         }
     }
 
-    /// What a migration says of itself must be true: it touches no table with rows but those that it names.
-    @Test func everyMigrationNamesTablesThatItsTextHas() {
-        for migration in Migration.all {
-            var named: [String]
-            switch migration.effect {
-            case .addsTables(let tables), .addsColumns(let tables), .addsIndexes(let tables), .dropsColumns(let tables),
-                .dropsTables(let tables):
-                named = tables
+    /// What a migration says of itself is what it does: no table, column or index more or less, and no row.
+    @Test func everyMigrationDoesWhatItSays() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try DatabaseFile.create(folder.database)
+            let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: 100)
+            var before = SchemaShape(columns: [], indexes: [])
+            for migration in Migration.all {
+                let migrations = Array(Migration.all.prefix(migration.version))
+                try MigrationRunner(migrations: migrations, clock: WallClock { Example.start })
+                    .run(on: connection, path: path)
+                let after = try shape(connection)
+                #expect(after.effects(since: before) == migration.effectsByTable, "\(migration.name)")
+                #expect(!migration.sqlite.contains("UPDATE "), "\(migration.name) fills rows at a start")
+                before = after
             }
-            for table in named { #expect(migration.sqlite.contains(table), "\(migration.name) \(table)") }
-            #expect(!migration.sqlite.contains("UPDATE "), "\(migration.name) fills rows at a start")
         }
+    }
+
+    private func shape(_ connection: Connection) throws -> SchemaShape {
+        let columns = Query(
+            """
+            SELECT t.name, c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || coalesce(c.dflt_value, '')
+            FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
+            """)
+        let indexes = Query("SELECT tbl_name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+        return SchemaShape(
+            columns: try connection.all(columns) { row in (row.text(), row.text()) },
+            indexes: try connection.all(indexes) { row in (row.text(), row.text()) })
     }
 }
 

@@ -196,7 +196,7 @@ import Testing
             let migrations =
                 Migration.all + [
                     Migration(
-                        version: next, name: "next", effect: .addsTables(["added"]),
+                        version: next, name: "next", effects: [.addsTables(["added"])],
                         sqlite: "CREATE TABLE added (id INTEGER PRIMARY KEY) STRICT;")
                 ]
             _ = try SQLiteStore.restore(

@@ -124,7 +124,7 @@ struct BackupCommandTests {
         try await expect("migrate", exits: 0)
         execute(Downgrade.statements)
         let before = FileManager.default.contents(atPath: folder.file("sojourn.sqlite"))
-        try await expect("migrate --plan", exits: 0, output: "2 add_foreign_tokens\n  makes foreign_tokens; no row")
+        try await expect("migrate --plan", exits: 0, output: "2 add_foreign_tokens\n  makes foreign_tokens (no row")
         try await expect("migrate --plan", exits: 0, output: "locks the database, which no server has open meanwhile")
         try await expect("migrate --plan --json", exits: 0, output: "\"grows_with_rows\" : false")
         try await expect("doctor", exits: 0, output: "warn  migrations       missing: 2 add_foreign_tokens")

@@ -35,7 +35,9 @@ struct PostgresCommandTests {
     func planAndDoctor() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))
-        try await expect("migrate --plan --database \(url)", exits: 0, output: "1 create_tables\n  makes settings")
+        try await expect(
+            "migrate --plan --database \(url)", exits: 0, output: "1 create_tables\n  makes schema_migrations, settings"
+        )
         try await expect("doctor --database \(url)", exits: 0, output: "the schema is empty: the first start makes")
         #expect(try Self.contents(schema) == "")
 
@@ -46,7 +48,7 @@ struct PostgresCommandTests {
             Downgrade.statements, schema: schema)
         let before = try Self.contents(schema)
         try await expect(
-            "migrate --plan --database \(url)", exits: 0, output: "2 add_foreign_tokens\n  makes foreign_tokens; no row"
+            "migrate --plan --database \(url)", exits: 0, output: "2 add_foreign_tokens\n  makes foreign_tokens (no row"
         )
         try await expect("migrate --plan --database \(url)", exits: 0, output: "nodes go on meanwhile")
         try await expect("migrate --plan --json --database \(url)", exits: 0, output: "\"grows_with_rows\" : false")
@@ -97,7 +99,8 @@ struct PostgresCommandTests {
 
     /// A migration of the kinds that an upgrade may have: new tables, new columns, an index.
     private static let next = Migration(
-        version: Migration.all.count + 1, name: "of_the_next_version", effect: .addsColumns(to: ["sessions", "users"]),
+        version: Migration.all.count + 1, name: "of_the_next_version",
+        effects: [.addsTables(["notes"]), .addsColumns(to: ["sessions", "users"]), .addsIndexes(on: ["users"])],
         sqlite: "",
         postgres: """
             CREATE TABLE notes (id bigint PRIMARY KEY);
