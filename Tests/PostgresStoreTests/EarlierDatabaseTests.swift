@@ -77,18 +77,19 @@ import Testing
         }
     }
 
-    /// Fills the tables of `old` with the rows of `new`, as far as they have columns for them.
-    private func copyRows(from new: String, to old: String) throws {
+    /// Fills the tables of `target` with the rows of `source`, as far as `known` has columns for them, one of the two, or an earlier one.
+    private func copyRows(from source: String, to target: String, inColumnsOf known: String) throws {
         try PostgresServer.shared.run(
             """
             DO $$ DECLARE t record; BEGIN
             FOR t IN SELECT table_name AS name, string_agg(column_name, ',') AS columns
                 FROM information_schema.columns
-                WHERE table_schema = '\(old)' AND is_identity = 'NO' AND table_name <> 'schema_migrations'
+                WHERE table_schema = '\(known)' AND is_identity = 'NO' AND table_name <> 'schema_migrations'
                 GROUP BY table_name
             LOOP
-                EXECUTE format('DELETE FROM \(old).%I', t.name);
-                EXECUTE format('INSERT INTO \(old).%I (%s) SELECT %s FROM \(new).%I', t.name, t.columns, t.columns, t.name);
+                EXECUTE format('DELETE FROM \(target).%I', t.name);
+                EXECUTE format(
+                    'INSERT INTO \(target).%I (%s) SELECT %s FROM \(source).%I', t.name, t.columns, t.columns, t.name);
             END LOOP; END $$
             """)
     }
@@ -100,13 +101,60 @@ import Testing
         let expected = try await Contents(source)
         await source.close()
         await (try open(old, [Migration.all[0]])).close()
-        try copyRows(from: schema(new), to: schema(old))
+        try copyRows(from: schema(new), to: schema(old), inColumnsOf: schema(old))
 
         let plan = try PostgresStore.Survey(url: old, options: .init(clock: WallClock { Self.start })).missing
         #expect(plan.map(\.version) == Array(2...Migration.all.count))
         #expect(plan.flatMap(\.tables).contains { $0.name == "sessions" && $0.rows == 4 })
 
         let store = try open(old)
+        try await expectNobodyIsLoggedOut(of: store, with: expected)
+        await store.close()
+    }
+
+    /// They know the schema of then, and so write the columns that it has; the tables are those of today, and a node of today serves.
+    @Test(arguments: 15..<Migration.all.count)
+    func whatNodesOfAnEarlierVersionWriteInTheTablesOfToday_isReadHere(_ version: Int) async throws {
+        let (known, written) = (try PostgresServer.shared.newDatabase(), try PostgresServer.shared.newDatabase())
+        await (try open(known, Array(Migration.all.prefix(version)))).close()
+        let source = try open(written)
+        try await fill(source)
+        let expected = try await Contents(source)
+        await source.close()
+
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try open(url)
+        try copyRows(from: schema(written), to: schema(url), inColumnsOf: schema(known))
+        try await expectNobodyIsLoggedOut(of: store, with: expected)
+        await store.close()
+    }
+
+    /// A node of the version before 18 writes an event of today's tables, one of before 19 settings.
+    @Test func whatANodeOfAnEarlierVersionDoesNotKnow_staysAsItIs() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try open(url)
+        try await store.updateSettings { $0.settings.servedMaximum = .seconds(7_000_000) }
+        try PostgresServer.shared.run(
+            """
+            UPDATE settings SET refresh_after_seconds = 99, epoch = epoch + 1;
+            UPDATE catalogue_revision SET revision = revision + 1;
+            INSERT INTO audit_events (\(EventColumns.first.list))
+                VALUES ('all_sessions_revoked', 1800000000, 'admin:k1', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+            INSERT INTO revocations (\(RevocationColumns.all.list))
+                VALUES ('all_sessions_ended', 1800000000, 1800000100, NULL, NULL, NULL, 'revoked_by_admin')
+            """, schema: schema(url))
+        let settings = try await store.settings()
+        #expect(settings.sessions.refreshAfter == .seconds(99))
+        #expect(settings.servedMaximum == .seconds(7_000_000))
+        let event = try #require(try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil).last)
+        #expect(event.event == AuditEvent(.allSessionsRevoked, at: Self.start, by: Origin(actor: "admin:k1")))
+        #expect(event.revocation == nil)
+        #expect(try await store.revocations(after: 0, at: Self.start, limit: 9).map(\.kind) == [.allSessionsEnded])
+        await store.close()
+    }
+
+    /// Has `store` go on with sessions that began elsewhere.
+    private func expectNobodyIsLoggedOut(of store: PostgresStore, with expected: Contents) async throws {
         let contents = try await Contents(store)
         #expect(contents == expected)
         #expect(contents.sessions.map(\.ending?.reason).count { $0 == nil } == 2)
@@ -134,6 +182,5 @@ import Testing
         #expect(opened != nil)
         let before = try #require(contents.sessions.first { $0.userID == anna.id })
         #expect(try await store.session(before.id)?.session.ending?.reason == .replaced)
-        await store.close()
     }
 }
