@@ -95,6 +95,26 @@ import Testing
         }
     }
 
+    /// Who has found out the old password races with who replaces it, and loses.
+    @Test func aPasswordThatIsReplacedWhileItIsHashedShowsNothing() async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let phone = try await GuardedPhone(node, .no)
+            stage.moveClock(to: 9000)
+            let answer = try await hash.during {
+                await Self.send(#""email":"eve@example.org""#, .password, phone)
+            } _: {
+                let replaced = await stage.admin(
+                    .put, "/admin/v1/users/username:anna/password", #"{"new_password":"battery staple"}"#)
+                #expect(replaced.status == 204, "\(replaced.text)")
+            }
+            #expect(answer.status == 401 && answer.string("code") == "invalid_credentials", "\(answer.text)")
+            let user = await stage.admin(.get, "/admin/v1/users/username:anna")
+            #expect(user.string("email") == "anna@example.org")
+        }
+    }
+
     /// Who comes from a provider has no password, and may have no key: a new login will do.
     @Test func whoHasNoPasswordLogsInAgain() async throws {
         try await ProviderStage.with { world in
