@@ -81,7 +81,10 @@ import Testing
             ] {
                 #expect(await stage.admin(.get, "/admin/v1/users?\(query)").status == 400, "\(query)")
             }
-            for query in ["cursor=x", "cursor=-1", "user=nobody", "session_id=x", "cursor=99999999999999999999"] {
+            for query in [
+                "cursor=x", "cursor=-1", "user=nobody", "session_id=x", "cursor=99999999999999999999",
+                "cursor=00000000000000000001",
+            ] {
                 #expect(await stage.admin(.get, "/admin/v1/events?\(query)").status == 400, "\(query)")
             }
             #expect(await stage.admin(.get, "/admin/v1/events?user=username:nobody").status == 404)
