@@ -102,6 +102,14 @@ enum EventSQL {
             """, limit, instant)
     }
 
+    static func selectRemembered(after cursor: Int64, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT number, \(EventColumns.all.list) FROM audit_events
+            WHERE number > $1::bigint AND \(EventColumns.isRemembered) ORDER BY number LIMIT $2::bigint
+            """, cursor, limit)
+    }
+
     static func select(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Statement {

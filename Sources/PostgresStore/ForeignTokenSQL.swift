@@ -15,15 +15,15 @@ enum ForeignTokenSQL {
             cursor ?? [], limit)
     }
 
-    /// Adds a token, or replaces one that was not exchanged.
-    static func insert(_ token: ForeignToken) -> Statement {
+    /// Adds a token, or replaces one that was not exchanged, by one that was or when `replacing`.
+    static func insert(_ token: ForeignToken, replacing: Bool) -> Statement {
         Statement(
             """
             INSERT INTO foreign_tokens AS t (\(columns))
             VALUES ($1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint,
                 $10::bigint, $11::bigint, $12::uuid, $13::bigint)
             ON CONFLICT (digest) DO UPDATE SET \(ForeignTokenColumns.all.replacements)
-            WHERE t.session_id IS NULL
+            WHERE t.session_id IS NULL \(replacing ? "" : "AND excluded.session_id IS NOT NULL")
             """
         ) { row in ForeignTokenColumns.write(token, to: &row) }
     }

@@ -15,8 +15,17 @@ extension PostgresStore {
         }
     }
 
+    /// See `Store`.
+    public func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        return try await read([EventSQL.selectRemembered(after: cursor, limit: limit)], takesLong: true) {
+            (rows) throws(DatabaseError) in
+            try rows[0].map { (row) throws(Contradiction) in try EventColumns.read(&row) }
+        }
+    }
+
     /// See `Store`. Three round trips, however many users: what is there, what is written, the commit.
-    public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
+    public func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
         guard !users.isEmpty else { return [] }
         let clock = options.clock
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
@@ -26,13 +35,15 @@ extension PostgresStore {
             var written: [(place: Int, old: User?, new: User)] = []
             for user in users {
                 let stored = met.byID[user.id]
-                let outcome = ImportOutcome.of(user, stored: stored, namesake: met.idsByKey[Text.key(user.username)])
-                if outcome == .written {
+                let namesake = met.idsByKey[Text.key(user.username)]
+                switch mode.decision(on: user, stored: stored, namesake: namesake) {
+                case .leave(let outcome): outcomes.append(outcome)
+                case .write(let user):
                     writes.append(stored == nil ? UserSQL.insert(user) : UserSQL.update(user))
                     written.append((outcomes.count, stored, user))
                     met.note(user)
+                    outcomes.append(.written)
                 }
-                outcomes.append(outcome)
             }
             // Who makes a user at this moment needs no lock for it, and may have taken the name.
             let rows = try transaction.run(Self.selectingCatalogue + writes)
@@ -134,12 +145,15 @@ extension PostgresStore {
     }
 
     /// See `Store`. Three round trips, however many tokens.
-    public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
+    public func importForeignTokens(
+        _ tokens: [ForeignToken], replacing: Bool
+    ) async throws(StoreError) -> [ImportOutcome] {
         guard !tokens.isEmpty else { return [] }
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
             let users = try ImportSQL.existing(tokens.map(\.userID), transaction)
             let known = tokens.filter { users.contains($0.userID) }
-            var changed = try transaction.run(known.map(ForeignTokenSQL.insert)).makeIterator()
+            var changed = try transaction.run(known.map { ForeignTokenSQL.insert($0, replacing: replacing) })
+                .makeIterator()
             return tokens.map { token in
                 guard users.contains(token.userID) else { return .unknownUser }
                 return (changed.next()?.changedCount ?? 0) > 0 ? .written : .kept

@@ -11,6 +11,8 @@ enum EventRow {
     static let selectOfSession = Query("\(select) AND e.session_id = ? ORDER BY e.number LIMIT ?")
     static let selectOfBoth = Query("\(select) AND e.session_id = ? AND e.user_id = ? ORDER BY e.number LIMIT ?")
 
+    static let selectRemembered = Query("\(select) AND \(EventColumns.isRemembered) ORDER BY e.number LIMIT ?")
+
     private static let insert = Query(inserting: nil, EventColumns.all, into: "audit_events")
     private static let insertFirst = Query(inserting: "number", EventColumns.first, into: "audit_events")
 

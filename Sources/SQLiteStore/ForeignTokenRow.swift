@@ -8,13 +8,15 @@ enum ForeignTokenRow {
     static let select = Query("SELECT \(columns) FROM foreign_tokens WHERE digest = ?")
     static let selectPage = Query("SELECT \(columns) FROM foreign_tokens WHERE digest > ? ORDER BY digest LIMIT ?")
 
-    /// Adds a token, or replaces one that was not exchanged.
-    static let insert = Query(
+    private static let replacement = """
+        ON CONFLICT (digest) DO UPDATE SET \(ForeignTokenColumns.all.replacements)
+        WHERE foreign_tokens.session_id IS NULL
+        """
+    private static let replace = Query(
+        inserting: nil, ForeignTokenColumns.all, into: "foreign_tokens", onConflict: replacement)
+    private static let insert = Query(
         inserting: nil, ForeignTokenColumns.all, into: "foreign_tokens",
-        onConflict: """
-            ON CONFLICT (digest) DO UPDATE SET \(ForeignTokenColumns.all.replacements)
-            WHERE foreign_tokens.session_id IS NULL
-            """)
+        onConflict: "\(replacement) AND excluded.session_id IS NOT NULL")
 
     static let updateExchange = Query(
         "UPDATE foreign_tokens SET session_id = ?, exchanged_at = ? WHERE digest = ?")
@@ -27,8 +29,11 @@ enum ForeignTokenRow {
         WHERE user_id = ?1 AND session_id IS NULL AND (?2 IS NULL OR client_id = ?2) AND (?3 IS NULL OR device_id = ?3)
         """)
 
-    /// Adds a token, or replaces one that was not exchanged; returns the number of rows that changed.
-    static func insert(_ token: ForeignToken, _ connection: Connection) throws(DatabaseError) -> Int {
-        try connection.execute(insert) { row in ForeignTokenColumns.write(token, to: &row) }
+    /// Adds a token, or replaces one that was not exchanged, by one that was or when `replacing`; returns the number of rows that
+    /// changed.
+    static func insert(
+        _ token: ForeignToken, replacing: Bool, _ connection: Connection
+    ) throws(DatabaseError) -> Int {
+        try connection.execute(replacing ? replace : insert) { row in ForeignTokenColumns.write(token, to: &row) }
     }
 }

@@ -15,10 +15,20 @@ extension SQLiteStore {
     }
 
     /// See `Store`.
-    public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
+    public func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        return try await readAtLength { (snapshot) throws(DatabaseError) -> [RecordedEvent] in
+            try snapshot.connection.all(EventRow.selectRemembered, cursor, limit) { (row) throws(Contradiction) in
+                try EventColumns.read(&row)
+            }
+        }
+    }
+
+    /// See `Store`.
+    public func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
             var outcomes: [ImportOutcome] = []
-            for user in users { outcomes.append(try Self.importUser(user, transaction)) }
+            for user in users { outcomes.append(try Self.importUser(user, mode, transaction)) }
             return outcomes
         }
     }
@@ -42,7 +52,9 @@ extension SQLiteStore {
     }
 
     /// See `Store`.
-    public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
+    public func importForeignTokens(
+        _ tokens: [ForeignToken], replacing: Bool
+    ) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
             var outcomes: [ImportOutcome] = []
             for token in tokens {
@@ -50,7 +62,7 @@ extension SQLiteStore {
                     outcomes.append(.unknownUser)
                     continue
                 }
-                let changed = try ForeignTokenRow.insert(token, transaction.connection)
+                let changed = try ForeignTokenRow.insert(token, replacing: replacing, transaction.connection)
                 outcomes.append(changed > 0 ? .written : .kept)
             }
             return outcomes
@@ -79,16 +91,19 @@ extension SQLiteStore {
         }
     }
 
-    private static func importUser(_ user: User, _ transaction: Transaction) throws(DatabaseError) -> ImportOutcome {
+    private static func importUser(
+        _ user: User, _ mode: ImportMode, _ transaction: Transaction
+    ) throws(DatabaseError) -> ImportOutcome {
         let connection = transaction.connection
-        if try UserRow.insertIfNew(user, connection) { return .written }
+        if !mode.hasDeleted(user.id), try UserRow.insertIfNew(user, connection) { return .written }
         let stored = try UserRow.find(.id(user.id), connection)?.user
         let namesake = try UserRow.find(.username(user.username), connection)?.user.id
-        let outcome = ImportOutcome.of(user, stored: stored, namesake: namesake)
-        if outcome == .written {
+        switch mode.decision(on: user, stored: stored, namesake: namesake) {
+        case .leave(let outcome): return outcome
+        case .write(let user):
             guard let stored else {
                 try UserRow.insert(user, connection)
-                return outcome
+                return .written
             }
             try UserRow.update(user, connection)
             let catalogue = transaction.catalogue
@@ -96,8 +111,8 @@ extension SQLiteStore {
                 user: stored, settings: catalogue.settings, clients: Array(catalogue.clients.values))
             change.take(user, at: transaction.clock.now)
             try EventRow.insert(change.events, in: transaction)
+            return .written
         }
-        return outcome
     }
 
     private static func importSession(

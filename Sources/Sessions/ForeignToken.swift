@@ -20,6 +20,8 @@ public struct ForeignToken: Hashable, Sendable {
 
     /// The number of bytes of a digest.
     public static let digestCount = 32
+    /// Why a session started that such a token has become, in the trail.
+    public static let startReason = "foreign_token"
 
     /// SHA-256 of the token's text as the client presents it.
     public let digest: [UInt8]

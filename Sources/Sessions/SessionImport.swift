@@ -4,16 +4,12 @@ public enum ImportOutcome: Hashable, Sendable {
     case written
     /// The store holds it already, as it is or further on: nothing was written.
     case kept
+    /// The store has it otherwise, or it was deleted here, and that stays so: nothing was written.
+    case differs
     /// The username belongs to a user with another id: nothing was written.
     case usernameTaken
     /// It needs a user who is not there: nothing was written.
     case unknownUser
-
-    /// What becomes of `user`, when the store has `stored` with the same id, and `namesake` with the same name. Pure.
-    public static func of(_ user: User, stored: User?, namesake: Identifier<User>?) -> ImportOutcome {
-        if let namesake, namesake != user.id { return .usernameTaken }
-        return user == stored ? .kept : .written
-    }
 }
 
 extension ProviderCheckChange {

@@ -279,10 +279,14 @@ public protocol Store: RevocationSource {
     /// `limit` is the end.
     func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session]
 
-    /// Adds each user, or gives the user with that id every member of it but `createdAt`. All in one transaction; a
-    /// user whose username somebody else has is left out. What changes of a user is told (`UserChange.take`). One outcome for each,
-    /// in order.
-    func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome]
+    /// Adds each user, or does with the user of that id what `mode` decides (`ImportMode.decision`); `createdAt` stays. All in one
+    /// transaction; a user whose username somebody else has is left out. What changes of a user is told (`UserChange.take`). One
+    /// outcome for each, in order.
+    func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome]
+
+    /// What `ImportMemory` takes up of the trail, from the oldest on: up to `limit` events after place `cursor`. Fewer than `limit`
+    /// is the end.
+    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent]
 
     /// Does with each session what `SessionImport.decision` says, one after the other in the order given, all in one
     /// transaction, and tells what ends by it (`SessionImport.events`). One outcome for each, in order.
@@ -291,9 +295,12 @@ public protocol Store: RevocationSource {
     /// The users with those names, by the names as they are given; who is not there is left out.
     func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>]
 
-    /// Adds each foreign token. One that the store has already is kept as it is if it was exchanged, and replaced if
-    /// not; one whose user is not there is left out. All in one transaction; one outcome for each, in order.
-    func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome]
+    /// Adds each foreign token. One that the store has already is kept as it is if it was exchanged; if not, it is replaced by one
+    /// that was, and when `replacing` by any. One whose user is not there is left out. All in one transaction; one outcome for each,
+    /// in order.
+    func importForeignTokens(
+        _ tokens: [ForeignToken], replacing: Bool
+    ) async throws(StoreError) -> [ImportOutcome]
 
     /// Every foreign token, in the order of their digests: up to `limit` of those after `cursor`. Fewer than `limit` is
     /// the end.
@@ -357,6 +364,16 @@ public protocol Store: RevocationSource {
 }
 
 extension Store {
+    /// Adds each user who is not there; the others stay as they are.
+    public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
+        try await importUsers(users, .keeping(ImportMemory()))
+    }
+
+    /// Adds each foreign token that is not there.
+    public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
+        try await importForeignTokens(tokens, replacing: false)
+    }
+
     /// For a store whose commits are too slow for it to matter when the answer is prepared: afterwards.
     public func updateSession<Outcome: Sendable, Answer>(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,

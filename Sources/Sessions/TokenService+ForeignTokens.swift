@@ -37,12 +37,19 @@ extension TokenService {
     func endForeignToken(
         _ text: String, ofClient clientID: String?, from origin: Origin
     ) async throws(ServiceError) -> Bool {
-        guard try await mayBeForeign(text, at: context.clock.now) else { return false }
+        let now = context.clock.now
+        guard try await mayBeForeign(text, at: now) else { return false }
         let digest = sha256(Array(text.utf8))
         let exchange = try await inStore { () async throws(StoreError) in
             try await store.updateForeignToken(digest) { change -> Result<Identifier<Session>?, ServiceError> in
                 if let clientID, change.token?.clientID != clientID { return .failure(.unauthorizedClient) }
                 if let exchange = change.token?.exchange { return .success(exchange.sessionID) }
+                if let token = change.token {
+                    change.events.append(
+                        AuditEvent(
+                            .sessionsEnded, at: now, by: origin, userID: token.userID, clientID: token.clientID,
+                            deviceID: token.device.id, reason: EndReason.loggedOut.rawValue))
+                }
                 change.token = nil
                 return .success(nil)
             }
@@ -95,7 +102,7 @@ extension ForeignTokenChange {
         self.session = change.session
         self.token?.exchange = ForeignToken.Exchange(sessionID: id, at: now)
         events.append(
-            AuditEvent(.sessionStarted, at: now, by: origin, session: change.session, reason: "foreign_token"))
+            AuditEvent(.sessionStarted, at: now, by: origin, session: change.session, reason: ForeignToken.startReason))
         return .fresh(outcome)
     }
 }

@@ -10,6 +10,13 @@ public enum EventColumns {
     /// As `read` reads them, after the event's number.
     public static let all = Columns(first, "revokes", "revoked_at", "revoked_until")
 
+    /// The condition that what `ImportMemory` takes up fulfils.
+    public static let isRemembered: String = {
+        let kinds = ImportMemory.kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        let started = AuditEvent.Kind.sessionStarted.rawValue
+        return "kind IN (\(kinds)) AND (kind <> '\(started)' OR reason = '\(ForeignToken.startReason)')"
+    }()
+
     /// Reads the number and the columns of an event.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> RecordedEvent {
         let number = row.integer()

@@ -16,22 +16,50 @@ struct Exporter {
         self.progress = progress
     }
 
-    /// Writes it all. Keys come first and settings before what depends on them: an import takes them as they come.
+    /// What the rest hangs on, and a "revoke all" or the end of a client changes.
+    struct Base: Equatable {
+        let signingKeys: [StoredSigningKey]
+        let adminKeys: [AdminKey]
+        let settings: Settings
+        let clients: [Client]
+
+        static func == (one: Base, other: Base) -> Bool {
+            // That a key is used changes nothing.
+            (one.signingKeys, one.adminKeys.map(\.hash), one.settings, one.clients)
+                == (other.signingKeys, other.adminKeys.map(\.hash), other.settings, other.clients)
+        }
+    }
+
+    /// Writes it all. Nodes may serve meanwhile: what they change of single users and sessions comes with the next export, but an
+    /// export whose parts a change of everything has come between would be of no moment that ever was, and is none.
     mutating func run(program: String, to writer: inout LineWriter) async throws(Failure) {
+        try await finish(after: begin(program: program, to: &writer), to: &writer)
+    }
+
+    /// Keys come first and settings before what depends on them: an import takes them as they come.
+    mutating func begin(program: String, to writer: inout LineWriter) async throws(Failure) -> Base {
         try writer.write(TransferRecord.header(program: program, at: now).line())
-        let signingKeys = try await read { () async throws(StoreError) in
-            try await store.updateSigningKeys { keys, _ in keys }
-        }
-        for key in signingKeys { try write(.signingKey, key.members, to: &writer) }
-        for key in try await read({ () async throws(StoreError) in try await store.adminKeys() }) {
-            try write(.adminKey, key.members, to: &writer)
-        }
-        var settings = try await read { () async throws(StoreError) in try await store.settings() }
+        let base = try await readBase()
+        for key in base.signingKeys { try write(.signingKey, key.members, to: &writer) }
+        for key in base.adminKeys { try write(.adminKey, key.members, to: &writer) }
+        var settings = base.settings
         if let end = settings.earlierTokensEnd, end <= now { settings.earlierTokensEnd = nil }
         try write(.settings, settings.members, to: &writer)
-        for client in try await read({ () async throws(StoreError) in try await store.clients() }) {
-            try write(.client, client.members, to: &writer)
+        for client in base.clients { try write(.client, client.members, to: &writer) }
+        return base
+    }
+
+    private func readBase() async throws(Failure) -> Base {
+        try await read { () async throws(StoreError) in
+            Base(
+                signingKeys: try await store.updateSigningKeys { keys, _ in keys },
+                adminKeys: try await store.adminKeys(), settings: try await store.settings(),
+                clients: try await store.clients())
         }
+    }
+
+    /// Writes the rest, if `base` is still so after it.
+    mutating func finish(after base: Base, to writer: inout LineWriter) async throws(Failure) {
         try await writeUsers(to: &writer)
         try await writeIdentities(to: &writer)
         try await writeSessions(to: &writer)
@@ -39,6 +67,10 @@ struct Exporter {
         try await writeForeignTokens(to: &writer)
         try await writeRevocations(to: &writer)
         progress.finish()
+        guard try await readBase() == base else {
+            throw Failure(
+                .unavailable, "settings, clients or keys were changed while the rest was exported: run it again")
+        }
         try writer.write(TransferRecord.end(counts).line())
         try writer.finish()
     }

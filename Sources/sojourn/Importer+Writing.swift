@@ -35,16 +35,21 @@ extension Importer {
         if !keys.isEmpty { refused += try await write(keys) }
         if !admins.isEmpty { try await write(admins) }
         if !users.isEmpty {
-            let outcomes = try await store.importUsers(users.map(\.user))
-            refused += note(outcomes, of: users.map { ($0.line, "the username '\($0.user.username)'") })
+            let outcomes = try await store.importUsers(users.map(\.user), replaces ? .replacing : .keeping(memory))
+            refused += note(outcomes, of: users.map { ($0.line, $0.user.id, "the username '\($0.user.username)'") })
         }
         if !identities.isEmpty {
-            let outcomes = try await store.importIdentities(identities.map(\.identity))
-            refused += note(outcomes, of: identities.map { ($0.line, "the identity '\($0.identity.key.subject)'") })
+            let linked = identities.filter { !memory.hasUnlinked($0.identity) }
+            differingCount += Int64(identities.count - linked.count)
+            let outcomes = try await store.importIdentities(linked.map(\.identity))
+            refused += note(
+                outcomes,
+                of: linked.map { ($0.line, $0.identity.userID, "the identity '\($0.identity.key.subject)'") })
         }
         if !sessions.isEmpty {
             let outcomes = try await store.importSessions(sessions.map(\.session))
-            refused += note(outcomes, of: sessions.map { ($0.line, "the session \($0.session.id)") })
+            refused += note(
+                outcomes, of: sessions.map { ($0.line, $0.session.userID, "the session \($0.session.id)") })
         }
         if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
@@ -54,115 +59,20 @@ extension Importer {
 
     /// Counts what was kept, and says what was refused.
     private mutating func note(
-        _ outcomes: [ImportOutcome], of lines: [(line: Int, subject: String)]
+        _ outcomes: [ImportOutcome], of lines: [(line: Int, user: Identifier<User>, subject: String)]
     ) -> [RefusedLine] {
         var refused: [RefusedLine] = []
-        for (outcome, (line, subject)) in zip(outcomes, lines) {
+        for (outcome, (line, user, subject)) in zip(outcomes, lines) {
             switch outcome {
             case .written: break
             case .kept: keptCount += 1
+            case .differs: differingCount += 1
             case .usernameTaken: refused.append((line, LineProblem("\(subject) belongs to somebody else")))
+            case .unknownUser where memory.hasDeleted(user): differingCount += 1
             case .unknownUser: refused.append((line, LineProblem("the user of \(subject) is not there")))
             }
         }
         return refused
-    }
-
-    /// Adds keys. Those that a new database has just made for itself go: no token is signed with them yet, and every
-    /// verifier knows the old ones.
-    private func write(_ keys: [(line: Int, key: StoredSigningKey)]) async throws(StoreError) -> [RefusedLine] {
-        for (line, key) in keys where !canOpen(key) {
-            return [(line, Self.wrongRootKey(key))]
-        }
-        let isNew = try await !hasSessions()
-        let imported = keys.map(\.key)
-        try await store.updateSigningKeys { stored, _ in
-            if isNew { stored = [] }
-            stored.removeAll { old in imported.contains { $0.id == old.id } }
-            stored += imported
-        }
-        return []
-    }
-
-    static func wrongRootKey(_ key: StoredSigningKey) -> LineProblem {
-        LineProblem(
-            "the root key here does not open the signing key \(key.id): every token depends on the root key of the server "
-                + "that made the export, which must come along (--root-key-file)",
-            isFatal: true)
-    }
-
-    private func write(_ keys: [AdminKey]) async throws(StoreError) {
-        try await store.updateAdminKeys { stored, _ in
-            stored.removeAll { old in keys.contains { $0.id == old.id } }
-            stored += keys
-        }
-    }
-
-    /// The counters only go up, so that what was ended by a "revoke all" stays so.
-    private func write(_ settings: Settings, line: Int) async throws(StoreError) -> [RefusedLine] {
-        if let problem = Lifetimes.problem(
-            settings: settings.sessions, clients: [], absoluteMaximum: absoluteMaximum)
-        {
-            return [(line, LineProblem("the settings are impossible here: \(problem)", isFatal: true))]
-        }
-        let event = AuditEvent(.settingsChanged, at: now, by: .importing, reason: "import")
-        let (policy, hasSessions) = (RefreshPolicy(absoluteMaximum: absoluteMaximum), try await hasSessions())
-        try await store.updateSettings { change in
-            let old = change.settings
-            change.settings.epoch = max(old.epoch, settings.epoch)
-            if let end = settings.earlierTokensEnd {
-                change.settings.earlierTokensEnd = max(end, old.earlierTokensEnd ?? end)
-            }
-            if let cut = settings.revokedBefore, cut.epoch > old.revokedBefore?.epoch ?? .min {
-                change.settings.revokedBefore = cut
-            }
-            if settings.sessions == old.sessions {
-                if change.settings != old { change.events = [event] }
-            } else {
-                change.setLifetimes(settings.sessions, policy, event)
-                if !hasSessions { change.events = [event] }
-            }
-            // What was issued here since the "revoke all" there is over too.
-            if hasSessions, change.settings.revokedBefore != old.revokedBefore {
-                change.events[0].revokes = .allSessionsEnded
-            }
-        }
-        return []
-    }
-
-    /// Whether there can be tokens that were issued by the settings of here. In an export settings come before sessions.
-    private func hasSessions() async throws(StoreError) -> Bool {
-        try await !store.exportSessions(after: nil, limit: 1).isEmpty
-    }
-
-    private func write(_ client: Client, line: Int) async throws(StoreError) -> [RefusedLine] {
-        let (now, absoluteMaximum, hasSessions) = (now, absoluteMaximum, try await hasSessions())
-        let problem = try await store.updateClient(client.id) { change -> String? in
-            var client = client
-            // What was deleted here and made again has gone further: the sessions of before stay over.
-            if let old = change.client { client.epoch = max(client.epoch, old.epoch) }
-            if let problem = Lifetimes.problem(
-                settings: change.settings.sessions, clients: [client], absoluteMaximum: absoluteMaximum)
-            {
-                return problem
-            }
-            guard let old = change.client, old != client else {
-                if change.client == nil {
-                    change.client = client
-                    change.events = [
-                        AuditEvent(.clientCreated, at: now, by: .importing, clientID: client.id, reason: "import")
-                    ]
-                }
-                return nil
-            }
-            let event = AuditEvent(.clientChanged, at: now, by: .importing, clientID: client.id, reason: "import")
-            change.replace(old, by: client, RefreshPolicy(absoluteMaximum: absoluteMaximum), event)
-            if !hasSessions { change.events = [event] }
-            // Deleted there, and made again: the sessions of before are over.
-            if hasSessions, client.epoch > old.epoch { change.events[0].revokes = .clientDeleted }
-            return nil
-        }
-        return problem.map { [(line, LineProblem("the client \(client.id) is impossible here: \($0)"))] } ?? []
     }
 
     /// Gives sessions what their providers are asked with, one after the other: few have any.
@@ -217,17 +127,21 @@ extension Importer {
                 continue
             }
             if let username = entry.username {
-                guard let user = users[username] else {
+                if let user = users[username] {
+                    tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
+                } else if memory.hasDeleted(User.importedID(username: username)) {
+                    differingCount += 1
+                } else {
                     refused.append((line, LineProblem("there is no user '\(username)'")))
-                    continue
                 }
-                tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
             } else {
                 tokens.append((line, entry.token.belonging(to: entry.token.userID, epoch: epoch)))
             }
         }
-        let outcomes = try await store.importForeignTokens(tokens.map(\.token))
-        return refused + note(outcomes, of: tokens.map { ($0.line, "the token") })
+        let good = tokens.filter { $0.token.exchange != nil || !memory.hasEnded($0.token) }
+        differingCount += Int64(tokens.count - good.count)
+        let outcomes = try await store.importForeignTokens(good.map(\.token), replacing: replaces)
+        return refused + note(outcomes, of: good.map { ($0.line, $0.token.userID, "the token") })
     }
 }
 

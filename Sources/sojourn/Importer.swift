@@ -1,7 +1,8 @@
 import Sessions
 
-/// Reads an export into a store. Every step can be repeated: what is there already is kept or written again, so an import
-/// that was interrupted is simply run once more.
+/// Reads an export into a store. Every step can be repeated, so an import that was interrupted is simply run once more: what is here
+/// already stays as it is, what was deleted or ended here stays so (as far as the audit trail tells), and only what goes further in
+/// the file is taken over: sessions, ends, cuts, logins that are off. Before there is any user here, the file's settings and clients are.
 ///
 /// What is wrong with one line is told with its number, the line is left out, and the others go on; what makes the
 /// lines after it useless is thrown.
@@ -16,6 +17,8 @@ struct Importer {
     let canOpen: (StoredSigningKey) -> Bool
     let absoluteMaximum: Duration
     let now: Instant
+    /// Whether what is here is overwritten, and what was deleted comes back.
+    let replaces: Bool
     private var progress: ProgressBar
     /// Where refused lines are told.
     private let tell: (String) -> Void
@@ -24,11 +27,17 @@ struct Importer {
     private(set) var counts: [TransferRecord.Kind: Int64] = [:]
     /// Of those, how many the store had already, as they are or further on.
     var keptCount: Int64 = 0
+    /// Of those, how many are otherwise here, or were deleted here, and stay so.
+    var differingCount: Int64 = 0
     /// How many lines were refused.
     private(set) var refusedCount: Int64 = 0
 
     /// What the feed of the store says; nil: nobody has asked yet.
     var feed: RevocationSummary?
+    /// What must not be undone; says nothing in an import that replaces.
+    private(set) var memory = ImportMemory()
+    /// Whether there was nobody here when the import began.
+    private(set) var isNew = false
     private var kind = TransferRecord.Kind.header
     private var batch: [(line: Int, record: TransferRecord)] = []
     private var hasHeader = false
@@ -36,13 +45,14 @@ struct Importer {
 
     /// An import into `store` at `now`.
     init(
-        store: any Store, absoluteMaximum: Duration, now: Instant, progress: ProgressBar,
+        store: any Store, absoluteMaximum: Duration, now: Instant, replaces: Bool, progress: ProgressBar,
         canOpen: @escaping (StoredSigningKey) -> Bool, tell: @escaping (String) -> Void
     ) {
         self.store = store
         self.canOpen = canOpen
         self.absoluteMaximum = absoluteMaximum
         self.now = now
+        self.replaces = replaces
         self.progress = progress
         self.tell = tell
     }
@@ -50,6 +60,7 @@ struct Importer {
     /// Reads every line.
     mutating func run(_ reader: inout LineReader) async throws(Failure) {
         defer { progress.finish() }
+        do throws(StoreError) { try await lookAround() } catch { throw Failure(error) }
         while let text = try reader.next() {
             if text.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { continue }
             let record: TransferRecord
@@ -70,6 +81,24 @@ struct Importer {
                 "the file has no end line: it was cut off. What came is imported; get the whole file and import it again"
             )
         }
+    }
+
+    /// Reads what must be known before the first line.
+    private mutating func lookAround() async throws(StoreError) {
+        let users = try await store.users(matching: nil, after: nil, limit: 1)
+        isNew = users.items.isEmpty ? try await !hasSessions() : false
+        if replaces { return }
+        var parts = Parts { [store] (last: RecordedEvent?) async throws(StoreError) in
+            try await store.remembered(after: last?.id ?? 0, limit: Parts<RecordedEvent>.size)
+        }
+        while let part = try await parts.next() {
+            for recorded in part { memory.note(recorded.event) }
+        }
+    }
+
+    /// Whether there can be tokens that were issued by the settings of here.
+    func hasSessions() async throws(StoreError) -> Bool {
+        try await !store.exportSessions(after: nil, limit: 1).isEmpty
     }
 
     private mutating func take(_ record: TransferRecord, line: Int) async throws(Failure) {

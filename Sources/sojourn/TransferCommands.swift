@@ -50,12 +50,21 @@ enum TransferCommands {
     private static let importing = Command(
         path: ["import"],
         summary: "Reads an export, or the users and tokens of another system, into the database.",
-        operands: ["FILE"], options: options,
+        operands: ["FILE"],
+        options: options + [
+            Command.Option(
+                "--replace", nil,
+                "overwrite users, clients, settings and keys that are here, and bring back deleted ones")
+        ],
         discussion: """
             FILE is what 'sojourn export' has written, or JSON lines of your own; '-' is standard input. It can be run again
-            and again, after an interruption too: what is there and has gone further is kept, the rest is written. A line
-            that is wrong is told with its number and left out, and the exit code is then 4. Of an export, the root key must
-            be in place first (DATABASE.root-key, or --root-key-file): then nobody is logged out.
+            and again, after an interruption too: what is here stays, and what was deleted or ended here stays so, as long as
+            the audit trail tells of it. Of what is here, only sessions that have gone further in the file, ends, and logins
+            that were switched off are taken over; settings and clients too while there is no user. A user whom the source
+            has changed since an earlier import, or deleted, is not: the one is what '--replace' is for, the other must be
+            done again here. A line that is wrong is told with its number and left out, and the exit code is then 4.
+            Of an export, the root key must be in place first (DATABASE.root-key, or --root-key-file): then nobody is logged
+            out.
             Your own lines: {"type":"user","username":"ada","password_hash":"$2b$12$…"}, with bcrypt, scrypt, or PBKDF2 of
             SHA-256 or SHA-512, and
             {"type":"foreign_token","sha256":"…","username":"ada","device_id":"phone-1","started_at":1700000000}, with which a
@@ -70,14 +79,17 @@ enum TransferCommands {
         let context = application.context
         var importer = Importer(
             store: context.store, absoluteMaximum: context.policy.absoluteMaximum, now: context.clock.now,
-            progress: ProgressBar(), canOpen: context.signingKeys.canOpen, tell: Terminal.writeError)
+            replaces: arguments.has("--replace"), progress: ProgressBar(), canOpen: context.signingKeys.canOpen,
+            tell: Terminal.writeError)
         var failure: Failure?
         do throws(Failure) { try await importer.run(&reader) } catch { failure = error }
         await application.close()
         if let failure { throw failure }
         Terminal.write(
             "read \(TransferRecord.summary(importer.counts))"
-                + (importer.keptCount > 0 ? "; \(importer.keptCount) were there already" : ""))
+                + (importer.keptCount > 0 ? "; \(importer.keptCount) were there already" : "")
+                + (importer.differingCount > 0
+                    ? "; \(importer.differingCount) are otherwise here or were deleted, and stay so (--replace)" : ""))
         if importer.refusedCount > 0 {
             throw Failure(
                 .refused,

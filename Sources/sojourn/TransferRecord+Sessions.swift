@@ -149,6 +149,14 @@ extension User {
         guard isEmailVerified == profile.isEmailVerified else {
             throw LineProblem("'email_verified' needs an 'email' of characters that have one form")
         }
+        if let count = try line.optionalInteger("wrong_passwords") {
+            guard let count = Int32(exactly: count), count >= 0 else {
+                throw LineProblem("'wrong_passwords' must be a whole number that is not negative")
+            }
+            wrongPasswords = WrongPasswords(
+                count: Int(count), lastAt: try line.instant("wrong_password_at"),
+                lockedUntil: try line.optionalInstant("locked_until"))
+        }
         let claims: [String: JSONValue]? = try line.value("claims", "an object")
         do throws(UserClaims.Problem) { self.claims = try UserClaims(claims ?? [:]) } catch {
             throw LineProblem("'claims' \(error.detail)")
@@ -177,6 +185,9 @@ extension User {
         members.add(disabledByUser, by: "user")
         members.add("reset_secret_hash", bytes: passwordReset?.secretHash)
         members.add("reset_expires_at", passwordReset?.expiresAt)
+        members.add("wrong_passwords", wrongPasswords?.count)
+        members.add("wrong_password_at", wrongPasswords?.lastAt)
+        members.add("locked_until", wrongPasswords?.lockedUntil)
         if let claims { members.add("claims", claims.values) }
         members.add("created_at", createdAt)
         return members

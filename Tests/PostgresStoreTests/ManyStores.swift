@@ -139,8 +139,12 @@ final class ManyStores: Store {
         try await next.exportSessions(after: cursor, limit: limit)
     }
 
-    func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
-        try await next.importUsers(users)
+    func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importUsers(users, mode)
+    }
+
+    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
+        try await next.remembered(after: cursor, limit: limit)
     }
 
     func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
@@ -155,9 +159,9 @@ final class ManyStores: Store {
         try await next.userIDs(named: usernames)
     }
 
-    func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
-        try await next.importForeignTokens(tokens)
-    }
+    func importForeignTokens(
+        _ tokens: [ForeignToken], replacing: Bool
+    ) async throws(StoreError) -> [ImportOutcome] { try await next.importForeignTokens(tokens, replacing: replacing) }
 
     func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {
         try await next.foreignTokens(after: cursor, limit: limit)

@@ -209,8 +209,12 @@ struct TwinStore: Store {
         }
     }
 
-    func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importUsers(users) }
+    func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importUsers(users, mode) }
+    }
+
+    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
+        try await both { (store) async throws(StoreError) in try await store.remembered(after: cursor, limit: limit) }
     }
 
     func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
@@ -225,8 +229,12 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.userIDs(named: usernames) }
     }
 
-    func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importForeignTokens(tokens) }
+    func importForeignTokens(
+        _ tokens: [ForeignToken], replacing: Bool
+    ) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in
+            try await store.importForeignTokens(tokens, replacing: replacing)
+        }
     }
 
     func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {

@@ -93,9 +93,12 @@ struct TransferFeedTests {
             try await first.tokens.logOut(tablet, from: .system)
             _ = try await first.administration.enable(bob, includingOwnSwitch: false, by: .system)
             try await transfer.move(from: first, to: postgres)
+            #expect(try await snapshot(postgres).map(\.sessionID) == [ids.0, nil, ids.1])
+            // That logins are on again is no end.
+            try await postgres.load(transfer.folder, replacing: true)
             let told = try await snapshot(postgres)
-            #expect(told.map(\.kind) == [.sessionEnded, .userBlocked, .userUnblocked, .sessionEnded])
-            #expect(told.map(\.sessionID) == [ids.0, nil, nil, ids.1])
+            #expect(told.map(\.kind) == [.sessionEnded, .userBlocked, .sessionEnded, .userUnblocked])
+            #expect(told.map(\.sessionID) == [ids.0, nil, ids.1, nil])
         }
     }
 
@@ -134,7 +137,7 @@ struct TransferFeedTests {
         }
     }
 
-    @Test("an import that makes lifetimes shorter says so where there are sessions, and in a new database does not")
+    @Test("an import that replaces, and makes lifetimes shorter, says so where there are sessions, and only there")
     func shorter() async throws {
         transfer.folder.write(
             "shorter.jsonl",
@@ -150,7 +153,7 @@ struct TransferFeedTests {
             _ = try await first.createUser("ada")
             _ = try await first.logIn("ada", device: "phone")
             for _ in 0..<2 {
-                #expect(try await first.load(transfer.folder, "shorter.jsonl").refused.isEmpty)
+                #expect(try await first.load(transfer.folder, "shorter.jsonl", replacing: true).refused.isEmpty)
                 let told = try await snapshot(first)
                 #expect(told.map(\.kind) == [.lifetimesShortened, .lifetimesShortened])
                 #expect(told.map(\.clientID) == [nil, Client.mobileID])

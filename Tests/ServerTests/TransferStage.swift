@@ -77,12 +77,15 @@ struct TransferStage: Sendable {
 
     /// Imports a file; the lines that were refused.
     @discardableResult
-    func load(_ folder: StartingFolder, _ name: String = "export.jsonl") async throws -> (Importer, refused: [String]) {
+    func load(
+        _ folder: StartingFolder, _ name: String = "export.jsonl", replacing: Bool = false
+    ) async throws -> (Importer, refused: [String]) {
         var reader = try LineReader(folder.file(name))
         let refused = Locked<[String]>([])
         var importer = Importer(
-            store: store, absoluteMaximum: Self.absoluteMaximum, now: context.clock.now, progress: .silent,
-            canOpen: context.signingKeys.canOpen, tell: { line in refused.withLock { $0.append(line) } })
+            store: store, absoluteMaximum: Self.absoluteMaximum, now: context.clock.now, replaces: replacing,
+            progress: .silent, canOpen: context.signingKeys.canOpen,
+            tell: { line in refused.withLock { $0.append(line) } })
         try await importer.run(&reader)
         try await context.signingKeys.maintain(at: context.clock.now)
         return (importer, refused.withLock { $0 })

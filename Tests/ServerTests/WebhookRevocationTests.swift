@@ -140,7 +140,7 @@ struct WebhookRevocationTests {
             ada.disabledByAdmin = User.LoginDisabling(effective: .immediate, since: clock.wall.now, note: "lost")
             bob.offlineSessionMax = .seconds(86_400)
             for _ in 0..<2 {
-                _ = try await world.store.importUsers([ada, bob])
+                _ = try await world.store.importUsers([ada, bob], .replacing)
                 _ = try await world.store.importSessions([ended, newer])
             }
             let feed = try await world.store.revocations(after: 0, at: clock.wall.now, limit: 200)

@@ -89,7 +89,9 @@ let importFeedRules: [StoreRule] = [
             user.offlineSessionMax = maximum
             user.profile.displayName = "\(place.trail) \(String(describing: maximum))"
             let isNew = try await store.user(.id(user.id)) == nil
-            let outcomes = [try await store.importUsers([user]), try await store.importUsers([user])]
+            let outcomes = [
+                try await store.importUsers([user], .replacing), try await store.importUsers([user], .replacing),
+            ]
             #expect(outcomes == [[.written], [.kept]])
             let (told, events) = try await store.news(after: &place)
             #expect(events.map(\.kind) == (isNew ? [] : [.userChanged]))
@@ -108,7 +110,7 @@ let importFeedRules: [StoreRule] = [
         var user = try await store.given(Fixture.fullUser())
         var place = try await store.place()
         user.profile.email = "new@example.org"
-        _ = try await store.importUsers([user])
+        _ = try await store.importUsers([user], .replacing)
         let (told, events) = try await store.news(after: &place)
         #expect(told.isEmpty && events.map(\.kind) == [.userChanged, .emailChanged])
         #expect(events.last?.reason == "zoe@example.org>new@example.org")
@@ -129,7 +131,7 @@ let importFeedRules: [StoreRule] = [
         ]
         for (byAdmin, byUser, kind) in steps {
             (user.disabledByAdmin, user.disabledByUser) = (byAdmin, byUser)
-            let outcome = try await store.importUsers([new, user]).last
+            let outcome = try await store.importUsers([new, user], .replacing).last
             let (told, events) = try await store.news(after: &place)
             #expect(told.map(\.kind) == [kind].compactMap(\.self))
             let expected = user.loginRefusal == nil ? AuditEvent.Kind.loginsEnabled : .loginsDisabled

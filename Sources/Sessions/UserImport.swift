@@ -1,0 +1,56 @@
+/// What an import does with what is here already.
+public enum ImportMode: Hashable, Sendable {
+    /// It stays, and what was deleted here stays deleted: no older state comes back by a file that is imported again.
+    case keeping(ImportMemory)
+    /// It is overwritten, and what was deleted comes back.
+    case replacing
+
+    /// What a store has to do with a user.
+    public enum UserDecision: Hashable, Sendable {
+        /// Nothing.
+        case leave(ImportOutcome)
+        /// Add that user, or put them in the place of the stored one.
+        case write(User)
+    }
+
+    /// Whether the user was deleted here, and stays so.
+    public func hasDeleted(_ id: Identifier<User>) -> Bool {
+        if case .keeping(let memory) = self { memory.hasDeleted(id) } else { false }
+    }
+
+    /// What becomes of `user`, when the store has `stored` with the same id, and `namesake` with the same name. Pure.
+    public func decision(on user: User, stored: User?, namesake: Identifier<User>?) -> UserDecision {
+        if case .keeping(let memory) = self {
+            if let stored { return Self.decision(on: user, stored: stored, memory) }
+            if memory.hasDeleted(user.id) { return .leave(.differs) }
+        }
+        if let namesake, namesake != user.id { return .leave(.usernameTaken) }
+        return user == stored ? .leave(.kept) : .write(user)
+    }
+
+    /// Of the user who comes, only logins that are off count: switched off there later than they were switched on here, if ever.
+    private static func decision(on user: User, stored: User, _ memory: ImportMemory) -> UserDecision {
+        func stricter(_ here: User.LoginDisabling?, _ there: User.LoginDisabling?) -> User.LoginDisabling? {
+            guard let there, !memory.hasLifted(there, of: user.id) else { return here }
+            guard let here else { return there }
+            return here.effective == .onExpiry && there.effective == .immediate ? there : here
+        }
+        var merged = stored
+        merged.disabledByAdmin = stricter(stored.disabledByAdmin, user.disabledByAdmin)
+        merged.disabledByUser = stricter(stored.disabledByUser, user.disabledByUser)
+        if merged != stored { return .write(merged) }
+        return .leave(user.isSame(as: stored) ? .kept : .differs)
+    }
+}
+
+extension User {
+    /// Whether both say the same, but for what each database counts by itself: wrong passwords, and when the user came to be here.
+    fileprivate func isSame(as other: User) -> Bool {
+        var same = User(
+            id: id, username: username, profile: profile, passwordHash: passwordHash,
+            offlineSessionMax: offlineSessionMax, disabledByAdmin: disabledByAdmin, disabledByUser: disabledByUser,
+            passwordReset: passwordReset, createdAt: other.createdAt)
+        (same.claims, same.wrongPasswords) = (claims, other.wrongPasswords)
+        return same == other
+    }
+}

@@ -1,0 +1,115 @@
+import Sessions
+import Testing
+
+/// A memory of one event.
+private func memory(_ event: AuditEvent) -> ImportMode {
+    var memory = ImportMemory()
+    memory.note(event)
+    return .keeping(memory)
+}
+
+/// What is here stays, unless an import is to replace it.
+let importKeepingRules: [StoreRule] = [
+    StoreRule("a user who is here stays as they are, and an import that replaces sets every member") { store in
+        let here = try await store.given(Fixture.fullUser())
+        var there = here
+        there.username = "Zoe"
+        there.profile.phoneNumber = nil
+        there.passwordHash = "$scrypt$ln=17,r=8,p=1$c2FsdB$aGFzaA"
+        there.offlineSessionMax = .seconds(9000)
+        there.passwordReset = nil
+        there.wrongPasswords = nil
+        (there.disabledByAdmin, there.disabledByUser) = (nil, nil)
+        #expect(try await store.importUsers([here, there]) == [.kept, .differs])
+        #expect(try await store.user(.id(here.id)) == here)
+        #expect(try await store.trail().isEmpty)
+        #expect(try await store.importUsers([there], .replacing) == [.written])
+        #expect(try await store.user(.id(here.id)) == there)
+    },
+    StoreRule("wrong passwords that were counted here make no other user") { store in
+        var user = try await store.given(Fixture.fullUser())
+        user.wrongPasswords = nil
+        #expect(try await store.importUsers([user]) == [.kept])
+        #expect(try await store.user(.id(user.id))?.wrongPasswords?.count == 7)
+    },
+    StoreRule("logins that are off in the file are off, and those that are off here stay so") { store in
+        let (now, later) = (
+            User.LoginDisabling(effective: .immediate, since: Fixture.start, note: "lost"),
+            User.LoginDisabling(effective: .onExpiry, since: Fixture.start)
+        )
+        let rows: [(here: User.LoginDisabling?, there: User.LoginDisabling?, after: User.LoginDisabling?)] = [
+            (nil, now, now), (nil, later, later), (later, now, now), (now, later, now), (now, nil, now),
+            (later, nil, later),
+            (nil, nil, nil),
+        ]
+        for (number, row) in rows.enumerated() {
+            var user = Fixture.user("user-\(number)")
+            (user.disabledByAdmin, user.disabledByUser) = (row.here, nil)
+            user = try await store.given(user)
+            var other = user
+            (other.disabledByAdmin, other.disabledByUser) = (row.there, row.there)
+            other.passwordHash = "another"
+            let outcome = row.there == nil ? ImportOutcome.differs : .written
+            #expect(try await store.importUsers([other]) == [outcome])
+            (user.disabledByAdmin, user.disabledByUser) = (row.after, row.there)
+            #expect(try await store.user(.id(user.id)) == user)
+        }
+    },
+    StoreRule("logins that were switched on here later than off in the file stay on") { store in
+        let user = try await store.given(Fixture.user())
+        var other = user
+        other.disabledByAdmin = User.LoginDisabling(effective: .immediate, since: Fixture.start + .seconds(9))
+        for (seconds, outcome) in [(10, ImportOutcome.differs), (9, .differs), (8, .written)] {
+            let event = AuditEvent(
+                .loginsEnabled, at: Fixture.start + .seconds(seconds), by: Fixture.admin, userID: user.id)
+            #expect(try await store.importUsers([other], memory(event)) == [outcome])
+            #expect((try await store.user(.id(user.id))?.loginRefusal == nil) == (outcome == .differs))
+        }
+    },
+    StoreRule("a user who was deleted here stays so, whoever has the name; one who came back is there") { store in
+        let user = Fixture.user()
+        let event = AuditEvent(.userDeleted, at: Fixture.start, by: Fixture.admin, userID: user.id)
+        let outcomes = try await store.importUsers([user], memory(event))
+        #expect(outcomes == [.differs])
+        #expect(try await store.user(.id(user.id)) == nil)
+        #expect(try await store.importUsers([user], .replacing) == [.written])
+        #expect(try await store.importUsers([user], memory(event)) == [.kept])
+    },
+    StoreRule("a foreign token that waits here is replaced by one that was used, and in an import that replaces by any")
+    {
+        store in
+        let user = try await store.given(Fixture.user())
+        let token = Fixture.foreignToken(1, of: user.id)
+        #expect(try await store.importForeignTokens([token]) == [.written])
+        let other = Fixture.fullForeignToken(1, of: user.id)
+        #expect(try await store.importForeignTokens([other]) == [.kept])
+        #expect(try await store.foreignTokens(after: nil, limit: 9) == [token])
+        #expect(try await store.importForeignTokens([other], replacing: true) == [.written])
+        #expect(try await store.foreignTokens(after: nil, limit: 9) == [other])
+        var spent = token
+        spent.exchange = ForeignToken.Exchange(sessionID: Fixture.sessionID(), at: Fixture.start)
+        #expect(try await store.importForeignTokens([spent]) == [.written])
+        #expect(try await store.importForeignTokens([other], replacing: true) == [.kept])
+        #expect(try await store.foreignTokens(after: nil, limit: 9) == [spent])
+    },
+    StoreRule("of the trail an import remembers what was ended, part by part") { store in
+        let user = Fixture.userID()
+        let kinds: [(AuditEvent.Kind, String?)] = [
+            (.loginFailed, nil), (.userDeleted, nil), (.sessionStarted, nil), (.sessionStarted, "login"),
+            (.sessionStarted, "foreign_token"), (.sessionEnded, "logged_out"), (.sessionsEnded, "revoked_by_admin"),
+            (.loginsDisabled, nil), (.loginsEnabled, nil), (.userChanged, nil), (.clientDeleted, nil),
+            (.adminKeyDeleted, "ab laptop"), (.signingKeyWithdrawn, "cd"), (.identityUnlinked, "acme"),
+            (.passwordChanged, nil), (.allSessionsRevoked, nil),
+        ]
+        try await store.append(
+            kinds.map { AuditEvent($0, at: Fixture.start, by: Fixture.admin, userID: user, reason: $1) })
+        let first = try await store.remembered(after: 0, limit: 4)
+        let rest = try await store.remembered(after: first.last?.id ?? 0, limit: 99)
+        #expect(
+            (first + rest).map(\.event.kind) == [
+                .userDeleted, .sessionStarted, .sessionsEnded, .loginsEnabled, .clientDeleted, .adminKeyDeleted,
+                .signingKeyWithdrawn, .identityUnlinked, .passwordChanged, .allSessionsRevoked,
+            ])
+        #expect(first.count == 4 && (first + rest).allSatisfy { $0.event.userID == user })
+    },
+]
