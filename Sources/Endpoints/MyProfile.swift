@@ -29,20 +29,22 @@ extension Endpoints {
             throw members.refused("logins_disabled", "is missing")
         }
         let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
-        let userID: Identifier<User>
+        let (user, proof): (User, AccountProof)
         switch try call.authorization() {
-        case .bearer?, .dpop?: userID = try await authenticatedSession(call).user.id
+        case .bearer?, .dpop?:
+            let session = try await authenticatedSession(call)
+            (user, proof) = (session.user, .session(session.session.id))
         case .basic(let credentials)?:
-            userID = try await doors.password(from: call.caller) { () async throws(ServiceError) in
+            user = try await doors.password(from: call.caller) { () async throws(ServiceError) in
                 try await accounts.verifiedUser(
-                    username: credentials.userID, password: credentials.password, from: call.origin
-                ).id
+                    username: credentials.userID, password: credentials.password, from: call.origin)
             }
+            proof = .password(hash: user.passwordHash)
         case nil: throw RequestProblem.unauthenticated
         }
-        let user = try await accounts.setLogins(
-            of: userID, disabled: isDisabled, effective: effective, from: call.origin)
-        return try .json(LoginSettingsAnswer(user))
+        let changed = try await accounts.setLogins(
+            of: user.id, shownBy: proof, disabled: isDisabled, effective: effective, from: call.origin)
+        return try .json(LoginSettingsAnswer(changed))
     }
 }
 

@@ -38,20 +38,24 @@ extension PostgresStore {
 
     /// See `Store`. No session is refreshed, and nobody logs in, between what is read here and the commit.
     public func updateUser<Outcome: Sendable>(
-        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome> {
         let clock = options.clock
         return try await self.change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
-            let rows = try transaction.run([
-                UserSQL.select(reference, locked: "FOR UPDATE"), CatalogueCache.revision,
-                CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
-            ])
+            let rows = try transaction.run(
+                [
+                    UserSQL.select(reference, locked: "FOR UPDATE"), CatalogueCache.revision,
+                    CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
+                ] + (sessionID.map { [SessionSQL.selectByID($0)] } ?? []))
             guard let old = try rows[0].first({ (row) throws(Contradiction) in try UserColumns.read(&row) }) else {
                 return .notFound
             }
             let catalogue = try CatalogueCache.entry(rows[1], rows[2], rows[3]).catalogue
+            let asking = try rows.dropFirst(4).first?
+                .first { (row) throws(Contradiction) in try SessionColumns.read(&row) }
             var edited = UserChange(
-                user: old, settings: catalogue.settings, clients: Array(catalogue.clients.values))
+                user: old, settings: catalogue.settings, clients: Array(catalogue.clients.values), asking: asking)
             let outcome = change(&edited)
             let effect = edited.effect(on: old, now: clock.now)
             if let user = effect.written {

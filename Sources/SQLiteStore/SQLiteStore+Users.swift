@@ -37,14 +37,18 @@ extension SQLiteStore {
 
     /// See `Store`.
     public func updateUser<Outcome: Sendable>(
-        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome> {
         return try await write { (transaction) throws(DatabaseError) -> UserUpdate<Outcome> in
             let connection = transaction.connection
             guard let stored = try UserRow.find(reference, connection) else { return .notFound }
             let catalogue = transaction.catalogue
             var edited = UserChange(
-                user: stored.user, settings: catalogue.settings, clients: Array(catalogue.clients.values))
+                user: stored.user, settings: catalogue.settings, clients: Array(catalogue.clients.values),
+                asking: try sessionID.flatMap { (id) throws(DatabaseError) in
+                    try SessionRow.find(id, connection)?.session
+                })
             let outcome = change(&edited)
             let effect = edited.effect(on: stored.user, now: transaction.clock.now)
             if let user = effect.written {

@@ -68,7 +68,7 @@ extension AccountService {
         }
     }
 
-    /// Changes a session that lives; what the closure fails with is thrown, and nothing is written then.
+    /// Changes a session whose tokens are good; what the closure fails with is thrown, and nothing is written then.
     private func change(
         _ id: Identifier<Session>, at now: Instant,
         _ edit: @escaping @Sendable (inout Session, Client?) -> Result<AuditEvent?, ServiceError>
@@ -76,9 +76,7 @@ extension AccountService {
         let policy = context.policy
         let outcome = try await tokens.inStore { () async throws(StoreError) in
             try await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
-                if let ending = policy.ending(of: change.record, at: now) {
-                    return .failure(.invalidToken(.ended(ending.reason)))
-                }
+                if let refusal = policy.refusal(ofTokensIn: change.record, at: now) { return .failure(refusal) }
                 var session = change.session
                 do throws(ServiceError) {
                     if let event = try edit(&session, change.client).get() { change.events.append(event) }

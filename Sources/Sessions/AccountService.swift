@@ -26,7 +26,7 @@ public struct AccountService: Sendable {
         if let proof { session.note(proof, at: now) }
         let demand = PresenceDemand(ageMax: PresenceDemand.ageMaxOfChanges, ways: [.presence, .password])
         let (isPresent, verified) = (demand.isMet(by: session, at: now), current.user.passwordHash)
-        return try await update(.id(current.user.id)) { change in
+        return try await update(.id(current.user.id), by: .session(session.id), at: now) { change in
             if proof == .password, change.user.passwordHash != verified { return .failure(.invalidCredentials) }
             let old = change.user.profile
             var profile = old
@@ -52,10 +52,11 @@ public struct AccountService: Sendable {
 
     /// Throws the user's own switch: no new logins and no refreshes on any device, while `disabled` (seed 003).
     public func setLogins(
-        of userID: Identifier<User>, disabled: Bool, effective: User.LoginDisabling.Effective, from origin: Origin
+        of userID: Identifier<User>, shownBy proof: AccountProof, disabled: Bool,
+        effective: User.LoginDisabling.Effective, from origin: Origin
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
-        return try await update(.id(userID)) { change in
+        return try await update(.id(userID), by: proof, at: now) { change in
             change.switchLogins(
                 disabled ? .loginsDisabled : .loginsEnabled, at: now, by: origin,
                 reason: disabled ? effective.rawValue : nil
@@ -122,11 +123,12 @@ public struct AccountService: Sendable {
     public func changePassword(
         of user: User, in session: Session, from old: String, to new: String, by origin: Origin
     ) async throws(ServiceError) {
-        let sessionID = session.id
+        let now = context.clock.now
         try await tokens.verify(old, of: user, in: session, from: origin)
-        let verified = user.passwordHash
-        try await setPassword(of: .id(user.id), to: new, sparing: sessionID, by: origin) { change in
-            change.user.passwordHash == verified ? nil : .invalidCredentials
+        let (policy, verified) = (context.policy, user.passwordHash)
+        try await setPassword(of: .id(user.id), to: new, by: origin, in: session.id) { change in
+            change.refusal(of: .session(session.id), by: policy, at: now)
+                ?? change.refusal(of: .password(hash: verified), by: policy, at: now)
         }
     }
 
@@ -146,7 +148,7 @@ public struct AccountService: Sendable {
         let now = context.clock.now
         guard now < proven.reset.expiresAt else { throw Self.resetRefused }
         do throws(ServiceError) {
-            try await setPassword(of: .id(proven.userID), to: new, sparing: nil, by: origin) { change in
+            try await setPassword(of: .id(proven.userID), to: new, by: origin) { change in
                 // Spent or replaced meanwhile?
                 change.user.passwordReset == proven.reset ? nil : Self.resetRefused
             }
@@ -156,9 +158,9 @@ public struct AccountService: Sendable {
     private static let resetRefused = ServiceError.invalid(
         member: "reset_token", detail: "is not valid, or no longer")
 
-    /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but `sparing`.
+    /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but the one that asks, if one does.
     func setPassword(
-        of reference: UserReference, to new: String, sparing sessionID: Identifier<Session>?, by origin: Origin,
+        of reference: UserReference, to new: String, by origin: Origin, in sessionID: Identifier<Session>? = nil,
         _ check: @escaping @Sendable (UserChange) -> ServiceError? = { _ in nil }
     ) async throws(ServiceError) {
         let rules = context.passwordRules
@@ -167,7 +169,7 @@ public struct AccountService: Sendable {
         }
         let hash = try await context.passwords.hash(new)
         let now = context.clock.now
-        _ = try await update(reference) { change -> Result<Void, ServiceError> in
+        _ = try await update(reference, asking: sessionID) { change -> Result<Void, ServiceError> in
             if let error = check(change) { return .failure(error) }
             if let problem = rules.problem(with: new, username: change.user.username) {
                 return .failure(.invalid(member: "new_password", detail: problem))
@@ -181,13 +183,25 @@ public struct AccountService: Sendable {
         }
     }
 
+    /// Changes a user for whom `proof` has shown at `now` to be them, and still does in the transaction.
+    private func update<Value: Sendable>(
+        _ reference: UserReference, by proof: AccountProof, at now: Instant,
+        _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
+    ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
+        let policy = context.policy
+        return try await update(reference, asking: proof.sessionID) { change in
+            if let refusal = change.refusal(of: proof, by: policy, at: now) { return .failure(refusal) }
+            return edit(&change)
+        }
+    }
+
     /// Changes a user; what the closure fails with is thrown, and nothing is written then.
     func update<Value: Sendable>(
-        _ reference: UserReference,
+        _ reference: UserReference, asking sessionID: Identifier<Session>? = nil,
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
         let update = try await tokens.inStore { () async throws(StoreError) in
-            try await store.updateUser(reference) { change -> Result<Value, ServiceError> in
+            try await store.updateUser(reference, asking: sessionID) { change -> Result<Value, ServiceError> in
                 var edited = change
                 let result = edit(&edited)
                 if case .success = result { change = edited }
@@ -195,7 +209,7 @@ public struct AccountService: Sendable {
             }
         }
         switch update {
-        case .notFound: throw .notFound("user")
+        case .notFound: throw sessionID == nil ? .notFound("user") : .invalidToken(.ended(.userDeleted))
         case .usernameTaken: throw .conflict(code: "username_taken", detail: "the username belongs to another user")
         case .done(let result, let endedSessions): return (try result.get(), endedSessions)
         }

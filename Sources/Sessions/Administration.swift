@@ -172,7 +172,7 @@ public struct Administration: Sendable {
     public func setPassword(
         of reference: UserReference, to new: String, by origin: Origin
     ) async throws(ServiceError) {
-        try await accounts.setPassword(of: reference, to: new, sparing: nil, by: origin)
+        try await accounts.setPassword(of: reference, to: new, by: origin)
     }
 
     /// Makes a one-time password reset token, which replaces an outstanding one.

@@ -92,6 +92,8 @@ public struct UserChange: Sendable {
     public let settings: Settings
     /// Every client of this moment, in no order: what the user's sessions may be in.
     public let clients: [Client]
+    /// The session that asks for the change, as it is at this moment; nil: none was named, or it is forgotten.
+    public let asking: Session?
     /// Sessions that end in the same transaction.
     public var ending: EndingSessions?
     /// Whether the user is deleted; their sessions then end as `user_deleted` and stay as tombstones.
@@ -100,10 +102,11 @@ public struct UserChange: Sendable {
     public var events: [AuditEvent] = []
 
     /// The change of `user`.
-    public init(user: User, settings: Settings, clients: [Client]) {
+    public init(user: User, settings: Settings, clients: [Client], asking: Session? = nil) {
         self.user = user
         self.settings = settings
         self.clients = clients
+        self.asking = asking
     }
 }
 
@@ -205,9 +208,11 @@ public protocol Store: RevocationSource {
     /// Users in the order of their usernames' keys, those whose username, e-mail or name contains `query`.
     func users(matching query: String?, after cursor: String?, limit: Int) async throws(StoreError) -> Page<User>
 
-    /// Reads the user, lets `change` edit it and end sessions, writes.
+    /// Reads the user, and the session that asks, if one does; lets `change` edit the user and end sessions, writes. What has ended
+    /// that session before the commit is either in what is read, or comes after the change.
     func updateUser<Outcome: Sendable>(
-        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome>
 
     /// Every client, by id.
@@ -372,6 +377,13 @@ extension Store {
     /// Adds each foreign token that is not there.
     public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
         try await importForeignTokens(tokens, replacing: false)
+    }
+
+    /// The same, where no session asks.
+    public func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> {
+        try await updateUser(reference, asking: nil, change)
     }
 
     /// For a store whose commits are too slow for it to matter when the answer is prepared: afterwards.

@@ -109,7 +109,7 @@ import Testing
                     .put, "/admin/v1/users/username:anna/password", #"{"new_password":"battery staple"}"#)
                 #expect(replaced.status == 204, "\(replaced.text)")
             }
-            #expect(answer.status == 401 && answer.string("code") == "invalid_credentials", "\(answer.text)")
+            #expect(answer.status == 401 && answer.string("code") == "password_changed", "\(answer.text)")
             let user = await stage.admin(.get, "/admin/v1/users/username:anna")
             #expect(user.string("email") == "anna@example.org")
         }

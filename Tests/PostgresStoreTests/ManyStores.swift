@@ -58,8 +58,11 @@ final class ManyStores: Store {
     }
 
     func updateUser<Outcome: Sendable>(
-        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
-    ) async throws(StoreError) -> UserUpdate<Outcome> { try await next.updateUser(reference, change) }
+        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> {
+        try await next.updateUser(reference, asking: sessionID, change)
+    }
 
     func clients() async throws(StoreError) -> [Client] { try await next.clients() }
 

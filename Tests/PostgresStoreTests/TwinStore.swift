@@ -83,9 +83,12 @@ struct TwinStore: Store {
     }
 
     func updateUser<Outcome: Sendable>(
-        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome> {
-        try await both { (store) async throws(StoreError) in try await store.updateUser(reference, change) }
+        try await both { (store) async throws(StoreError) in
+            try await store.updateUser(reference, asking: sessionID, change)
+        }
     }
 
     func clients() async throws(StoreError) -> [Client] {

@@ -117,8 +117,10 @@ extension RandomHistory {
         let effective: User.LoginDisabling.Effective = Bool.random(using: &random) ? .immediate : .onExpiry
         let isOff = Int.random(in: 0..<3, using: &random) == 0
         if Bool.random(using: &random) {
+            let hash = try await store.user(.id(userIDs[user]))?.passwordHash
             _ = try await accounts.setLogins(
-                of: userIDs[user], disabled: isOff, effective: effective, from: Self.origin)
+                of: userIDs[user], shownBy: .password(hash: hash), disabled: isOff, effective: effective,
+                from: Self.origin)
             model.users[user].ownDisable = isOff ? effective : nil
         } else if isOff {
             let revoking = Bool.random(using: &random)

@@ -1,4 +1,3 @@
-import Cryptography
 public import Sessions
 import Locks
 
@@ -56,18 +55,8 @@ public struct RandomHistory {
         random = SeededGenerator(seed: seed)
         self.store = store
         self.clock = clock
-        guard let rootKeys = RootKeys([.random()]), let scrypt = Scrypt(logN: 1, r: 1, p: 1) else {
-            throw Difference(description: "no keys")
-        }
-        let keys = SigningKeys(
-            store: store, rootKeys: rootKeys, algorithm: .eddsa, rotation: .seconds(2_592_000),
-            absoluteMaximum: Self.absoluteMaximum)
-        let context = ServiceContext(
-            store: store, policy: RefreshPolicy(absoluteMaximum: Self.absoluteMaximum), rootKeys: rootKeys,
-            signingKeys: keys, passwords: PasswordHasher(scrypt: scrypt), clock: clock.wallClock,
-            issuer: "http://issuer.example", audience: "http://api.example")
-        (tokens, accounts, admin) = (TokenService(context), AccountService(context), Administration(context))
-        try await keys.maintain(at: clock.now)
+        let stage = try await DomainStage(store, clock.wallClock, absoluteMaximum: Self.absoluteMaximum)
+        (tokens, accounts, admin) = (stage.tokens, stage.accounts, stage.admin)
         for id in Self.clientIDs {
             _ = try await admin.createClient(id: id, by: Self.origin) { _ in nil }
             model.clients[id] = SessionModel.ModelClient()

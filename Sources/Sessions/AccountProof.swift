@@ -1,0 +1,40 @@
+/// What has shown who asks for a change of an account, before the change was begun.
+///
+/// It is looked at again in the transaction that writes the change: hashing takes its time, and who was logged out, disabled or
+/// given another password meanwhile changes nothing any more.
+public enum AccountProof: Hashable, Sendable {
+    /// A rolling token of that session.
+    case session(Identifier<Session>)
+    /// The password that has that hash.
+    case password(hash: String?)
+
+    /// The session that asks, if one does.
+    var sessionID: Identifier<Session>? { if case .session(let id) = self { id } else { nil } }
+}
+
+extension UserChange {
+    /// The session that asks, with what it hangs on as it was before this change.
+    private var askingRecord: SessionRecord? {
+        guard let asking, asking.userID == user.id else { return nil }
+        return SessionRecord(
+            session: asking, user: user, client: clients.first { $0.id == asking.clientID }, settings: settings)
+    }
+
+    /// Why `proof`, which was good when it was presented, is good for nothing any more; nil: it still is.
+    func refusal(of proof: AccountProof, by policy: RefreshPolicy, at now: Instant) -> ServiceError? {
+        switch proof {
+        case .session: policy.refusal(ofTokensIn: askingRecord, at: now)
+        case .password(let hash): user.passwordHash == hash ? nil : .invalidCredentials
+        }
+    }
+}
+
+extension RefreshPolicy {
+    /// Why rolling tokens of the session are good for nothing at `now`, whatever they say themselves; nil: they are good.
+    func refusal(ofTokensIn record: SessionRecord?, at now: Instant) -> ServiceError? {
+        guard let record else { return .invalidToken(.unknownSession) }
+        if let ending = ending(of: record, at: now) { return .invalidToken(.ended(ending.reason)) }
+        guard let user = record.user, user.rejectsRollingTokens, let refusal = user.loginRefusal else { return nil }
+        return .invalidToken(refusal)
+    }
+}

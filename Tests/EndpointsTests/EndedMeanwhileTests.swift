@@ -1,0 +1,90 @@
+import FoundationEssentials
+import HTTP
+import SQLiteStore
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// A password is hashed for a while: what an admin has ended by then, and was answered so, changes nothing of the account.
+@Suite struct EndedMeanwhileTests {
+    enum Ending: CaseIterable {
+        case revoked, sessionEnded, everybodyRevoked, disabled, passwordSet
+
+        var code: String {
+            switch self {
+            case .revoked, .sessionEnded, .everybodyRevoked: "revoked_by_admin"
+            case .disabled: "login_disabled_by_admin"
+            case .passwordSet: "password_changed"
+            }
+        }
+
+        fileprivate func bringAbout(_ stage: Stage, sessionID: String = "") async {
+            let user = "/admin/v1/users/username:anna"
+            let answer =
+                switch self {
+                case .revoked: await stage.admin(.post, user + "/revoke")
+                case .sessionEnded: await stage.admin(.delete, "/admin/v1/sessions/\(sessionID)")
+                case .everybodyRevoked: await stage.admin(.post, "/admin/v1/revoke-all")
+                case .disabled: await stage.admin(.post, user + "/disable", #"{"effective":"immediate"}"#)
+                case .passwordSet:
+                    await stage.admin(.put, user + "/password", #"{"new_password":"the horse of an admin"}"#)
+                }
+            #expect(answer.status < 300, "\(self): \(answer.text)")
+        }
+    }
+
+    private static let password = #""password":"\#(Stage.password)""#
+    private static let calls: [(HTTP.Method, String, String)] = [
+        (.put, "/v1/me/password", #"{"old_password":"\#(Stage.password)","new_password":"another horse"}"#),
+        (.patch, "/v1/me", #"{"email":"eve@example.org",\#(password)}"#),
+        (.put, "/v1/me/authentication-mode", #"{"authentication_mode":"PASSWORD",\#(password)}"#),
+        (.post, "/v1/me/presence", "{\(password)}"),
+    ]
+
+    @Test(arguments: Ending.allCases, calls)
+    func aSessionChangesNothingAnyMore(_ ending: Ending, _ call: (HTTP.Method, String, String)) async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let tokens = try await stage.logIn()
+            let id = try #require(Identifier<Session>(tokens.sessionID))
+            var before: SessionRecord?
+            let answer = try await hash.during {
+                await node.call(call.0, call.1, call.2, bearer: tokens.access)
+            } _: {
+                await ending.bringAbout(stage, sessionID: tokens.sessionID)
+                before = try await stage.store.session(id)
+            }
+            #expect(answer.status == 401, "\(answer.text)")
+            #expect(answer.string("code") == ending.code)
+            let after = try await stage.store.session(id)
+            #expect(before != nil && after == before)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func theOldPasswordTurnsNoLoginsOnOrOff(_ isDisabled: Bool) async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let basic = "Basic " + Data("anna:\(Stage.password)".utf8).base64EncodedString()
+            var before: User?
+            let answer = try await hash.during {
+                await node.call(
+                    .put, "/v1/me/login-settings", #"{"logins_disabled":\#(isDisabled)}"#,
+                    fields: ["Authorization": basic])
+            } _: {
+                _ = try await stage.store.updateUser(.username("anna")) { change in
+                    let now = change.user.createdAt
+                    change.user.disabledByUser =
+                        isDisabled ? nil : User.LoginDisabling(effective: .immediate, since: now)
+                }
+                await Ending.passwordSet.bringAbout(stage)
+                before = try await stage.store.user(.username("anna"))
+            }
+            #expect(answer.status == 401 && answer.string("code") == "invalid_credentials", "\(answer.text)")
+            #expect(try await stage.store.user(.username("anna")) == before)
+        }
+    }
+}
