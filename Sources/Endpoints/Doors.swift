@@ -60,7 +60,8 @@ struct Doors: Sendable {
         caller.remoteAddress.map { CallerNetwork($0, ipv6PrefixBits: ipv6PrefixBits) }
     }
 
-    /// Runs what proves a password, if the caller has not been wrong too often.
+    /// Runs what proves a password by itself, if the caller has not been wrong too often. A password that comes with a good token
+    /// of a session is not limited here: the session has its own tries, and whoever shares its address would stop it else.
     func password<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -74,13 +75,6 @@ struct Doors: Sendable {
         try await attempt(network(caller), .wrongPasswordsPerAddress, body) {
             if case .identityRefused = $0 { true } else { false }
         }
-    }
-
-    /// Runs what shows that the user is there: what holds no password is no guess, and costs nothing here.
-    func evidence<Value>(
-        _ evidence: PresenceEvidence, from caller: Caller, _ body: () async throws(ServiceError) -> Value
-    ) async throws(ServiceError) -> Value {
-        evidence.password == nil ? try await body() : try await password(from: caller, body)
     }
 
     /// Runs a reset of a password, if the caller has not come with wrong tokens too often. A wrong token names a user as well,

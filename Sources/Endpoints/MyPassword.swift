@@ -8,10 +8,8 @@ extension Endpoints {
         let (old, new) = (
             try members.requiredString("old_password"), try members.requiredString("new_password")
         )
-        try await doors.password(from: call.caller) { () async throws(ServiceError) in
-            try await accounts.changePassword(
-                of: session.user, in: session.session, from: old, to: new, by: call.origin)
-        }
+        try await accounts.changePassword(
+            of: session.user, in: session.session, from: old, to: new, by: call.origin)
         return .noContent
     }
 

@@ -78,8 +78,10 @@ struct DoorStage: Sendable {
             .post, "/v1/password-reset", #"{"reset_token":"\#(token)","new_password":"\#(password)"}"#, from: address)
     }
 
-    /// How often a limit was met, by the metrics.
+    /// Whether a limit was met, by the metrics.
     func refusals(_ limit: DoorLimits.Name) -> Bool {
-        registry.render().contains("sojourn_too_many_requests_total{limit=\"\(limit.rawValue)\"}")
+        let counter = "sojourn_too_many_requests_total{limit=\"\(limit.rawValue)\"} "
+        let text = registry.render()
+        return text.contains(counter) && !text.contains(counter + "0\n")
     }
 }
