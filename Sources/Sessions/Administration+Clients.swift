@@ -80,13 +80,13 @@ extension Administration {
     private func update<Value: Sendable>(
         _ id: String, _ edit: @escaping @Sendable (inout ClientChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> Value {
-        let maximum = context.policy.absoluteMaximum
+        let policy = context.policy
         let result = try await tokens.inStore { () async throws(StoreError) in
             try await store.updateClient(id) { change -> Result<Value, ServiceError> in
                 var edited = change
                 let result = edit(&edited)
                 guard case .success = result else { return result }
-                if let client = edited.client, let problem = client.problem(with: edited.settings, maximum) {
+                if let client = edited.client, let problem = client.problem(with: edited.settings, policy) {
                     return .failure(.invalid(member: "client", detail: problem))
                 }
                 change = edited
@@ -101,7 +101,7 @@ extension Administration {
 
 extension Client {
     /// What is wrong with the client beside the settings, in one sentence; nil when they go together.
-    fileprivate func problem(with settings: Settings, _ absoluteMaximum: Duration) -> String? {
+    fileprivate func problem(with settings: Settings, _ policy: RefreshPolicy) -> String? {
         if let name, !Device.isValid(text: name) {
             return "client_name must have 1 to \(Device.textLengthMax) bytes and no control characters"
         }
@@ -115,6 +115,7 @@ extension Client {
             return "jwks is for clients with private_key_jwt"
         }
         if let problem = Resource.problem(with: resources) { return problem }
-        return Lifetimes.problem(settings: settings.sessions, clients: [self], absoluteMaximum: absoluteMaximum)
+        return Lifetimes.problem(
+            settings: settings.sessions, clients: [self], absoluteMaximum: policy.absoluteMaximum(beside: settings))
     }
 }

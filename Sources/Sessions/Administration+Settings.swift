@@ -15,7 +15,8 @@ extension Administration {
                 var sessions = change.settings.sessions
                 edit(&sessions)
                 let problem = Lifetimes.problem(
-                    settings: sessions, clients: change.clients, absoluteMaximum: policy.absoluteMaximum)
+                    settings: sessions, clients: change.clients,
+                    absoluteMaximum: policy.absoluteMaximum(beside: change.settings))
                 if let problem { return .failure(.invalid(member: "settings", detail: problem)) }
                 if sessions != change.settings.sessions {
                     change.setLifetimes(

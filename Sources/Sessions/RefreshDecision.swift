@@ -89,11 +89,16 @@ public struct RefreshPolicy: Hashable, Sendable {
         self.recheckTerms = recheckTerms
     }
 
+    /// The absolute maximum on every node: this one's, or the shorter one that a node began to serve with last.
+    public func absoluteMaximum(beside settings: Settings) -> Duration {
+        min(absoluteMaximum, settings.servedMaximum ?? absoluteMaximum)
+    }
+
     /// The lifetimes of `record` today.
     public func lifetimes(settings: Settings, client: Client?, user: User?) -> Lifetimes {
         Lifetimes(
             settings: settings.sessions, client: client, user: user,
-            absoluteMaximum: min(absoluteMaximum, settings.servedMaximum ?? absoluteMaximum))
+            absoluteMaximum: absoluteMaximum(beside: settings))
     }
 
     /// Decides what `presentation` gets at `now`, and edits `session` accordingly. The first check that fails answers.

@@ -58,4 +58,41 @@ let servedMaximumRules: [StoreRule] = [
         #expect(try await store.trail().last?.revocation?.kind == .lifetimesShortened)
         #expect(try await store.maximum(at: 400) == day * 179)
     },
+    StoreRule("a node takes no lifetimes under which one that serves with a shorter maximum would not start again") {
+        store in
+        try await store.updateSettings { change in
+            change.settings.sessions.offlineSessionIdle = day * 10
+            change.settings.sessions.offlineSessionMax = day * 20
+        }
+        let admin = try await DomainStage(store, WallClock { Fixture.start }, absoluteMaximum: day * 400).admin
+        func isTaken(_ edit: @escaping @Sendable (inout SessionSettings) -> Void) async -> Bool {
+            (try? await admin.changeSettings(by: Fixture.admin, edit)) != nil
+        }
+        func isTakenOfClient(_ edit: @escaping @Sendable (inout Client) -> Void) async -> Bool {
+            let change = try? await admin.changeClient("web", by: Fixture.admin) { client in
+                edit(&client)
+                return nil
+            }
+            return change != nil
+        }
+        _ = try await admin.createClient(id: "web", by: Fixture.admin) { _ in nil }
+        // What is no node's yet is bounded by the file alone.
+        for days in [40, 20] {
+            #expect(await isTaken { $0.offlineSessionMax = day * days })
+            #expect(await isTakenOfClient { $0.offlineSessionMax = day * days })
+        }
+        try await store.serve(30)
+        for (days, isGood) in [(31, false), (30, true), (400, false)] {
+            #expect(await isTaken { $0.offlineSessionMax = day * days } == isGood)
+            #expect(await isTaken { $0.offlineSessionIdle = day * days } == isGood)
+            #expect(await isTakenOfClient { $0.offlineSessionMax = day * days } == isGood)
+            #expect(await isTakenOfClient { $0.offlineSessionIdle = day * days } == isGood)
+        }
+        // A longer one of another node allows no more than the file here.
+        try await store.serve(500)
+        for days in [400, 401] {
+            #expect(await isTaken { $0.offlineSessionMax = day * days } == (days == 400))
+            #expect(await isTakenOfClient { $0.offlineSessionMax = day * days } == (days == 400))
+        }
+    },
 ]
