@@ -58,14 +58,16 @@ extension Importer {
     /// The counters only go up, so that what was ended by a "revoke all" stays so.
     mutating func write(_ settings: Settings, line: Int) async throws(StoreError) -> [RefusedLine] {
         let isTaken = isNew || replaces
+        let policy = RefreshPolicy(absoluteMaximum: absoluteMaximum)
         if isTaken,
             let problem = Lifetimes.problem(
-                settings: settings.sessions, clients: [], absoluteMaximum: absoluteMaximum)
+                settings: settings.sessions, clients: [],
+                absoluteMaximum: policy.absoluteMaximum(beside: try await store.settings()))
         {
             return [(line, LineProblem("the settings are impossible here: \(problem)", isFatal: true))]
         }
         let event = AuditEvent(.settingsChanged, at: now, by: .importing, reason: "import")
-        let (policy, hasSessions) = (RefreshPolicy(absoluteMaximum: absoluteMaximum), try await hasSessions())
+        let hasSessions = try await hasSessions()
         differingCount += try await store.updateSettings { change in
             let old = change.settings
             change.settings.epoch = max(old.epoch, settings.epoch)
@@ -93,7 +95,8 @@ extension Importer {
     /// Makes a client, or does with the one that is here what the mode is; its epoch only goes up.
     mutating func write(_ client: Client, line: Int) async throws(StoreError) -> [RefusedLine] {
         let isTaken = isNew || replaces
-        let (now, absoluteMaximum, memory, hasSessions) = (now, absoluteMaximum, memory, try await hasSessions())
+        let policy = RefreshPolicy(absoluteMaximum: absoluteMaximum)
+        let (now, memory, hasSessions) = (now, memory, try await hasSessions())
         let outcome = try await store.updateClient(client.id) { change -> Result<ImportOutcome, LineProblem> in
             var taken = client
             if let old = change.client {
@@ -104,7 +107,8 @@ extension Importer {
                 return .success(.differs)
             }
             if let problem = Lifetimes.problem(
-                settings: change.settings.sessions, clients: [taken], absoluteMaximum: absoluteMaximum)
+                settings: change.settings.sessions, clients: [taken],
+                absoluteMaximum: policy.absoluteMaximum(beside: change.settings))
             {
                 return .failure(LineProblem("the client \(client.id) is impossible here: \(problem)"))
             }
@@ -117,7 +121,7 @@ extension Importer {
             }
             if old != taken {
                 let event = AuditEvent(.clientChanged, at: now, by: .importing, clientID: client.id, reason: "import")
-                change.replace(old, by: taken, RefreshPolicy(absoluteMaximum: absoluteMaximum), event)
+                change.replace(old, by: taken, policy, event)
                 if !hasSessions { change.events = [event] }
                 // Deleted there, and made again: the sessions of before are over.
                 if hasSessions, taken.epoch > old.epoch { change.events[0].revokes = .clientDeleted }
