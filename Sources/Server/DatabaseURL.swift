@@ -3,22 +3,24 @@ enum DatabaseURL {
     /// `url` with `…` for its passwords, which can stand before the host and in the query (libpq, "Connection URIs"). A parameter is
     /// shown if its name is plainly that of something else: libpq takes `p%61ssword`, too.
     static func withoutPasswords(_ url: String) -> String {
-        let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let start = withoutPasswordOfUser(parts[0])
-        guard parts.count > 1 else { return start }
+        // First, since libpq takes a `?` into the password.
+        let masked = withoutPasswordOfUser(url)
+        let parts = masked.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count > 1 else { return masked }
         let parameters = parts[1].split(separator: "&", omittingEmptySubsequences: false).map { parameter in
             guard let equals = parameter.firstIndex(of: "=") else { return String(parameter) }
             let name = parameter[..<equals]
             let isShown = !name.contains("%") && !name.lowercased().contains("password")
             return isShown ? String(parameter) : name + "=…"
         }
-        return start + "?" + parameters.joined(separator: "&")
+        return parts[0] + "?" + parameters.joined(separator: "&")
     }
 
-    private static func withoutPasswordOfUser(_ url: Substring) -> String {
+    /// Up to the last `@`, wherever that is: rather too much is hidden.
+    private static func withoutPasswordOfUser(_ url: String) -> String {
         guard let scheme = url.firstRange(of: "://"), let at = url[scheme.upperBound...].lastIndex(of: "@"),
             let colon = url[scheme.upperBound..<at].firstIndex(of: ":")
-        else { return String(url) }
+        else { return url }
         return url[..<colon] + ":…" + url[at...]
     }
 }

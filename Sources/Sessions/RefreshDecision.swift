@@ -89,7 +89,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         self.recheckTerms = recheckTerms
     }
 
-    /// The absolute maximum on every node: this one's, or the shorter one that a node began to serve with last.
+    /// The absolute maximum here: this node's, or the one that the node which started last serves with, if that is shorter.
     public func absoluteMaximum(beside settings: Settings) -> Duration {
         min(absoluteMaximum, settings.servedMaximum ?? absoluteMaximum)
     }

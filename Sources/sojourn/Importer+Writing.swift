@@ -37,6 +37,7 @@ extension Importer {
         if !users.isEmpty {
             let outcomes = try await store.importUsers(users.map(\.user), replaces ? .replacing : .keeping(memory))
             refused += note(outcomes, of: users.map { ($0.line, $0.user.id, "the username '\($0.user.username)'") })
+            try await noteNamesakes(of: users.map(\.user), outcomes)
         }
         if !identities.isEmpty {
             let linked = identities.filter { !memory.hasUnlinked($0.identity) }
@@ -112,6 +113,16 @@ extension Importer {
         return feed
     }
 
+    /// Takes note of the users of the file whose names somebody else has here, who shall not get what comes by the name.
+    private mutating func noteNamesakes(of users: [User], _ outcomes: [ImportOutcome]) async throws(StoreError) {
+        let doubtful = zip(users, outcomes).filter { $1 != .kept && !($1 == .written && isNew) }.map(\.0)
+        if doubtful.isEmpty { return }
+        let ids = try await store.userIDs(named: Set(doubtful.map(\.username)))
+        for user in doubtful {
+            if let id = ids[user.username], id != user.id { namesakes.insert(Text.key(user.username)) }
+        }
+    }
+
     /// Adds foreign tokens, after their users' names became ids.
     private mutating func write(
         _ lines: [(line: Int, token: ForeignTokenLine)]
@@ -127,10 +138,12 @@ extension Importer {
                 continue
             }
             if let username = entry.username {
-                if let user = users[username] {
-                    tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
-                } else if memory.hasDeleted(User.importedID(username: username)) {
+                if memory.hasDeleted(User.importedID(username: username)) {
                     differingCount += 1
+                } else if namesakes.contains(Text.key(username)) {
+                    refused.append((line, LineProblem("the username '\(username)' belongs to somebody else")))
+                } else if let user = users[username] {
+                    tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
                 } else {
                     refused.append((line, LineProblem("there is no user '\(username)'")))
                 }

@@ -38,6 +38,8 @@ struct Importer {
     private(set) var memory = ImportMemory()
     /// Whether there was nobody here when the import began.
     private(set) var isNew = false
+    /// The keys of names in the file that somebody else has here.
+    var namesakes: Set<String> = []
     private var kind = TransferRecord.Kind.header
     private var batch: [(line: Int, record: TransferRecord)] = []
     private var hasHeader = false

@@ -214,6 +214,9 @@ struct ConfigurationTests {
                 "postgres://sojourn:…@db:5432/tokens?sslmode=require"
             ),
             ("postgres://sojourn:hu@sh@db/tokens", "postgres://sojourn:…@db/tokens"),
+            ("postgres://sojourn:hu?sh@db/tokens", "postgres://sojourn:…@db/tokens"),
+            ("postgres://sojourn:hu/sh@db/tokens?a=b", "postgres://sojourn:…@db/tokens?a=b"),
+            ("postgres://db/tokens?password=hu:sh@x&sslpassword=hush", "postgres://db/tokens?password=…&sslpassword=…"),
             (
                 "postgres://db/tokens?user=a&password=hush&sslpassword=hush",
                 "postgres://db/tokens?user=a&password=…&sslpassword=…"
