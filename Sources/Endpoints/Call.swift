@@ -12,7 +12,7 @@ struct Call: Sendable {
     /// What stands in the place of the pattern's `{name}`.
     let parameter: String
     /// Who asks, for the audit trail: `user`, `admin:KEY`, `client:ID`.
-    var actor = "user"
+    var actor = Origin.userActor
     /// The thumbprint of the key that the request holds a good proof of, once that was looked at.
     var provenKey: String?
 

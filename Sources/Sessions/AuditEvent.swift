@@ -98,6 +98,9 @@ public struct Origin: Hashable, Sendable {
         self.requestID = requestID
     }
 
+    /// The actor of who asks for themselves.
+    public static let userActor = "user"
+
     /// The server itself: clean-up, key rotation.
     public static let system = Origin(actor: "system")
 }

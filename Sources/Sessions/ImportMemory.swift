@@ -23,7 +23,8 @@ public struct ImportMemory: Hashable, Sendable {
     private var keys: Set<String> = []
     private var clients: [String: Instant] = [:]
     private var links: [Link: Instant] = [:]
-    private var enabled: [Identifier<User>: Instant] = [:]
+    private var enabledByUser: [Identifier<User>: Instant] = [:]
+    private var enabledByAdmin: [Identifier<User>: Instant] = [:]
     private var ended: [Place: Instant] = [:]
     private var allEnded: Instant?
 
@@ -40,7 +41,8 @@ public struct ImportMemory: Hashable, Sendable {
             if let id = event.reason?.split(separator: " ").first { keys.insert(String(id)) }
         case (.identityUnlinked, let user?):
             if let provider = event.reason { links[Link(userID: user, provider: provider)] = event.at }
-        case (.loginsEnabled, let user?): enabled[user] = event.at
+        case (.loginsEnabled, let user?) where event.actor == Origin.userActor: enabledByUser[user] = event.at
+        case (.loginsEnabled, let user?): enabledByAdmin[user] = event.at
         case (.passwordChanged, let user?): ended[Place(userID: user)] = event.at
         case (.sessionsEnded, let user?):
             ended[Place(userID: user, clientID: event.clientID, deviceID: event.deviceID)] = event.at
@@ -65,9 +67,9 @@ public struct ImportMemory: Hashable, Sendable {
         links[Link(userID: identity.userID, provider: identity.key.provider)].map { $0 >= identity.linkedAt } ?? false
     }
 
-    /// Whether the user's logins were switched on after `disabling`.
-    func hasLifted(_ disabling: User.LoginDisabling, of id: Identifier<User>) -> Bool {
-        enabled[id].map { $0 >= disabling.since } ?? false
+    /// Whether the user's logins were switched on after `disabling`: an admin's by an admin, the user's own by either.
+    func hasLifted(_ disabling: User.LoginDisabling, byAdmin: Bool, of id: Identifier<User>) -> Bool {
+        [enabledByAdmin[id], byAdmin ? nil : enabledByUser[id]].contains { $0.map { $0 >= disabling.since } ?? false }
     }
 
     /// Whether a session that began when the token did has ended since, or has begun by one that began then.

@@ -30,14 +30,16 @@ public enum ImportMode: Hashable, Sendable {
 
     /// Of the user who comes, only logins that are off count: switched off there later than they were switched on here, if ever.
     private static func decision(on user: User, stored: User, _ memory: ImportMemory) -> UserDecision {
-        func stricter(_ here: User.LoginDisabling?, _ there: User.LoginDisabling?) -> User.LoginDisabling? {
-            guard let there, !memory.hasLifted(there, of: user.id) else { return here }
+        func stricter(
+            _ here: User.LoginDisabling?, _ there: User.LoginDisabling?, byAdmin: Bool
+        ) -> User.LoginDisabling? {
+            guard let there, !memory.hasLifted(there, byAdmin: byAdmin, of: user.id) else { return here }
             guard let here else { return there }
             return here.effective == .onExpiry && there.effective == .immediate ? there : here
         }
         var merged = stored
-        merged.disabledByAdmin = stricter(stored.disabledByAdmin, user.disabledByAdmin)
-        merged.disabledByUser = stricter(stored.disabledByUser, user.disabledByUser)
+        merged.disabledByAdmin = stricter(stored.disabledByAdmin, user.disabledByAdmin, byAdmin: true)
+        merged.disabledByUser = stricter(stored.disabledByUser, user.disabledByUser, byAdmin: false)
         if merged != stored { return .write(merged) }
         return .leave(user.isSame(as: stored) ? .kept : .differs)
     }

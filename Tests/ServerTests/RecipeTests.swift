@@ -174,7 +174,7 @@ struct RecipeTests {
                 wait(late["access_token"], "session_ended")
                 while verifier.over[sub]["type"] != "user_deleted": time.sleep(0.005)
                 line = json.dumps({"type": "user", "user_id": sub, "username": "anna"}) + "\\n"
-                subprocess.run(["\(CommandLineProgram.path)", "import", "-", "--database", "\(nodes.database)"], input=line,
+                subprocess.run(["\(CommandLineProgram.path)", "import", "-", "--replace", "--database", "\(nodes.database)"], input=line,
                     text=True, check=True, stdout=subprocess.DEVNULL, cwd="\(folder.path)", env={"SOJOURN_ROOT_KEY": "\(nodes.rootKey)"})
                 while True:
                     back = login("back")

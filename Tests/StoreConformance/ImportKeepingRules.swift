@@ -65,6 +65,17 @@ let importKeepingRules: [StoreRule] = [
             #expect(try await store.importUsers([other], memory(event)) == [outcome])
             #expect((try await store.user(.id(user.id))?.loginRefusal == nil) == (outcome == .differs))
         }
+        // Their own switch lifts their own disabling, and none that an admin made.
+        let own = AuditEvent(
+            .loginsEnabled, at: Fixture.start + .seconds(20), by: Origin(actor: Origin.userActor), userID: user.id)
+        other.disabledByUser = other.disabledByAdmin
+        other.disabledByAdmin?.effective = .onExpiry
+        _ = try await store.updateUser(.id(user.id)) { change in
+            (change.user.disabledByAdmin, change.user.disabledByUser) = (nil, nil)
+        }
+        #expect(try await store.importUsers([other], memory(own)) == [.written])
+        let merged = try await store.user(.id(user.id))
+        #expect(merged?.disabledByAdmin == other.disabledByAdmin && merged?.disabledByUser == nil)
     },
     StoreRule("a user who was deleted here stays so, whoever has the name; one who came back is there") { store in
         let user = Fixture.user()
