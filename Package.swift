@@ -68,6 +68,7 @@ let package = Package(
                 .embedInCode("018_tell_revocations.postgres.sql"),
                 .embedInCode("019_keep_served_maximum.sqlite.sql"),
                 .embedInCode("019_keep_served_maximum.postgres.sql"),
+                .embedInCode("020_share_guesses.sqlite.sql"), .embedInCode("020_share_guesses.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

@@ -71,6 +71,7 @@ extension PostgresStore {
                 ended += sessions.count
                 events += edited.events(sessions, by: ending)
             }
+            if edited.forgetsGuesses { transaction.add(GuessSQL.delete(of: old.id)) }
             if effect.deletes {
                 transaction.add(IdentitySQL.delete(of: old.id))
                 transaction.add(UserSQL.delete(old.id))

@@ -63,6 +63,7 @@ extension SQLiteStore {
                 ended += sessions.count
                 events += edited.events(sessions, by: ending)
             }
+            if edited.forgetsGuesses { try connection.execute(GuessRow.deleteOfUser, stored.user.id) }
             if effect.deletes {
                 try connection.execute(IdentityRow.deleteOfUser, stored.user.id)
                 try connection.execute(UserRow.delete, stored.number)

@@ -56,6 +56,15 @@ extension Upkeep {
         }
     }
 
+    /// Forgets the wrong passwords after which the next one begins a new row, by whose clock ever. Returns how many rows.
+    @discardableResult
+    func sweepGuesses(pause: Duration) async -> Int {
+        await sweep("wrong passwords", pause) { () async throws(StoreError) in
+            let instant = settled + (.zero - GuessPolicy.memory) + (.zero - Self.period)
+            return try await context.store.sweepGuesses(before: instant, limit: cleanUp.stepSize)
+        }
+    }
+
     /// Takes steps until one finds nothing.
     private func sweep(
         _ what: String, _ pause: Duration, _ step: () async throws(StoreError) -> Int

@@ -29,6 +29,7 @@ struct Upkeep: Sendable {
             await sweepRevocations(pause: cleanUp.pause)
             await forgetWebhooks()
             await sweepUsedTokens(pause: cleanUp.pause)
+            await sweepGuesses(pause: cleanUp.pause)
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }

@@ -176,7 +176,7 @@ public struct AccountService: Sendable {
             }
             change.user.passwordHash = hash
             change.user.passwordReset = nil
-            change.user.unlock(at: now)
+            change.unlock(at: now)
             change.ending = UserChange.EndingSessions(.passwordChanged, at: now, except: sessionID)
             change.events.append(AuditEvent(.passwordChanged, at: now, by: origin, userID: change.user.id))
             return .success(())

@@ -124,7 +124,7 @@ public struct Administration: Sendable {
     public func unlock(_ reference: UserReference, by origin: Origin) async throws(ServiceError) -> User {
         let now = context.clock.now
         return try await accounts.update(reference) { change in
-            change.user.unlock(at: now)
+            change.unlock(at: now)
             change.events.append(
                 AuditEvent(.loginsEnabled, at: now, by: origin, userID: change.user.id, reason: "unlocked"))
             return .success(change.user)

@@ -1,27 +1,15 @@
 internal import Locks
 
-/// Counts wrong passwords for each of many names, whether or not somebody has the name, and for each session, in memory
-/// that never grows.
+/// Counts wrong passwords for each of many names, whether or not somebody has the name, in memory that never grows.
 ///
-/// As with buckets, a key has its place in one of many small sets by a hash that nobody outside can aim with, and the
+/// As with buckets, a name has its place in one of many small sets by a hash that nobody outside can aim with, and the
 /// newcomer in a full set takes the place of the smallest count: who wants to be forgotten has to guess as often at other names.
 final class GuessCounter: Sendable {
-    /// What wrong passwords are counted for, each by itself.
-    enum Key: Hashable {
-        /// A name, by `Text.key`: logins from where the user has no session.
-        case user(String)
-        /// A name, and a device on which the user has a session: logins from there.
-        case device(String, String)
-        /// A session: the passwords that come with its tokens.
-        case session(Identifier<Session>)
-    }
-
     private struct Row {
         var tag = 0
         var count = 0
         var lastAt = Int64.min
         var waitsUntil = Int64.min
-        var lockedUntil = Int64.min
     }
 
     private static let setCount = 1024
@@ -35,8 +23,8 @@ final class GuessCounter: Sendable {
 
     /// Nil: a password may be tried at `now`. Else how long to wait. Once there are delays, one try at a time passes: that
     /// which passes makes the next ones wait before it has failed.
-    func wait(_ key: Key, at now: Instant) -> Duration? {
-        with(key) { rows, place, tag in
+    func wait(_ name: String, at now: Instant) -> Duration? {
+        with(name) { rows, place, tag in
             guard rows[place].tag == tag else { return nil }
             let now = now.secondsSinceEpoch
             let delay = policy.delay(after: rows[place].count).wholeSeconds
@@ -47,17 +35,9 @@ final class GuessCounter: Sendable {
         }
     }
 
-    /// Nil: so many have not been wrong. Else how long none is taken: for a password that was tried before that was known.
-    func lock(_ key: Key, at now: Instant) -> Duration? {
-        with(key) { rows, place, tag in
-            guard rows[place].tag == tag, now.secondsSinceEpoch < rows[place].lockedUntil else { return nil }
-            return .seconds(rows[place].lockedUntil - now.secondsSinceEpoch)
-        }
-    }
-
     /// A wrong password.
-    func count(_ key: Key, at now: Instant) {
-        with(key) { rows, place, tag in
+    func count(_ name: String, at now: Instant) {
+        with(name) { rows, place, tag in
             let now = now.secondsSinceEpoch
             if rows[place].tag != tag || now > rows[place].lastAt + GuessPolicy.memory.wholeSeconds {
                 rows[place] = Row(tag: tag)
@@ -66,13 +46,12 @@ final class GuessCounter: Sendable {
             rows[place].lastAt = now
             let waitsUntil = now + policy.delay(after: rows[place].count).wholeSeconds
             rows[place].waitsUntil = max(rows[place].waitsUntil, waitsUntil)
-            if policy.isLock(after: rows[place].count) { rows[place].lockedUntil = waitsUntil }
         }
     }
 
-    /// Forgets the wrong passwords of a key, those up to `instant` if it is given.
-    func forget(_ key: Key, upTo instant: Instant? = nil) {
-        with(key) { rows, place, tag in
+    /// Forgets the wrong passwords for a name, those up to `instant` if it is given.
+    func forget(_ name: String, upTo instant: Instant? = nil) {
+        with(name) { rows, place, tag in
             guard rows[place].tag == tag else { return }
             if let instant, rows[place].lastAt > instant.secondsSinceEpoch { return }
             rows[place] = Row()
@@ -80,9 +59,9 @@ final class GuessCounter: Sendable {
     }
 
     private func with<Value: Sendable>(
-        _ key: Key, _ body: (inout [Row], Int, Int) -> Value
+        _ name: String, _ body: (inout [Row], Int, Int) -> Value
     ) -> Value {
-        let tag = max(1, key.hashValue & Int.max)
+        let tag = max(1, name.hashValue & Int.max)
         return rows.withLock { rows in
             if rows.isEmpty { rows = Array(repeating: Row(), count: Self.setCount * Self.setSize) }
             let first = tag % Self.setCount * Self.setSize

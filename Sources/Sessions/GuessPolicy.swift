@@ -10,7 +10,7 @@ public struct GuessPolicy: Hashable, Sendable {
     /// The longest wait before the lock.
     static let delayMax = Duration.seconds(60)
     /// A row of wrong passwords that has paused for so long begins anew.
-    static let memory = Duration.seconds(86_400)
+    public static let memory = Duration.seconds(86_400)
 
     /// The defaults.
     public init() {}
@@ -25,6 +25,31 @@ public struct GuessPolicy: Hashable, Sendable {
 
     /// Whether so many wrong passwords in a row are too many.
     func isLock(after count: Int) -> Bool { triesBeforeDelay > 0 && count >= triesBeforeLock }
+
+    /// How long to wait after these, however long ago the last one came.
+    func delay(after guesses: Guesses?, at now: Instant) -> Duration {
+        guard let guesses, now <= guesses.lastAt + Self.memory else { return .zero }
+        return delay(after: guesses.count)
+    }
+
+    /// Nil: a password may be tried at `now`. Else how long to wait.
+    func wait(after guesses: Guesses?, at now: Instant) -> Duration? {
+        guard let guesses else { return nil }
+        let end = guesses.lastAt + delay(after: guesses, at: now)
+        return now < end ? end - now : nil
+    }
+
+    /// The same, if there were so many that none is taken, be it right.
+    func lock(after guesses: Guesses?, at now: Instant) -> Duration? {
+        guard let guesses, isLock(after: guesses.count) else { return nil }
+        return wait(after: guesses, at: now)
+    }
+
+    /// What one more wrong password at `now` makes of those that were counted.
+    func adding(to guesses: Guesses?, at now: Instant) -> Guesses {
+        guard let guesses, now <= guesses.lastAt + Self.memory else { return Guesses(count: 1, lastAt: now) }
+        return Guesses(count: guesses.count + 1, lastAt: max(guesses.lastAt, now))
+    }
 
     /// What one more wrong password at `now` makes of those that a user has.
     func adding(to wrong: User.WrongPasswords?, at now: Instant) -> User.WrongPasswords {

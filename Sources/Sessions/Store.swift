@@ -96,6 +96,8 @@ public struct UserChange: Sendable {
     public let asking: Session?
     /// Sessions that end in the same transaction.
     public var ending: EndingSessions?
+    /// Whether what is counted in `GuessTarget`s of the user is forgotten.
+    public var forgetsGuesses = false
     /// Whether the user is deleted; their sessions then end as `user_deleted` and stay as tombstones.
     public var deletes = false
     /// What the audit trail gets, in the same transaction.
@@ -118,38 +120,6 @@ public enum UserUpdate<Outcome: Sendable>: Sendable {
     case usernameTaken
     /// Written and durable; so many sessions ended with it.
     case done(Outcome, endedSessions: Int)
-}
-
-/// A change of the settings, inside a transaction.
-public struct SettingsChange: Sendable {
-    /// The settings, to be edited.
-    public var settings: Settings
-    /// Every client, because settings and clients must go together.
-    public let clients: [Client]
-    /// What the audit trail gets, in the same transaction.
-    public var events: [AuditEvent] = []
-
-    /// The change of `settings`.
-    public init(settings: Settings, clients: [Client]) {
-        self.settings = settings
-        self.clients = clients
-    }
-}
-
-/// A change of one client, inside a transaction: set `client` to nil to delete it, to a value to make or change it.
-public struct ClientChange: Sendable {
-    /// The client; nil when there is none.
-    public var client: Client?
-    /// The settings. A new client takes `settings.epoch + 1`, and the store keeps that as the new epoch.
-    public let settings: Settings
-    /// What the audit trail gets, in the same transaction.
-    public var events: [AuditEvent] = []
-
-    /// The change of `client`.
-    public init(client: Client?, settings: Settings) {
-        self.client = client
-        self.settings = settings
-    }
 }
 
 /// What the domain needs of a database. Each call is one transaction: it has happened and is durable when it returns,
@@ -190,6 +160,17 @@ public protocol Store: RevocationSource {
 
     /// Forgets up to `limit` used tokens that have been too old since `instant` or longer. Returns how many.
     func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int
+
+    /// The wrong passwords that all nodes have counted for `target`; nil: none.
+    func guesses(at target: GuessTarget) async throws(StoreError) -> Guesses?
+
+    /// Lets `change` edit them.
+    func updateGuesses<Outcome: Sendable>(
+        at target: GuessTarget, _ change: @escaping @Sendable (inout GuessChange) -> Outcome
+    ) async throws(StoreError) -> Outcome
+
+    /// Forgets those of up to `limit` targets of which the last one came before `instant`. Returns how many.
+    func sweepGuesses(before instant: Instant, limit: Int) async throws(StoreError) -> Int
 
     /// The session as it stands, with every acknowledged change.
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord?

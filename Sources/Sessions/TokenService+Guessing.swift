@@ -12,23 +12,22 @@ struct PasswordTry: Sendable {
 // holds a session's token can use up its tries. Nor do they keep the owner from logging in again on such a device, unless
 // the stranger knows its id; and guesses with a stolen token keep the owner from no login.
 //
-// The delays are each node's own, in memory, and the same for every name, be it somebody's or not: what answers 429 says
-// nothing about who is there. The count that leads to the lock is kept with the user, so that it outlives restarts and
-// all nodes share it. A node that knows of a lock from there alone answers as to a wrong password, equally slowly: it has
+// Where there is a session, the store has the count, and what follows from it is the same at every node (`SharedGuesses`). For
+// logins from anywhere else the delays are each node's own, in memory, and the same for every name, be it somebody's or not: what
+// answers 429 says nothing about who is there. The count that leads to the lock is kept with the user, so that it outlives
+// restarts and all nodes share it. A node that knows of a lock from there alone answers as to a wrong password, equally slowly: it has
 // nothing of that kind for names that nobody has, and must not tell them apart.
 extension TokenService {
     /// The user with that name and password.
     func verifiedUser(_ attempt: PasswordTry, from origin: Origin) async throws(ServiceError) -> User {
         let now = context.clock.now
-        let usernameKey = Text.key(attempt.username)
-        let name = GuessCounter.Key.user(usernameKey)
-        let here = GuessCounter.Key.device(usernameKey, attempt.deviceID ?? "")
+        let name = Text.key(attempt.username)
         let user =
             Text.isValid(attempt.username, lengthMax: User.usernameLengthMax)
             ? try await inStore { () async throws(StoreError) in try await store.user(.username(attempt.username)) }
             : nil
-        if let user { forgetWhatWasLifted(of: user, [name, here]) }
-        if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
+        // An admin may have unlocked the user, at whichever node.
+        if let liftedAt = user?.wrongPasswords?.liftedAt { context.guesses.forget(name, upTo: liftedAt) }
         let wait = context.guesses.wait(name, at: now)
         var isLocked = user?.wrongPasswords?.isLocked(at: now) ?? false
         var isKnown = false
@@ -36,9 +35,12 @@ extension TokenService {
             isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
             if let wait, !isKnown { throw .tooManyRequests(retryAfter: wait) }
         }
+        // For nobody it looks as well.
+        let here = try await admit(
+            at: .device(attempt.deviceID ?? "", of: user?.id ?? Identifier(random: context.random)), now)
         let isRight = try await context.passwords.verify(attempt.password, against: user?.passwordHash)
         // Many tries at once, here and at other nodes, are judged one after the other: those before may have brought a lock.
-        if let wait = context.guesses.lock(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
+        let wrongHere = try await guesses(before: here)
         var wrong = user?.wrongPasswords
         if !isLocked, !isKnown {
             wrong = try await wrongPasswords(of: user)
@@ -49,7 +51,7 @@ extension TokenService {
             try await countWrongPassword(attempt, of: user, name, here, isLocked: isLocked, from: origin, at: now)
             throw .invalidCredentials
         }
-        context.guesses.forget(here)
+        try await forget(wrongHere, before: here)
         if !isKnown {
             context.guesses.forget(name)
             if let wrong, wrong.count > 0 { try await forgetWrongPasswords(of: user.id) }
@@ -64,29 +66,28 @@ extension TokenService {
     func verify(
         _ password: String, of user: User, in session: Session, from origin: Origin
     ) async throws(ServiceError) {
-        let here = GuessCounter.Key.session(session.id)
         let now = context.clock.now
-        forgetWhatWasLifted(of: user, [here])
-        if let wait = context.guesses.wait(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
-        let isRight = try await context.passwords.verify(password, against: user.passwordHash)
-        if let wait = context.guesses.lock(here, at: now) { throw .tooManyRequests(retryAfter: wait) }
-        guard isRight else {
-            context.guesses.count(here, at: now)
-            try await recordFailedLogin(of: user.id, in: session.id, "wrong_password", from: origin)
+        let here = try await admit(at: .session(session.id, of: user.id), now)
+        guard try await context.passwords.verify(password, against: user.passwordHash) else {
+            try await countWrong(
+                here,
+                AuditEvent(
+                    .loginFailed, at: now, by: origin, userID: user.id, sessionID: session.id, reason: "wrong_password")
+            )
             throw .invalidCredentials
         }
-        context.guesses.forget(here)
+        try await forget(try await guesses(before: here), before: here)
     }
 
     /// Counts, and tells the audit trail. An unknown name is recorded too, without what was typed, and as much is read and
     /// written for it, so that the wait for the disk does not tell it from a wrong password.
     private func countWrongPassword(
-        _ attempt: PasswordTry, of user: User?, _ name: GuessCounter.Key, _ here: GuessCounter.Key, isLocked: Bool,
+        _ attempt: PasswordTry, of user: User?, _ name: String, _ here: AdmittedTry, isLocked: Bool,
         from origin: Origin, at now: Instant
     ) async throws(ServiceError) {
         if try await hasSession(user, on: attempt.deviceID, at: now) {
-            context.guesses.count(here, at: now)
-            return try await recordFailedLogin(of: user?.id, "wrong_password", from: origin)
+            return try await countWrong(
+                here, AuditEvent(.loginFailed, at: now, by: origin, userID: user?.id, reason: "wrong_password"))
         }
         context.guesses.count(name, at: now)
         guard let user, !isLocked else {
@@ -118,12 +119,6 @@ extension TokenService {
     private func wrongPasswords(of user: User?) async throws(ServiceError) -> User.WrongPasswords? {
         let id = user?.id ?? Identifier(random: context.random)
         return try await inStore { () async throws(StoreError) in try await store.user(.id(id)) }?.wrongPasswords
-    }
-
-    /// Makes this node forget what it counted before an admin unlocked the user, at whichever node.
-    private func forgetWhatWasLifted(of user: User, _ keys: [GuessCounter.Key]) {
-        guard let liftedAt = user.wrongPasswords?.liftedAt else { return }
-        for key in keys { context.guesses.forget(key, upTo: liftedAt) }
     }
 
     private func forgetWrongPasswords(of userID: Identifier<User>) async throws(ServiceError) {

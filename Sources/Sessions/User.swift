@@ -146,9 +146,6 @@ public struct User: Hashable, Sendable, Identifiable {
         self.createdAt = createdAt
     }
 
-    /// Lifts the lock, and on each node the delays up to now.
-    mutating func unlock(at now: Instant) { wrongPasswords = WrongPasswords(count: 0, lastAt: now) }
-
     /// Why logins and refreshes are refused at present, if they are; the admin's word comes first.
     public var loginRefusal: RefusalReason? {
         if disabledByAdmin != nil { return .loginDisabledByAdmin }

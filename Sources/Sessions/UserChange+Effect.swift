@@ -1,4 +1,10 @@
 extension UserChange {
+    /// Lifts the user's lock, what is counted beside it, and on each node the delays up to now.
+    mutating func unlock(at now: Instant) {
+        user.wrongPasswords = User.WrongPasswords(count: 0, lastAt: now)
+        forgetsGuesses = true
+    }
+
     /// What a store has to do for a change of a user, in this order, before it writes the events.
     public struct Effect: Hashable, Sendable {
         /// The user to be written, unless somebody else has the name; nil: nothing to write.

@@ -39,6 +39,18 @@ final class ManyStores: Store {
         try await next.sweepUsedTokens(before: instant, limit: limit)
     }
 
+    func guesses(at target: GuessTarget) async throws(StoreError) -> Guesses? { try await next.guesses(at: target) }
+
+    func updateGuesses<Outcome: Sendable>(
+        at target: GuessTarget, _ change: @escaping @Sendable (inout GuessChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await next.updateGuesses(at: target, change)
+    }
+
+    func sweepGuesses(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await next.sweepGuesses(before: instant, limit: limit)
+    }
+
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? { try await next.session(id) }
 
     func sessions(

@@ -56,6 +56,22 @@ struct TwinStore: Store {
         }
     }
 
+    func guesses(at target: GuessTarget) async throws(StoreError) -> Guesses? {
+        try await both { (store) async throws(StoreError) in try await store.guesses(at: target) }
+    }
+
+    func updateGuesses<Outcome: Sendable>(
+        at target: GuessTarget, _ change: @escaping @Sendable (inout GuessChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.updateGuesses(at: target, change) }
+    }
+
+    func sweepGuesses(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await both { (store) async throws(StoreError) in
+            try await store.sweepGuesses(before: instant, limit: limit)
+        }
+    }
+
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
         try await both { (store) async throws(StoreError) in try await store.session(id) }
     }

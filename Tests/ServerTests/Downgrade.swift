@@ -7,6 +7,7 @@ enum Downgrade {
         DROP TABLE webhook;
         DROP TABLE webhooks;
         DROP TABLE used_tokens;
+        DROP TABLE guesses;
         DROP TABLE provider_checks;
         ALTER TABLE sessions DROP COLUMN confirmed_by;
         ALTER TABLE sessions DROP COLUMN confirmed_at;

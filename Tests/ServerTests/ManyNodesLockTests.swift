@@ -43,4 +43,29 @@ struct ManyNodesLockTests {
         #expect(nodes[1].admin(.post, "/users/username:ada/unlock")?.status == 200)
         for node in nodes { #expect(logIn(Self.right, at: node)?.status == 200) }
     }
+
+    @Test("in a session are as many on three nodes as on one, and end nothing")
+    func session() async throws {
+        let limits = [
+            "SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_DELAY": "3", "SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_LOCK": "3",
+        ]
+        let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase(), environment: limits).nodes
+        let made = nodes[0].admin(
+            .post, "/users", .object(["username": .string("ada"), "password": .string(Self.right)]))
+        #expect(made?.status == 201)
+        let stay = try ManyNodes.Stay(logIn(Self.right, device: "known", at: nodes[0]))
+        func show(_ password: String, at node: CrashServer) -> Int? {
+            node.call(.post, "/v1/me/presence", bearer: stay.access, .object(["password": .string(password)]))?.status
+        }
+        for node in nodes { #expect(show("wrong", at: node) == 401) }
+        for node in nodes { #expect(show(Self.right, at: node) == 429) }
+        for node in nodes { #expect(node.call(.get, "/v1/me", bearer: stay.access)?.status == 200) }
+        // Logins from the device have a count of their own.
+        for node in nodes { #expect(logIn("wrong", device: "known", at: node)?.status == 401) }
+        for node in nodes { #expect(logIn(Self.right, device: "known", at: node)?.status == 429) }
+        #expect(logIn(Self.right, at: nodes[2])?.status == 200)
+        #expect(nodes[1].admin(.post, "/users/username:ada/unlock")?.status == 200)
+        for node in nodes { #expect(show(Self.right, at: node) == 200) }
+        #expect(logIn(Self.right, device: "known", at: nodes[2])?.status == 200)
+    }
 }

@@ -36,22 +36,24 @@ struct ManyNodes: Sendable {
     private let folders: [StartingFolder]
 
     /// Starts all of them at once, on whatever the database holds.
-    init(_ count: Int = 3, on database: String) async throws {
+    init(_ count: Int = 3, on database: String, environment: [String: String] = [:]) async throws {
         let rootKey = Hex.encode(RandomSource.system.bytes(32))
         let folders = (0..<count).map { _ in StartingFolder() }
         (self.database, self.rootKey, self.folders) = (database, rootKey, folders)
         nodes = try await withThrowingTaskGroup(of: (Int, CrashServer).self) { group in
             for (index, folder) in folders.enumerated() {
-                group.addTask { (index, try await Self.start(folder, rootKey, database)) }
+                group.addTask { (index, try await Self.start(folder, rootKey, database, environment)) }
             }
             return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
     private static func start(
-        _ folder: StartingFolder, _ rootKey: String, _ database: String
+        _ folder: StartingFolder, _ rootKey: String, _ database: String, _ environment: [String: String] = [:]
     ) async throws -> CrashServer {
-        try await CrashServer(folder, environment: ["SOJOURN_ROOT_KEY": rootKey], database: database)
+        let key = ["SOJOURN_ROOT_KEY": rootKey]
+        return try await CrashServer(
+            folder, environment: environment.merging(key) { $1 }, database: database)
     }
 
     /// Starts a node again that was killed.

@@ -168,3 +168,22 @@ struct UsedTokenUpkeepTests {
         await application.close()
     }
 }
+
+@Suite("Upkeep of wrong passwords that all nodes count")
+struct GuessUpkeepTests {
+    @Test("they are forgotten when the next one begins a new row by every node's clock")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let (store, now) = (application.context.store, clock.wall.now)
+        let target = GuessTarget.device("phone", of: Identifier(random: .system))
+        try await store.updateGuesses(at: target) { $0.guesses = Guesses(count: 20, lastAt: now) }
+        let upkeep = Upkeep(context: application.context, logger: .silent)
+        clock.advance(GuessPolicy.memory + Upkeep.period)
+        #expect(await upkeep.sweepGuesses(pause: .zero) == 0)
+        clock.advance(.seconds(1))
+        #expect(await upkeep.sweepGuesses(pause: .zero) == 1)
+        #expect(try await store.guesses(at: target) == nil)
+        await application.close()
+    }
+}

@@ -5,7 +5,7 @@ import Testing
 
 /// The counter behind the delays, apart from the passwords.
 struct GuessCounterTests {
-    private static let key = GuessCounter.Key.user("anna")
+    private static let key = "anna"
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
     private func counterWithDelays() -> GuessCounter {
@@ -47,12 +47,34 @@ struct GuessCounterTests {
         #expect(locked.liftedAt == nil)
     }
 
-    /// The rows of one user know nothing of each other, nor do two sessions.
-    @Test func everyKeyIsCountedByItself() {
+    @Test func everyNameIsCountedByItself() {
         let counter = counterWithDelays()
-        let sessions = (1...2).map { _ in GuessCounter.Key.session(Identifier(random: .system)) }
-        for _ in 1...10 { counter.count(sessions[0], at: Self.start) }
-        #expect(counter.wait(sessions[0], at: Self.start) != nil)
-        for key in [sessions[1], .device("anna", ""), .user("")] { #expect(counter.wait(key, at: Self.start) == nil) }
+        for name in ["bert", ""] { #expect(counter.wait(name, at: Self.start) == nil) }
+    }
+
+    /// What all nodes count together: the delays follow from the count and the last one alone.
+    @Test(
+        arguments: [
+            (0, 0), (9, 0), (10, 1), (11, 2), (15, 32), (16, 60), (19, 60), (20, 900), (21, 900),
+        ] as [(Int, Int64)])
+    func howLongToWaitFollowsFromTheCount(_ count: Int, _ seconds: Int64) {
+        let (policy, guesses) = (GuessPolicy(), Guesses(count: count, lastAt: Self.start))
+        for second in [0, seconds - 1, seconds] where second >= 0 {
+            let now = Self.start + .seconds(second)
+            let left = second < seconds ? Duration.seconds(seconds - second) : nil
+            #expect(policy.wait(after: guesses, at: now) == left)
+            #expect(policy.lock(after: guesses, at: now) == (count < 20 ? nil : left))
+        }
+    }
+
+    @Test func aRowThatHasPausedForADayBeginsAnew() {
+        let (policy, guesses) = (GuessPolicy(), Guesses(count: 19, lastAt: Self.start))
+        let (day, later) = (Self.start + .seconds(86_400), Self.start + .seconds(86_401))
+        #expect(policy.adding(to: guesses, at: day) == Guesses(count: 20, lastAt: day))
+        #expect(policy.adding(to: guesses, at: later) == Guesses(count: 1, lastAt: later))
+        #expect(policy.delay(after: guesses, at: day) == .seconds(60))
+        #expect(policy.delay(after: guesses, at: later) == .zero)
+        // Of two nodes one may be behind.
+        #expect(policy.adding(to: guesses, at: Self.start + .seconds(-1)) == Guesses(count: 20, lastAt: Self.start))
     }
 }

@@ -3,13 +3,14 @@ import Sessions
 import Testing
 
 /// The domain on a store, with users who have a password.
-struct DomainStage {
+struct DomainStage: Sendable {
     static let password = "three odd words"
 
     let context: ServiceContext
     let tokens: TokenService
     let accounts: AccountService
     let admin: Administration
+    private let newContext: @Sendable () -> ServiceContext
 
     /// The domain on `store`, for whose sessions there is no longer life than `maximum`.
     init(_ store: any Store, _ clock: WallClock, absoluteMaximum: Duration = .seconds(31_536_000)) async throws {
@@ -19,13 +20,23 @@ struct DomainStage {
         let keys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: .eddsa, rotation: .seconds(2_592_000),
             absoluteMaximum: absoluteMaximum)
-        context = ServiceContext(
-            store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,
-            signingKeys: keys, passwords: PasswordHasher(scrypt: scrypt), clock: clock,
-            issuer: "http://issuer.example", audience: "http://api.example")
-        (tokens, accounts, admin) = (TokenService(context), AccountService(context), Administration(context))
+        self.init {
+            ServiceContext(
+                store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,
+                signingKeys: keys, passwords: PasswordHasher(scrypt: scrypt), clock: clock,
+                issuer: "http://issuer.example", audience: "http://api.example")
+        }
         try await keys.maintain(at: clock.now)
     }
+
+    private init(_ newContext: @escaping @Sendable () -> ServiceContext) {
+        self.newContext = newContext
+        context = newContext()
+        (tokens, accounts, admin) = (TokenService(context), AccountService(context), Administration(context))
+    }
+
+    /// Another process on the same database: it remembers nothing of what this one does.
+    func anotherNode() -> Self { Self(newContext) }
 
     /// A session of a user of that name on a device, with its token already checked.
     func session(of name: String, on device: String = "phone") async throws -> AuthenticatedSession {
