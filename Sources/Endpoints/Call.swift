@@ -13,6 +13,8 @@ struct Call: Sendable {
     let parameter: String
     /// Who asks, for the audit trail: `user`, `admin:KEY`, `client:ID`.
     var actor = Origin.userActor
+    /// Whether a client asks that has proved itself: for people whose addresses it alone knows.
+    var isOfProvenClient = false
     /// The thumbprint of the key that the request holds a good proof of, once that was looked at.
     var provenKey: String?
 

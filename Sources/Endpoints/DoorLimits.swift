@@ -2,7 +2,7 @@
 public struct DoorLimits: Hashable, Sendable {
     /// A limit, by the key of the configuration that sets it.
     public enum Name: String, CaseIterable, Sendable {
-        /// Wrong passwords from one address, but for those that come with a session's token.
+        /// Wrong passwords from one address, but for those that come with a session's token, or by a client that has proved itself.
         case wrongPasswordsPerAddress = "limits.wrong_passwords_per_address_per_minute"
         /// Logins of one user on one device.
         case loginsPerDevice = "limits.logins_per_device_per_minute"
@@ -24,7 +24,7 @@ public struct DoorLimits: Hashable, Sendable {
         case refusedTokensPerUser = "limits.refused_tokens_per_user_per_minute"
     }
 
-    /// Wrong passwords from one address, but for those that come with a session's token.
+    /// Wrong passwords from one address, but for those that come with a session's token, or by a client that has proved itself.
     public var wrongPasswordsPerAddress = 120
     /// Logins of one user on one device, right or wrong.
     public var loginsPerDevice = 60

@@ -60,19 +60,23 @@ struct Doors: Sendable {
         caller.remoteAddress.map { CallerNetwork($0, ipv6PrefixBits: ipv6PrefixBits) }
     }
 
+    /// Whose wrong logins count together; nil: those of nobody else. A client that has proved itself is one address for many people:
+    /// five who mistype would stop all the others. Each of them has the delays and the lock of their name.
+    private func guesser(_ call: Call) -> CallerNetwork? { call.isOfProvenClient ? nil : network(call.caller) }
+
     /// Runs what proves a password by itself, if the caller has not been wrong too often. A password that comes with a good token
     /// of a session is not limited here: the session has its own tries, and whoever shares its address would stop it else.
     func password<Value>(
-        from caller: Caller, _ body: () async throws(ServiceError) -> Value
+        in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(network(caller), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
+        try await attempt(guesser(call), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
     }
 
     /// Runs a login by an ID token, if the caller has not been refused too often.
     func identity<Value>(
-        from caller: Caller, _ body: () async throws(ServiceError) -> Value
+        in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(network(caller), .wrongPasswordsPerAddress, body) {
+        try await attempt(guesser(call), .wrongPasswordsPerAddress, body) {
             if case .identityRefused = $0 { true } else { false }
         }
     }

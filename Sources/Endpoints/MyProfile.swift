@@ -33,7 +33,7 @@ extension Endpoints {
             let session = try await authenticatedSession(call)
             (user, proof) = (session.user, .session(session.session.id))
         case .basic(let credentials)?:
-            user = try await doors.password(from: call.caller) { () async throws(ServiceError) in
+            user = try await doors.password(in: call) { () async throws(ServiceError) in
                 try await accounts.verifiedUser(
                     username: credentials.userID, password: credentials.password, from: call.origin)
             }

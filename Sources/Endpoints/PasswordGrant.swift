@@ -40,7 +40,7 @@ extension Endpoints {
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
             try doors.admitLogin(username: username, deviceID: request.device.id)
-            let grant = try await doors.password(from: call.caller) { () async throws(ServiceError) in
+            let grant = try await doors.password(in: call) { () async throws(ServiceError) in
                 try await tokens.login(request, username: username, password: password, from: call.origin)
             }
             let response = TokenAnswer.response(grant)

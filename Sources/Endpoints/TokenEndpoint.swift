@@ -14,7 +14,10 @@ extension Endpoints {
         call.provenKey = try provenKey(call)
         // 3. The client, as far as it shows itself.
         let identity = try await clientIdentity(call, request.client)
-        if case .authenticated(let client) = identity { call.actor = "client:\(client.id)" }
+        if case .authenticated(let client) = identity {
+            call.actor = "client:\(client.id)"
+            call.isOfProvenClient = true
+        }
         // 4. The grant.
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)

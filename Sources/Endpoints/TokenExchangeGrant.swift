@@ -60,7 +60,7 @@ extension Endpoints {
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
             guard let identityVerifier else { throw .identityRefused(.unknownProvider) }
-            let grant = try await doors.identity(from: call.caller) { () async throws(ServiceError) in
+            let grant = try await doors.identity(in: call) { () async throws(ServiceError) in
                 let identity = try await tokens.identity(of: token, by: identityVerifier, from: call.origin)
                 let name = "\(identity.key.provider)\0\(identity.key.subject)"
                 try doors.admitLogin(username: name, deviceID: request.device.id)
