@@ -25,11 +25,14 @@ public struct RevocationPlace: Hashable, Sendable, CustomStringConvertible {
         self.init(number: revocation.number, until: revocation.until, mark: revocation.mark)
     }
 
+    /// The digits of the largest number.
+    private static let digitsMax = 19
+
     /// Reads a place; nil: it cannot be one. All but the number may be missing, from the end on.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in
-            part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(part) : nil
+            part.utf8.count <= Self.digitsMax && part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(part) : nil
         }
         guard (1...3).contains(parts.count), numbers.count == parts.count else { return nil }
         self.init(

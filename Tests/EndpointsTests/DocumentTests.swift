@@ -126,6 +126,27 @@ import Testing
         }
     }
 
+    /// What a number can be, a cursor can have; what no number has so many digits of is none.
+    @Test(arguments: ["/admin/v1/events", "/admin/v1/revocations"])
+    func aCursorOfANumberIsWhatItsCallTakes(_ path: String) async throws {
+        let parameters = try Self.document()["paths"][path]["get"]["parameters"].elements
+        let schema = try #require(parameters.first { $0["name"].string == "cursor" })["schema"]
+        let pattern = try Regex(try #require(schema["pattern"].string))
+        guard case .integer(let lengthMax) = schema["maxLength"] else { throw RequestProblem.unauthenticated }
+        let number = String(Int64.max)
+        let texts = [
+            "0", "7", number, "0" + number, "00000000000000000007", "x", "-1", "7-", "7-1800000000", "7-1800000000-1",
+            "\(number)-\(number)-\(number)", "7-1800000000-00000000000000000001", "1-2-3-4",
+        ]
+        try await Stage.with { stage in
+            for text in texts {
+                let status = await stage.admin(.get, path + "?cursor=" + text).status
+                let isAllowed = try pattern.wholeMatch(in: text) != nil && text.utf8.count <= Int(lengthMax)
+                #expect(isAllowed == (status != 400), "\(text)")
+            }
+        }
+    }
+
     @Test func theFormOfTheTokenEndpointIsWhatIsReadOfIt() throws {
         let operation = try Self.document()["paths"]["/oauth/token"]["post"]
         let names = operation["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]["properties"]

@@ -344,7 +344,12 @@ import Testing
         }
         #expect(Self.place(7).description.hasPrefix("7-1800001000-"))
         #expect(RevocationPlace("7-1800001000")?.mark == nil)
-        for text in ["", "-", "1-", "-1", "1--2", "1-2-3-4", "1-x", "+1", "1-+2", "99999999999999999999", " 1"] {
+        let longest = Array(repeating: String(Int64.max), count: 3).joined(separator: "-")
+        #expect(RevocationPlace(longest)?.description == longest)
+        for text in [
+            "", "-", "1-", "-1", "1--2", "1-2-3-4", "1-x", "+1", "1-+2", "99999999999999999999", " 1",
+            "00000000000000000007", "7-00000000000000000001",
+        ] {
             #expect(RevocationPlace(text) == nil)
         }
     }
