@@ -9,7 +9,9 @@ extension Migration {
         case addsIndexes(on: [String])
         /// Drops columns that no program reads or writes any more. Where each row holds its columns, each is rewritten.
         case dropsColumns(of: [String])
-        /// Drops tables that no program reads or writes any more.
+        /// Drops indexes that no program's queries need any more, by themselves or with what they index.
+        case dropsIndexes(of: [String])
+        /// Drops tables that no program reads or writes any more, with their indexes.
         case dropsTables([String])
 
         /// The existing tables that it touches.
@@ -17,7 +19,7 @@ extension Migration {
             switch self {
             case .addsTables: []
             case .addsColumns(let tables), .addsIndexes(let tables), .dropsColumns(let tables),
-                .dropsTables(let tables):
+                .dropsIndexes(let tables), .dropsTables(let tables):
                 tables
             }
         }
@@ -26,7 +28,7 @@ extension Migration {
         public var growsWithRows: Bool {
             switch self {
             case .addsTables, .addsColumns: false
-            case .addsIndexes, .dropsColumns, .dropsTables: true
+            case .addsIndexes, .dropsColumns, .dropsIndexes, .dropsTables: true
             }
         }
 
@@ -36,6 +38,7 @@ extension Migration {
             case .addsColumns(let tables): "adds columns to \(Self.list(tables)) (no row is rewritten)"
             case .addsIndexes(let tables): "indexes \(Self.list(tables)) (reads every row)"
             case .dropsColumns(let tables): "drops columns of \(Self.list(tables))"
+            case .dropsIndexes(let tables): "drops indexes of \(Self.list(tables)) (frees their pages)"
             case .dropsTables(let tables): "drops \(Self.list(tables)) (frees their pages)"
             }
         }

@@ -127,8 +127,8 @@ extension MigrationRunner {
 }
 
 extension Migration {
-    /// Whether it takes the longer, the more rows there are: a column is dropped from the catalogue alone, and a table with its
-    /// file.
+    /// Whether it takes the longer, the more rows there are: a column is dropped from the catalogue alone, and an index or
+    /// a table with its file.
     fileprivate var growsWithRowsOnPostgres: Bool {
         effects.contains { if case .addsIndexes = $0 { true } else { false } }
     }
@@ -146,7 +146,7 @@ extension Migration.Effect {
         let list = tables.joined(separator: ", ")
         return switch self {
         case .addsTables: nil
-        case .addsColumns, .dropsColumns, .dropsTables:
+        case .addsColumns, .dropsColumns, .dropsIndexes, .dropsTables:
             "locks \(list) for milliseconds whatever it holds; nodes wait as long, and at most a second while something "
                 + "else holds the lock back, after which it is tried again"
         case .addsIndexes:

@@ -127,6 +127,22 @@ import Testing
         }
     }
 
+    /// A later one that drops an index has to say so.
+    @Test func anIndexThatIsDroppedIsSeen() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try open(url, Migration.all)).close()
+        let dropping = Migration(
+            version: Self.newest + 1, name: "drop_index", effects: [.dropsIndexes(of: ["users"])], sqlite: "",
+            postgres: "DROP INDEX users_verified_email;")
+        let plan = try survey(url, Migration.all + [dropping]).missing
+        #expect(plan.map(\.effect) == ["drops indexes of users (frees their pages)"])
+        #expect(plan.map(\.growsWithRows) == [false])
+        #expect(plan.first?.lock.hasPrefix("locks users for milliseconds") == true)
+        let before = try shape(url)
+        await (try open(url, Migration.all + [dropping])).close()
+        #expect(try shape(url).effects(since: before) == dropping.effectsByTable)
+    }
+
     private func shape(_ url: String) throws -> SchemaShape {
         func pairs(_ statement: String) throws -> [(String, String)] {
             try PostgresServer.shared.run(statement, schema: schema(url)).split(separator: "\n").map { line in

@@ -84,6 +84,31 @@ import Testing
         }
     }
 
+    /// A later one that drops an index has to say so, and one that makes it anew with another order both.
+    @Test func anIndexThatIsDroppedIsSeen() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try DatabaseFile.create(folder.database)
+            let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: 100)
+            let dropping = Migration(
+                version: OpeningTests.newest + 1, name: "drop_index", effects: [.dropsIndexes(of: ["users"])],
+                sqlite: "DROP INDEX users_verified_email;")
+            var before = SchemaShape(columns: [], indexes: [])
+            for migrations in [Migration.all, Migration.all + [dropping]] {
+                before = try shape(connection)
+                try MigrationRunner(migrations: migrations, clock: WallClock { Example.start })
+                    .run(on: connection, path: path)
+            }
+            #expect(try shape(connection).effects(since: before) == [.dropsIndexes(of: ["users"])])
+            #expect(dropping.effectsByTable == [.dropsIndexes(of: ["users"])])
+            #expect(dropping.sentence == "drops indexes of users (frees their pages)" && dropping.growsWithRows)
+            #expect(dropping.tables == ["users"])
+            before = try shape(connection)
+            try connection.run("DROP INDEX sessions_ended; CREATE INDEX sessions_ended ON sessions (user_id)")
+            let effects = try shape(connection).effects(since: before)
+            #expect(effects == [.dropsIndexes(of: ["sessions"]), .addsIndexes(on: ["sessions"])])
+        }
+    }
+
     private func shape(_ connection: Connection) throws -> SchemaShape {
         let columns = Query(
             """

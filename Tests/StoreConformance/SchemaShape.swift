@@ -20,10 +20,11 @@ public struct SchemaShape {
                 effects.insert(.addsTables([table]))
                 continue
             }
-            let indexesBefore = before.indexes[table, default: []]
+            let (indexesBefore, indexes) = (before.indexes[table, default: []], indexes[table, default: []])
             if !columns.isSubset(of: columnsBefore) { effects.insert(.addsColumns(to: [table])) }
             if !columnsBefore.isSubset(of: columns) { effects.insert(.dropsColumns(of: [table])) }
-            if !indexes[table, default: []].isSubset(of: indexesBefore) { effects.insert(.addsIndexes(on: [table])) }
+            if !indexes.isSubset(of: indexesBefore) { effects.insert(.addsIndexes(on: [table])) }
+            if !indexesBefore.isSubset(of: indexes) { effects.insert(.dropsIndexes(of: [table])) }
         }
         return effects
     }
@@ -41,6 +42,7 @@ extension Migration.Effect {
         case .addsColumns(let tables): tables.map { .addsColumns(to: [$0]) }
         case .addsIndexes(let tables): tables.map { .addsIndexes(on: [$0]) }
         case .dropsColumns(let tables): tables.map { .dropsColumns(of: [$0]) }
+        case .dropsIndexes(let tables): tables.map { .dropsIndexes(of: [$0]) }
         case .dropsTables(let tables): tables.map { .dropsTables([$0]) }
         }
     }
