@@ -36,7 +36,10 @@ struct ComposeTests {
         for (old, new) in [
             ("server node-1:8080", "server unix:\(folder.path)/node-1.sock"),
             ("server node-2:8080", "server unix:\(folder.path)/node-2.sock"),
-            ("listen 80;", "listen unix:\(folder.path)/proxy.sock;"),
+            (
+                "listen 80;",
+                "listen unix:\(folder.path)/proxy.sock; listen unix:\(folder.path)/network.sock proxy_protocol;"
+            ),
         ] {
             #expect(text.contains(old))
             text = text.replacing(old, with: new)
@@ -94,7 +97,10 @@ struct ComposeTests {
             """
             daemon off; master_process off; pid \(folder.file("nginx.pid"));
             events { }
-            http { access_log off; \(paths.joined(separator: " ")) include \(folder.file("default.conf")); }
+            http {
+              access_log off; \(paths.joined(separator: " "))
+              set_real_ip_from unix:; real_ip_header proxy_protocol; include \(folder.file("default.conf"));
+            }
             """)
         // Threads of Dispatch block signals, and nginx inherits that: only SIGKILL ends it.
         let words = [
@@ -170,6 +176,43 @@ struct ComposeTests {
         #expect(events.output.contains("The session lives."), "\(events)")
         for node in nodes { node.signal(SIGTERM) }
         for node in nodes { #expect(await node.result().status == 0) }
+    }
+
+    /// Docker's own address, from which its host comes, is among those whose word the nodes take.
+    @Test("a client chooses no address", arguments: ["198.51.100.9", "172.18.0.1"])
+    func addresses(_ address: String) async throws {
+        let rootKey = String(repeating: "5a", count: 32)
+        let node = try await startNode(
+            "node-1", environment(PostgresServer.shared.newDatabase(), ["SOJOURN_ROOT_KEY": rootKey]))
+        try await startNginx()
+        defer { stopNginx() }
+        let forged = ["", "203.0.113.7", "203.0.113.7, 172.18.0.1", "203.0.113.7, unix:"]
+        for chain in forged { #expect(try logIn(from: address, forwarded: chain).contains(" 401 "), "\(chain)") }
+
+        let ready = try #require(homes["node-1"]?.text("ready.json"))
+        let url = try #require(JSON(text: Array(ready.utf8))?["admin"]?.string)
+        let port = try #require(url.split(separator: ":").last.flatMap { UInt16($0) })
+        let admin = try #require(SocketAddress(host: "127.0.0.1", port: port))
+        let request = Request(.get, "/admin/v1/events", fields: ["Authorization": "Bearer \(Self.adminKey)"], body: [])
+        let events = JSON(text: try HTTPExchange.send(request, to: admin).body)?["items"]?.items ?? []
+        let failed = events.filter { $0["event"]?.string == "login_failed" }
+        #expect(failed.map { $0["remote_address"]?.string } == forged.map { _ in address })
+        node.signal(SIGTERM)
+        #expect(await node.result().status == 0)
+    }
+
+    /// What nginx answers to a login of nobody that comes to it from `address` and says of itself to come from elsewhere.
+    private func logIn(from address: String, forwarded chain: String) throws -> String {
+        let body = #"{"username":"nobody","password":"wrong","device":{"id":"d"}}"#
+        let fields = ["X-Forwarded-For", "X-Real-IP", "X-Client-IP"].map { "\($0): \(chain)\r\n" }.joined()
+        let socket = try ClientSocket(to: .unix(path: folder.file("network.sock")), timeout: .seconds(30))
+        try socket.send(
+            Array(
+                ("PROXY TCP4 \(address) 172.18.0.2 40000 80\r\n"
+                    + "POST /v1/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(fields)"
+                    + "Forwarded: for=203.0.113.7\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8))
+        return String(decoding: try socket.receive(), as: UTF8.self)
     }
 
     @Test("without a root key no node starts, and says what is missing")
