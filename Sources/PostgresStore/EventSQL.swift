@@ -102,13 +102,34 @@ enum EventSQL {
             """, limit, instant)
     }
 
-    static func selectRemembered(after cursor: Int64, limit: Int) -> Statement {
-        Statement(
-            """
-            SELECT number, \(EventColumns.all.list) FROM audit_events
-            WHERE number > $1::bigint AND \(EventColumns.isRemembered) ORDER BY number LIMIT $2::bigint
-            """, cursor, limit)
+    /// Where a step along the trail ends, and what an import needs of it.
+    static func selectStep(after cursor: Int64, limit: Int) -> [Statement] {
+        let step = "SELECT * FROM audit_events WHERE number > $1::bigint ORDER BY number LIMIT $2::bigint"
+        return [
+            Statement("SELECT coalesce(max(number), $1::bigint) FROM (\(step)) AS step", cursor, limit),
+            Statement(
+                """
+                SELECT number, \(EventColumns.all.list) FROM (\(step)) AS step
+                WHERE \(EventColumns.isGeneral) ORDER BY number
+                """, cursor, limit),
+        ]
     }
+
+    static func selectRemembered(of users: ArrayParameter) -> Statement { Statement(selectingOfUsers, users) }
+
+    private static let selectingOfUsers = Template(
+        """
+        SELECT number, \(EventColumns.all.list) FROM audit_events
+        WHERE user_id = ANY ($1::uuid[]) AND \(EventColumns.isOfUser) ORDER BY number
+        """)
+
+    static func selectNews(after place: Int64) -> Statement { Statement(selectingNews, place) }
+
+    private static let selectingNews = Template(
+        """
+        SELECT number, \(EventColumns.all.list) FROM audit_events
+        WHERE number > $1::bigint AND (\(EventColumns.isGeneral) OR \(EventColumns.isOfUser)) ORDER BY number
+        """)
 
     static func select(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?

@@ -40,11 +40,21 @@ enum ImportSQL {
     private static let selectingNamed = Template(
         "SELECT id, username_key FROM users WHERE username_key = ANY ($1::text[])")
 
-    /// Which of those users there are.
+    /// Which of those users there are, and the mode with what the trail tells until now.
     static func existing(
-        _ ids: [Identifier<User>], _ transaction: Transaction
-    ) throws(DatabaseError) -> Set<Identifier<User>> {
-        try read(transaction.run(existing(array(Set(ids)))))
+        _ ids: [Identifier<User>], _ mode: ImportMode, _ transaction: Transaction
+    ) throws(DatabaseError) -> (Set<Identifier<User>>, ImportMode) {
+        let rows = try transaction.run([existing(array(Set(ids)))] + news(mode))
+        return (try read(rows[0]), try knowing(rows.dropFirst().first, mode))
+    }
+
+    /// What reads the news of the trail for an import of that mode; nothing if they do not matter.
+    static func news(_ mode: ImportMode) -> [Statement] { mode.place.map { [EventSQL.selectNews(after: $0)] } ?? [] }
+
+    /// The mode, with the answer to `news`.
+    static func knowing(_ rows: Rows?, _ mode: ImportMode) throws(DatabaseError) -> ImportMode {
+        guard let rows else { return mode }
+        return mode.knowing(try rows.map { (row) throws(Contradiction) in try EventColumns.read(&row) })
     }
 
     static func read(_ rows: Rows) throws(DatabaseError) -> Set<Identifier<User>> {
@@ -64,10 +74,14 @@ struct MetUsers {
     private(set) var byID: [Identifier<User>: User] = [:]
     private(set) var idsByKey: [String: Identifier<User>] = [:]
 
-    init(_ users: [User], _ transaction: Transaction) throws(DatabaseError) {
+    /// What reads them.
+    static func selecting(_ users: [User]) -> Statement {
         var keys = ArrayParameter(of: .text)
         for user in users { keys.append(Text.key(user.username)) }
-        let rows = try transaction.run(ImportSQL.users(ImportSQL.array(users.map(\.id)), keys))
+        return ImportSQL.users(ImportSQL.array(users.map(\.id)), keys)
+    }
+
+    init(_ rows: Rows) throws(DatabaseError) {
         for user in try rows.map({ (row) throws(Contradiction) in try UserColumns.read(&row) }) { note(user) }
     }
 
@@ -93,19 +107,22 @@ struct MetSessions {
     private var byID: [Identifier<Session>: Session] = [:]
     private var living: [Place: Session] = [:]
     private let users: Set<Identifier<User>>
+    private let mode: ImportMode
 
-    init(_ sessions: [Session], _ transaction: Transaction) throws(DatabaseError) {
+    init(_ sessions: [Session], _ mode: ImportMode, _ transaction: Transaction) throws(DatabaseError) {
         var clients = ArrayParameter(of: .text)
         var devices = ArrayParameter(of: .text)
         for session in sessions {
             clients.append(session.clientID)
             devices.append(session.device.id)
         }
-        let rows = try transaction.run([
-            ImportSQL.sessions(ImportSQL.array(sessions.map(\.id))),
-            ImportSQL.living(ImportSQL.array(sessions.map(\.userID)), clients, devices),
-            ImportSQL.existing(ImportSQL.array(Set(sessions.map(\.userID)))),
-        ])
+        let rows = try transaction.run(
+            [
+                ImportSQL.sessions(ImportSQL.array(sessions.map(\.id))),
+                ImportSQL.living(ImportSQL.array(sessions.map(\.userID)), clients, devices),
+                ImportSQL.existing(ImportSQL.array(Set(sessions.map(\.userID)))),
+            ] + ImportSQL.news(mode))
+        self.mode = try ImportSQL.knowing(rows.dropFirst(3).first, mode)
         users = try ImportSQL.read(rows[2])
         for met in rows.prefix(2) {
             for session in try met.map({ (row) throws(Contradiction) in try SessionColumns.read(&row) }) {
@@ -119,7 +136,7 @@ struct MetSessions {
         let living = living[Place(session)]
         return SessionImport(
             session: session, stored: byID[session.id], living: living?.id == session.id ? nil : living,
-            hasUser: users.contains(session.userID))
+            hasUser: users.contains(session.userID), isOver: mode.hasEnded(session))
     }
 
     mutating func note(_ session: Session) {

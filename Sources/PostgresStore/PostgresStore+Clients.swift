@@ -3,7 +3,7 @@ internal import StoreFoundation
 
 extension PostgresStore {
     /// See `Store`.
-    public func clients() async throws(StoreError) -> [Client] { try await catalogue().catalogue.orderedClients }
+    public func clients() async throws(StoreError) -> [Client] { try await catalogue().catalogue.clients.inOrder }
 
     /// See `Store`.
     public func client(_ id: String) async throws(StoreError) -> Client? { try await catalogue().catalogue.clients[id] }
@@ -11,61 +11,33 @@ extension PostgresStore {
     /// See `Store`.
     public func settings() async throws(StoreError) -> Settings { try await catalogue().catalogue.settings }
 
-    /// See `Store`.
-    public func updateClient<Outcome: Sendable>(
-        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await changeCatalogue { (transaction, catalogue) throws(DatabaseError) in
-            let old = catalogue.clients[id]
-            var edited = ClientChange(client: old, settings: catalogue.settings)
-            let outcome = change(&edited)
-            if let client = edited.client, client != old {
-                guard client.id == id else {
-                    throw .contradiction("a change of client \(id) returned client \(client.id)")
-                }
-                transaction.add(CatalogueSQL.replace(client))
-            } else if edited.client == nil, old != nil {
-                transaction.add(CatalogueSQL.delete(id))
-            }
-            var next = catalogue
-            next.clients[id] = edited.client
-            next.settings.epoch = max(next.settings.epoch, edited.client?.epoch ?? 0)
-            return (outcome, next, edited.events)
-        }
-    }
-
-    /// See `Store`.
-    public func updateSettings<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await changeCatalogue { (transaction, catalogue) throws(DatabaseError) in
-            var edited = SettingsChange(settings: catalogue.settings, clients: catalogue.orderedClients)
-            let outcome = change(&edited)
-            return (outcome, Catalogue(settings: edited.settings, clients: catalogue.clients), edited.events)
-        }
-    }
-
-    /// Changes settings or clients while nobody goes through a door; every node learns of it with its next request.
-    private func changeCatalogue<Outcome: Sendable>(
-        _ body:
-            @escaping @Sendable (Transaction, Catalogue) throws(DatabaseError) -> (
-                Outcome, next: Catalogue, events: [AuditEvent]
-            )
+    /// See `Store`. Nobody goes through a door meanwhile; every node learns of the change with its next request.
+    public func updateCatalogue<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let clock = options.clock
-        return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
+        return try await self.change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
             let rows = try transaction.run([
                 CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
             ])
             let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
-            let (outcome, next, events) = try body(transaction, catalogue)
+            var edited = CatalogueChange(settings: catalogue.settings, clients: catalogue.clients)
+            let outcome = change(&edited)
+            let next = Catalogue(settings: edited.settings, clients: edited.clients)
             let now = clock.now
+            for (id, client) in next.clients where client != catalogue.clients[id] {
+                guard client.id == id else {
+                    throw .contradiction("a change of client \(id) returned client \(client.id)")
+                }
+                transaction.add(CatalogueSQL.replace(client))
+            }
+            for id in catalogue.clients.keys where next.clients[id] == nil { transaction.add(CatalogueSQL.delete(id)) }
             if next != catalogue {
                 let settings = catalogue.settings(becoming: next, at: now)
                 if settings != catalogue.settings { transaction.add(CatalogueSQL.update(settings)) }
                 transaction.add(CatalogueSQL.countUp)
             }
-            for statement in EventSQL.insert(events, catalogue, at: now) { transaction.add(statement) }
+            for statement in EventSQL.insert(edited.events, catalogue, at: now) { transaction.add(statement) }
             return outcome
         }
     }

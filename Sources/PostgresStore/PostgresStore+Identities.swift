@@ -87,11 +87,11 @@ extension PostgresStore {
         }
     }
 
-    /// See `Store`.
+    /// See `Store`. No import brings it back at the same moment.
     public func deleteIdentity(
         _ key: Identity.Key, of userID: Identifier<User>, events: [AuditEvent]
     ) async throws(StoreError) -> Bool {
-        try await change(nil) { (transaction) throws(DatabaseError) in
+        try await change(TransactionLock.doors.shared) { (transaction) throws(DatabaseError) in
             guard try transaction.run(IdentitySQL.delete(key, of: userID)).changedCount == 1 else { return false }
             for statement in EventSQL.insert(events) { transaction.add(statement) }
             return true
@@ -107,14 +107,17 @@ extension PostgresStore {
     }
 
     /// See `Store`. Three round trips, however many identities.
-    public func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
+    public func importIdentities(
+        _ identities: [Identity], _ mode: ImportMode
+    ) async throws(StoreError) -> [ImportOutcome] {
         guard !identities.isEmpty else { return [] }
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
-            let users = try ImportSQL.existing(identities.map(\.userID), transaction)
-            let known = identities.filter { users.contains($0.userID) }
+            let (users, mode) = try ImportSQL.existing(identities.map(\.userID), mode, transaction)
+            let known = identities.filter { users.contains($0.userID) && !mode.hasUnlinked($0) }
             var changed = try transaction.run(known.map(IdentitySQL.insert)).makeIterator()
             return identities.map { identity in
                 guard users.contains(identity.userID) else { return .unknownUser }
+                if mode.hasUnlinked(identity) { return .differs }
                 return (changed.next()?.changedCount ?? 0) > 0 ? .written : .kept
             }
         }

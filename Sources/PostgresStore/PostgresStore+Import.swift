@@ -16,9 +16,19 @@ extension PostgresStore {
     }
 
     /// See `Store`.
-    public func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
-        guard limit > 0 else { return [] }
-        return try await read([EventSQL.selectRemembered(after: cursor, limit: limit)], takesLong: true) {
+    public func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> RememberedStep {
+        try await read(EventSQL.selectStep(after: cursor, limit: limit), takesLong: true) {
+            (rows) throws(DatabaseError) in
+            let end = try rows[0].first { row in row.integer() }
+            let events = try rows[1].map { (row) throws(Contradiction) in try EventColumns.read(&row) }
+            return RememberedStep(events, to: end ?? cursor)
+        }
+    }
+
+    /// See `Store`.
+    public func remembered(of users: Set<Identifier<User>>) async throws(StoreError) -> [RecordedEvent] {
+        guard !users.isEmpty else { return [] }
+        return try await read([EventSQL.selectRemembered(of: ImportSQL.array(users))], takesLong: true) {
             (rows) throws(DatabaseError) in
             try rows[0].map { (row) throws(Contradiction) in try EventColumns.read(&row) }
         }
@@ -29,7 +39,9 @@ extension PostgresStore {
         guard !users.isEmpty else { return [] }
         let clock = options.clock
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
-            var met = try MetUsers(users, transaction)
+            let found = try transaction.run([MetUsers.selecting(users)] + ImportSQL.news(mode))
+            let mode = try ImportSQL.knowing(found.dropFirst().first, mode)
+            var met = try MetUsers(found[0])
             var outcomes: [ImportOutcome] = []
             var writes: [Statement] = []
             var written: [(place: Int, old: User?, new: User)] = []
@@ -38,11 +50,11 @@ extension PostgresStore {
                 let namesake = met.idsByKey[Text.key(user.username)]
                 switch mode.decision(on: user, stored: stored, namesake: namesake) {
                 case .leave(let outcome): outcomes.append(outcome)
-                case .write(let user):
+                case .write(let user, let outcome):
                     writes.append(stored == nil ? UserSQL.insert(user) : UserSQL.update(user))
                     written.append((outcomes.count, stored, user))
                     met.note(user)
-                    outcomes.append(.written)
+                    outcomes.append(outcome)
                 }
             }
             // Who makes a user at this moment needs no lock for it, and may have taken the name.
@@ -95,17 +107,20 @@ extension PostgresStore {
     ]
 
     /// See `Store`. Three round trips, however many sessions; a fourth when sessions end by it.
-    public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
+    public func importSessions(
+        _ sessions: [Session], _ mode: ImportMode
+    ) async throws(StoreError) -> [ImportOutcome] {
         guard !sessions.isEmpty else { return [] }
         let clock = options.clock
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
-            var met = try MetSessions(sessions, transaction)
+            var met = try MetSessions(sessions, mode, transaction)
             var outcomes: [ImportOutcome] = []
             var events: [AuditEvent] = []
             for session in sessions {
                 let meeting = met.meeting(session)
                 switch meeting.decision {
                 case .keep: outcomes.append(.kept)
+                case .leaveOut: outcomes.append(.differs)
                 case .refuse: outcomes.append(.unknownUser)
                 case .write(let session, let ended):
                     if let ended, let ending = ended.ending {
@@ -146,16 +161,18 @@ extension PostgresStore {
 
     /// See `Store`. Three round trips, however many tokens.
     public func importForeignTokens(
-        _ tokens: [ForeignToken], replacing: Bool
+        _ tokens: [ForeignToken], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
         guard !tokens.isEmpty else { return [] }
         return try await change(TransactionLock.doors.alone) { (transaction) throws(DatabaseError) in
-            let users = try ImportSQL.existing(tokens.map(\.userID), transaction)
-            let known = tokens.filter { users.contains($0.userID) }
-            var changed = try transaction.run(known.map { ForeignTokenSQL.insert($0, replacing: replacing) })
-                .makeIterator()
+            let (users, mode) = try ImportSQL.existing(tokens.map(\.userID), mode, transaction)
+            let known = tokens.filter { users.contains($0.userID) && !mode.hasEnded($0) }
+            var changed = try transaction.run(
+                known.map { ForeignTokenSQL.insert($0, replacing: mode == .replacing) }
+            ).makeIterator()
             return tokens.map { token in
                 guard users.contains(token.userID) else { return .unknownUser }
+                if mode.hasEnded(token) { return .differs }
                 return (changed.next()?.changedCount ?? 0) > 0 ? .written : .kept
             }
         }

@@ -11,7 +11,14 @@ enum EventRow {
     static let selectOfSession = Query("\(select) AND e.session_id = ? ORDER BY e.number LIMIT ?")
     static let selectOfBoth = Query("\(select) AND e.session_id = ? AND e.user_id = ? ORDER BY e.number LIMIT ?")
 
-    static let selectRemembered = Query("\(select) AND \(EventColumns.isRemembered) ORDER BY e.number LIMIT ?")
+    /// Where a step along the trail ends; null: there is nothing more.
+    static let selectStepEnd = Query(
+        "SELECT max(number) FROM (SELECT number FROM audit_events WHERE number > ? ORDER BY number LIMIT ?)")
+    static let selectStep = Query("\(select) AND e.number <= ? AND \(EventColumns.isGeneral) ORDER BY e.number")
+    static let selectRememberedOfUser = Query(
+        "\(select) AND e.user_id = ? AND \(EventColumns.isOfUser) ORDER BY e.number")
+    static let selectNews = Query(
+        "\(select) AND (\(EventColumns.isGeneral) OR \(EventColumns.isOfUser)) ORDER BY e.number")
 
     private static let insert = Query(inserting: nil, EventColumns.all, into: "audit_events")
     private static let insertFirst = Query(inserting: "number", EventColumns.first, into: "audit_events")

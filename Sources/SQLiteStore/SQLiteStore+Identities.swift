@@ -76,15 +76,21 @@ extension SQLiteStore {
     }
 
     /// See `Store`.
-    public func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
+    public func importIdentities(
+        _ identities: [Identity], _ mode: ImportMode
+    ) async throws(StoreError) -> [ImportOutcome] {
         guard !identities.isEmpty else { return [] }
         return try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            let connection = transaction.connection
+            let mode = try Self.knowingNews(mode, connection)
             var outcomes: [ImportOutcome] = []
             for identity in identities {
-                if try UserRow.number(of: identity.userID, transaction.connection) == nil {
+                if try UserRow.number(of: identity.userID, connection) == nil {
                     outcomes.append(.unknownUser)
+                } else if mode.hasUnlinked(identity) {
+                    outcomes.append(.differs)
                 } else {
-                    outcomes.append(try IdentityRow.insert(identity, transaction.connection) ? .written : .kept)
+                    outcomes.append(try IdentityRow.insert(identity, connection) ? .written : .kept)
                 }
             }
             return outcomes

@@ -15,18 +15,36 @@ extension SQLiteStore {
     }
 
     /// See `Store`.
-    public func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
-        guard limit > 0 else { return [] }
-        return try await readAtLength { (snapshot) throws(DatabaseError) -> [RecordedEvent] in
-            try snapshot.connection.all(EventRow.selectRemembered, cursor, limit) { (row) throws(Contradiction) in
+    public func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> RememberedStep {
+        try await readAtLength { (snapshot) throws(DatabaseError) -> RememberedStep in
+            let end = try snapshot.connection.first(EventRow.selectStepEnd, cursor, limit) { row in
+                row.optional { row in row.integer() }
+            }
+            guard let end = end ?? nil else { return RememberedStep([], to: cursor) }
+            let events = try snapshot.connection.all(EventRow.selectStep, cursor, end) { (row) throws(Contradiction) in
                 try EventColumns.read(&row)
             }
+            return RememberedStep(events, to: end)
+        }
+    }
+
+    /// See `Store`.
+    public func remembered(of users: Set<Identifier<User>>) async throws(StoreError) -> [RecordedEvent] {
+        try await readAtLength { (snapshot) throws(DatabaseError) -> [RecordedEvent] in
+            var events: [RecordedEvent] = []
+            for user in users {
+                events += try snapshot.connection.all(
+                    EventRow.selectRememberedOfUser, 0, user
+                ) { (row) throws(Contradiction) in try EventColumns.read(&row) }
+            }
+            return events.sorted { $0.id < $1.id }
         }
     }
 
     /// See `Store`.
     public func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            let mode = try Self.knowingNews(mode, transaction.connection)
             var outcomes: [ImportOutcome] = []
             for user in users { outcomes.append(try Self.importUser(user, mode, transaction)) }
             return outcomes
@@ -34,10 +52,13 @@ extension SQLiteStore {
     }
 
     /// See `Store`.
-    public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
+    public func importSessions(
+        _ sessions: [Session], _ mode: ImportMode
+    ) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            let mode = try Self.knowingNews(mode, transaction.connection)
             var outcomes: [ImportOutcome] = []
-            for session in sessions { outcomes.append(try Self.importSession(session, transaction)) }
+            for session in sessions { outcomes.append(try Self.importSession(session, mode, transaction)) }
             return outcomes
         }
     }
@@ -53,20 +74,33 @@ extension SQLiteStore {
 
     /// See `Store`.
     public func importForeignTokens(
-        _ tokens: [ForeignToken], replacing: Bool
+        _ tokens: [ForeignToken], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
         try await write { (transaction) throws(DatabaseError) -> [ImportOutcome] in
+            let connection = transaction.connection
+            let mode = try Self.knowingNews(mode, connection)
             var outcomes: [ImportOutcome] = []
             for token in tokens {
-                guard try UserRow.find(.id(token.userID), transaction.connection) != nil else {
+                if try UserRow.number(of: token.userID, connection) == nil {
                     outcomes.append(.unknownUser)
-                    continue
+                } else if mode.hasEnded(token) {
+                    outcomes.append(.differs)
+                } else {
+                    let changed = try ForeignTokenRow.insert(token, replacing: mode == .replacing, connection)
+                    outcomes.append(changed > 0 ? .written : .kept)
                 }
-                let changed = try ForeignTokenRow.insert(token, replacing: replacing, transaction.connection)
-                outcomes.append(changed > 0 ? .written : .kept)
             }
             return outcomes
         }
+    }
+
+    /// The mode, with what the trail tells until now.
+    static func knowingNews(_ mode: ImportMode, _ connection: Connection) throws(DatabaseError) -> ImportMode {
+        guard let place = mode.place else { return mode }
+        return mode.knowing(
+            try connection.all(EventRow.selectNews, place) { (row) throws(Contradiction) in
+                try EventColumns.read(&row)
+            })
     }
 
     /// See `Store`.
@@ -100,10 +134,10 @@ extension SQLiteStore {
         let namesake = try UserRow.find(.username(user.username), connection)?.user.id
         switch mode.decision(on: user, stored: stored, namesake: namesake) {
         case .leave(let outcome): return outcome
-        case .write(let user):
+        case .write(let user, let outcome):
             guard let stored else {
                 try UserRow.insert(user, connection)
-                return .written
+                return outcome
             }
             try UserRow.update(user, connection)
             let catalogue = transaction.catalogue
@@ -111,17 +145,18 @@ extension SQLiteStore {
                 user: stored, settings: catalogue.settings, clients: Array(catalogue.clients.values))
             change.take(user, at: transaction.clock.now)
             try EventRow.insert(change.events, in: transaction)
-            return .written
+            return outcome
         }
     }
 
     private static func importSession(
-        _ session: Session, _ transaction: Transaction
+        _ session: Session, _ mode: ImportMode, _ transaction: Transaction
     ) throws(DatabaseError) -> ImportOutcome {
         let connection = transaction.connection
         let userNumber = try UserRow.number(of: session.userID, connection)
         // What meets nothing, as nearly all do in an import, is added without looking; if its user is gone, only a tombstone.
-        if userNumber != nil || session.ending != nil,
+        let isOver = mode.hasEnded(session)
+        if userNumber != nil && !isOver || session.ending != nil,
             try SessionRow.insertIfNew(session, userNumber: userNumber ?? UserRow.nobody, connection)
         {
             return .written
@@ -134,9 +169,11 @@ extension SQLiteStore {
         ) { (row) throws(Contradiction) in try SessionRow.read(&row) }
         if living?.session.id == session.id { living = nil }
         let meeting = SessionImport(
-            session: session, stored: stored?.session, living: living?.session, hasUser: userNumber != nil)
+            session: session, stored: stored?.session, living: living?.session, hasUser: userNumber != nil,
+            isOver: isOver)
         switch meeting.decision {
         case .keep: return .kept
+        case .leaveOut: return .differs
         case .refuse: return .unknownUser
         case .write(let session, let ended):
             if let ended, let living {

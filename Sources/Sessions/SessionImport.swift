@@ -2,6 +2,8 @@
 public enum ImportOutcome: Hashable, Sendable {
     /// Written, or written again as it was.
     case written
+    /// What is stricter was written; the rest is otherwise here, and stays so.
+    case writtenInPart
     /// The store holds it already, as it is or further on: nothing was written.
     case kept
     /// The store has it otherwise, or it was deleted here, and that stays so: nothing was written.
@@ -43,19 +45,24 @@ public struct SessionImport: Hashable, Sendable {
     public let living: Session?
     /// Whether the session's user is in the store.
     public let hasUser: Bool
+    /// Whether sessions of then have ended here since (`ImportMode.hasEnded`).
+    public let isOver: Bool
 
     /// What comes, and what it meets.
-    public init(session: Session, stored: Session?, living: Session?, hasUser: Bool) {
+    public init(session: Session, stored: Session?, living: Session?, hasUser: Bool, isOver: Bool) {
         self.session = session
         self.stored = stored
         self.living = living
         self.hasUser = hasUser
+        self.isOver = isOver
     }
 
     /// What the store has to do.
     public enum Decision: Hashable, Sendable {
         /// Nothing: what is there is as new.
         case keep
+        /// Nothing: it would live, and its like has ended here.
+        case leaveOut
         /// Nothing: a session that lives must have a user.
         case refuse
         /// Add or replace that session; `ended`, if set, is the `living` one with its end, to be written before.
@@ -75,6 +82,7 @@ public struct SessionImport: Hashable, Sendable {
         }
         if session.ending != nil { return .write(session, ended: nil) }
         guard hasUser else { return .refuse }
+        if isOver { return .leaveOut }
         guard var living else { return .write(session, ended: nil) }
         // One session lives on a device: the one of the last login.
         if living.startedAt > session.startedAt {

@@ -202,17 +202,12 @@ public protocol Store: RevocationSource {
     /// The client.
     func client(_ id: String) async throws(StoreError) -> Client?
 
-    /// Lets `change` make, edit or delete the client.
-    func updateClient<Outcome: Sendable>(
-        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
-    ) async throws(StoreError) -> Outcome
-
     /// The settings.
     func settings() async throws(StoreError) -> Settings
 
-    /// Lets `change` edit the settings.
-    func updateSettings<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
+    /// Lets `change` edit the settings, and make, edit or delete clients.
+    func updateCatalogue<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
     ) async throws(StoreError) -> Outcome
 
     /// Lets `change` edit the list of signing keys (and reads it: return it unchanged).
@@ -268,24 +263,30 @@ public protocol Store: RevocationSource {
     /// Adds each user, or does with the user of that id what `mode` decides (`ImportMode.decision`); `createdAt` stays. All in one
     /// transaction; a user whose username somebody else has is left out. What changes of a user is told (`UserChange.take`). One
     /// outcome for each, in order.
+    ///
+    /// This call and those that import what users have read in their transaction what the trail tells after the place of `mode`, so
+    /// that what is deleted or ended while an import runs stays so, too.
     func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome]
 
-    /// What `ImportMemory` takes up of the trail, from the oldest on: up to `limit` events after place `cursor`. Fewer than `limit`
-    /// is the end.
-    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent]
+    /// One step along the trail, from the oldest event on: looks at the next `limit` events after place `cursor`, and gives those of
+    /// `ImportMemory.generalKinds`.
+    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> RememberedStep
+
+    /// What `ImportMemory` takes up of the trail of those users, from the oldest on.
+    func remembered(of users: Set<Identifier<User>>) async throws(StoreError) -> [RecordedEvent]
 
     /// Does with each session what `SessionImport.decision` says, one after the other in the order given, all in one
     /// transaction, and tells what ends by it (`SessionImport.events`). One outcome for each, in order.
-    func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome]
+    func importSessions(_ sessions: [Session], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome]
 
     /// The users with those names, by the names as they are given; who is not there is left out.
     func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>]
 
     /// Adds each foreign token. One that the store has already is kept as it is if it was exchanged; if not, it is replaced by one
-    /// that was, and when `replacing` by any. One whose user is not there is left out. All in one transaction; one outcome for each,
-    /// in order.
+    /// that was, and when `mode` is to replace by any. One that has ended here (`ImportMode.hasEnded`), or whose user is not there, is left
+    /// out. All in one transaction; one outcome for each, in order.
     func importForeignTokens(
-        _ tokens: [ForeignToken], replacing: Bool
+        _ tokens: [ForeignToken], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome]
 
     /// Every foreign token, in the order of their digests: up to `limit` of those after `cursor`. Fewer than `limit` is
@@ -318,9 +319,9 @@ public protocol Store: RevocationSource {
     /// Every identity, by provider and subject: up to `limit` of those after `cursor`. Fewer than `limit` is the end.
     func identities(after cursor: Identity.Key?, limit: Int) async throws(StoreError) -> [Identity]
 
-    /// Adds each identity. One that the store has is kept as it is; one whose user is not there is left out. All in one
-    /// transaction; one outcome for each, in order.
-    func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome]
+    /// Adds each identity. One that the store has is kept as it is; one that was unlinked here (`ImportMode.hasUnlinked`), or whose user
+    /// is not there, is left out. All in one transaction; one outcome for each, in order.
+    func importIdentities(_ identities: [Identity], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome]
 
     /// What the provider of a session is asked with. It goes with the end of the session, by whatever call that is written;
     /// where the clock, or one write for many sessions, has brought the end, it stays until it is due, or the session is forgotten.
@@ -355,9 +356,19 @@ extension Store {
         try await importUsers(users, .keeping(ImportMemory()))
     }
 
+    /// Adds each session, as far as it has gone further than what is there.
+    public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
+        try await importSessions(sessions, .keeping(ImportMemory()))
+    }
+
+    /// Adds each identity that is not there.
+    public func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
+        try await importIdentities(identities, .keeping(ImportMemory()))
+    }
+
     /// Adds each foreign token that is not there.
     public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
-        try await importForeignTokens(tokens, replacing: false)
+        try await importForeignTokens(tokens, .keeping(ImportMemory()))
     }
 
     /// The same, where no session asks.

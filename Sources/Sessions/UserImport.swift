@@ -1,6 +1,7 @@
 /// What an import does with what is here already.
 public enum ImportMode: Hashable, Sendable {
-    /// It stays, and what was deleted here stays deleted: no older state comes back by a file that is imported again.
+    /// It stays, and what was deleted or ended here stays so: no older state comes back by a file that is imported again. A store
+    /// adds to the memory what the trail tells by the moment at which it writes.
     case keeping(ImportMemory)
     /// It is overwritten, and what was deleted comes back.
     case replacing
@@ -9,13 +10,38 @@ public enum ImportMode: Hashable, Sendable {
     public enum UserDecision: Hashable, Sendable {
         /// Nothing.
         case leave(ImportOutcome)
-        /// Add that user, or put them in the place of the stored one.
-        case write(User)
+        /// Add that user, or put them in the place of the stored one, which comes to the outcome.
+        case write(User, ImportOutcome)
+    }
+
+    /// From which place on the trail has news; nil: they do not matter.
+    public var place: Int64? { if case .keeping(let memory) = self { memory.place } else { nil } }
+
+    /// The mode, after it has heard what the trail tells since `place`.
+    public func knowing(_ news: [RecordedEvent]) -> ImportMode {
+        guard case .keeping(var memory) = self else { return self }
+        for recorded in news { memory.note(recorded.event) }
+        return .keeping(memory)
     }
 
     /// Whether the user was deleted here, and stays so.
     public func hasDeleted(_ id: Identifier<User>) -> Bool {
         if case .keeping(let memory) = self { memory.hasDeleted(id) } else { false }
+    }
+
+    /// Whether the identity was unlinked here, and stays so.
+    public func hasUnlinked(_ identity: Identity) -> Bool {
+        if case .keeping(let memory) = self { memory.hasUnlinked(identity) } else { false }
+    }
+
+    /// Whether sessions of then have ended here, and that one is over with them, wherever it was.
+    public func hasEnded(_ session: Session) -> Bool {
+        if case .keeping(let memory) = self { memory.hasEnded(session) } else { false }
+    }
+
+    /// Whether the token was ended or used here, and stays so; one that was exchanged tells just that.
+    public func hasEnded(_ token: ForeignToken) -> Bool {
+        if case .keeping(let memory) = self { token.exchange == nil && memory.hasEnded(token) } else { false }
     }
 
     /// What becomes of `user`, when the store has `stored` with the same id, and `namesake` with the same name. Pure.
@@ -25,7 +51,7 @@ public enum ImportMode: Hashable, Sendable {
             if memory.hasDeleted(user.id) { return .leave(.differs) }
         }
         if let namesake, namesake != user.id { return .leave(.usernameTaken) }
-        return user == stored ? .leave(.kept) : .write(user)
+        return user == stored ? .leave(.kept) : .write(user, .written)
     }
 
     /// Of the user who comes, only logins that are off count: switched off there later than they were switched on here, if ever.
@@ -40,8 +66,9 @@ public enum ImportMode: Hashable, Sendable {
         var merged = stored
         merged.disabledByAdmin = stricter(stored.disabledByAdmin, user.disabledByAdmin, byAdmin: true)
         merged.disabledByUser = stricter(stored.disabledByUser, user.disabledByUser, byAdmin: false)
-        if merged != stored { return .write(merged) }
-        return .leave(user.isSame(as: stored) ? .kept : .differs)
+        let isSame = user.isSame(as: merged)
+        if merged != stored { return .write(merged, isSame ? .written : .writtenInPart) }
+        return .leave(isSame ? .kept : .differs)
     }
 }
 

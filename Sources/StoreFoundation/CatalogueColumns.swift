@@ -117,11 +117,6 @@ public struct Catalogue: Hashable, Sendable {
         self.settings = settings
         self.clients = clients
     }
-
-    /// The clients in the order of their ids' bytes.
-    public var orderedClients: [Client] {
-        clients.values.sorted { Array($0.id.utf8).lexicographicallyPrecedes(Array($1.id.utf8)) }
-    }
 }
 
 extension Catalogue {

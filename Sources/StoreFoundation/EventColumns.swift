@@ -10,12 +10,19 @@ public enum EventColumns {
     /// As `read` reads them, after the event's number.
     public static let all = Columns(first, "revokes", "revoked_at", "revoked_until")
 
-    /// The condition that what `ImportMemory` takes up fulfils.
-    public static let isRemembered: String = {
-        let kinds = ImportMemory.kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    /// The condition that what `ImportMemory` takes up and belongs to no user fulfils.
+    public static let isGeneral = "kind IN (\(list(ImportMemory.generalKinds)))"
+
+    /// The condition that what `ImportMemory` takes up of users fulfils.
+    public static let isOfUser: String = {
         let started = AuditEvent.Kind.sessionStarted.rawValue
-        return "kind IN (\(kinds)) AND (kind <> '\(started)' OR reason = '\(ForeignToken.startReason)')"
+        return "kind IN (\(list(ImportMemory.userKinds))) "
+            + "AND (kind <> '\(started)' OR reason = '\(ForeignToken.startReason)')"
     }()
+
+    private static func list(_ kinds: [AuditEvent.Kind]) -> String {
+        kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    }
 
     /// Reads the number and the columns of an event.
     public static func read(_ row: inout some StoredRow) throws(Contradiction) -> RecordedEvent {

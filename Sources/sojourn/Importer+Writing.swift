@@ -10,7 +10,8 @@ extension Importer {
     ) async throws(StoreError) -> [RefusedLine] {
         var keys: [(Int, StoredSigningKey)] = []
         var admins: [AdminKey] = []
-        var refused: [RefusedLine] = []
+        var settings: [(line: Int, settings: Settings)] = []
+        var clients: [(line: Int, client: Client)] = []
         var users: [(line: Int, user: User)] = []
         var sessions: [(line: Int, session: Session)] = []
         var identities: [(line: Int, identity: Identity)] = []
@@ -22,8 +23,8 @@ extension Importer {
             case .header, .end: break
             case .signingKey(let key): keys.append((line, key))
             case .adminKey(let key): admins.append(key)
-            case .settings(let settings): refused += try await write(settings, line: line)
-            case .client(let client): refused += try await write(client, line: line)
+            case .settings(let entry): settings.append((line, entry))
+            case .client(let client): clients.append((line, client))
             case .user(let user): users.append((line, user))
             case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
@@ -32,44 +33,86 @@ extension Importer {
             case .revocation(let revocation): revocations.append(revocation)
             }
         }
+        var refused: [RefusedLine] = []
         if !keys.isEmpty { refused += try await write(keys) }
         if !admins.isEmpty { try await write(admins) }
-        if !users.isEmpty {
-            let outcomes = try await store.importUsers(users.map(\.user), replaces ? .replacing : .keeping(memory))
-            refused += note(outcomes, of: users.map { ($0.line, $0.user.id, "the username '\($0.user.username)'") })
-            try await noteNamesakes(of: users.map(\.user), outcomes)
-        }
-        if !identities.isEmpty {
-            let linked = identities.filter { !memory.hasUnlinked($0.identity) }
-            differingCount += Int64(identities.count - linked.count)
-            let outcomes = try await store.importIdentities(linked.map(\.identity))
-            refused += note(
-                outcomes,
-                of: linked.map { ($0.line, $0.identity.userID, "the identity '\($0.identity.key.subject)'") })
-        }
-        if !sessions.isEmpty {
-            let outcomes = try await store.importSessions(sessions.map(\.session))
-            refused += note(
-                outcomes, of: sessions.map { ($0.line, $0.session.userID, "the session \($0.session.id)") })
-        }
+        if !settings.isEmpty || !clients.isEmpty { refused += try await write(settings, clients) }
+        if !users.isEmpty { refused += try await write(users) }
+        if !identities.isEmpty { refused += try await write(identities) }
+        if !sessions.isEmpty { refused += try await write(sessions) }
         if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
         if !revocations.isEmpty { try await write(revocations) }
         return refused
     }
 
+    private mutating func write(
+        _ users: [(line: Int, user: User)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let outcomes = try await store.importUsers(users.map(\.user), try await mode(for: users.map(\.user.id)))
+        try await noteNames(of: users.map(\.user), outcomes)
+        return note(outcomes, of: users.map { ($0.line, "the username '\($0.user.username)'") })
+    }
+
+    private mutating func write(
+        _ lines: [(line: Int, identity: Identity)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.map(\.identity.userID)
+        let outcomes = try await store.importIdentities(lines.map(\.identity), try await mode(for: users))
+        return note(
+            try await judged(outcomes, of: users),
+            of: lines.map { ($0.line, "the identity '\($0.identity.key.subject)'") })
+    }
+
+    private mutating func write(
+        _ lines: [(line: Int, session: Session)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.map(\.session.userID)
+        let outcomes = try await judged(
+            store.importSessions(lines.map(\.session), try await mode(for: users)), of: users)
+        for (entry, outcome) in zip(lines, outcomes) where outcome == .differs && entry.session.confirmation != nil {
+            leftOut.insert(entry.session.id)
+        }
+        return note(outcomes, of: lines.map { ($0.line, "the session \($0.session.id)") })
+    }
+
+    /// How records of those users are imported.
+    mutating func mode(for users: [Identifier<User>]) async throws(StoreError) -> ImportMode {
+        if replaces { return .replacing }
+        try await catchUp()
+        var memory = memory
+        for recorded in try await store.remembered(of: Set(users)) { memory.note(recorded.event) }
+        return .keeping(memory)
+    }
+
+    /// The outcomes; what needs a user who was deleted here is only otherwise here.
+    func judged(
+        _ outcomes: [ImportOutcome], of users: [Identifier<User>]
+    ) async throws(StoreError) -> [ImportOutcome] {
+        let deleted = try await deleted(zip(outcomes, users).filter { $0.0 == .unknownUser }.map(\.1))
+        return zip(outcomes, users).map { outcome, user in
+            outcome == .unknownUser && deleted.contains(user) ? .differs : outcome
+        }
+    }
+
+    /// Those of `users` who were deleted here, and stay so.
+    func deleted(_ users: [Identifier<User>]) async throws(StoreError) -> Set<Identifier<User>> {
+        if replaces || users.isEmpty { return [] }
+        let events = try await store.remembered(of: Set(users)).map(\.event)
+        return Set(events.filter { $0.kind == .userDeleted }.compactMap(\.userID))
+    }
+
     /// Counts what was kept, and says what was refused.
-    private mutating func note(
-        _ outcomes: [ImportOutcome], of lines: [(line: Int, user: Identifier<User>, subject: String)]
+    mutating func note(
+        _ outcomes: [ImportOutcome], of lines: [(line: Int, subject: String)]
     ) -> [RefusedLine] {
         var refused: [RefusedLine] = []
-        for (outcome, (line, user, subject)) in zip(outcomes, lines) {
+        for (outcome, (line, subject)) in zip(outcomes, lines) {
             switch outcome {
             case .written: break
             case .kept: keptCount += 1
-            case .differs: differingCount += 1
+            case .differs, .writtenInPart: differingCount += 1
             case .usernameTaken: refused.append((line, LineProblem("\(subject) belongs to somebody else")))
-            case .unknownUser where memory.hasDeleted(user): differingCount += 1
             case .unknownUser: refused.append((line, LineProblem("the user of \(subject) is not there")))
             }
         }
@@ -85,7 +128,9 @@ extension Importer {
             let outcome = try await store.updateProviderCheck(entry.check.sessionID) { change in
                 change.take(entry.check, confirmedAt: entry.confirmedAt)
             }
-            if outcome == nil {
+            if outcome == nil, leftOut.contains(entry.check.sessionID) {
+                differingCount += 1
+            } else if outcome == nil {
                 refused.append((line, LineProblem("there is no session \(entry.check.sessionID)")))
             } else if outcome == .kept {
                 keptCount += 1
@@ -111,58 +156,5 @@ extension Importer {
             for revocation in part { feed.note(revocation) }
         }
         return feed
-    }
-
-    /// Takes note of the users of the file whose names somebody else has here, who shall not get what comes by the name.
-    private mutating func noteNamesakes(of users: [User], _ outcomes: [ImportOutcome]) async throws(StoreError) {
-        let doubtful = zip(users, outcomes).filter { $1 != .kept && !($1 == .written && isNew) }.map(\.0)
-        if doubtful.isEmpty { return }
-        let ids = try await store.userIDs(named: Set(doubtful.map(\.username)))
-        for user in doubtful {
-            if let id = ids[user.username], id != user.id { namesakes.insert(Text.key(user.username)) }
-        }
-    }
-
-    /// Adds foreign tokens, after their users' names became ids.
-    private mutating func write(
-        _ lines: [(line: Int, token: ForeignTokenLine)]
-    ) async throws(StoreError) -> [RefusedLine] {
-        var refused: [RefusedLine] = []
-        var tokens: [(line: Int, token: ForeignToken)] = []
-        let epoch = try await store.settings().epoch
-        let clients = Set(try await store.clients().map(\.id))
-        let users = try await store.userIDs(named: Set(lines.compactMap(\.token.username)))
-        for (line, entry) in lines {
-            guard clients.contains(entry.token.clientID) else {
-                refused.append((line, LineProblem("there is no client '\(entry.token.clientID)'")))
-                continue
-            }
-            if let username = entry.username {
-                if memory.hasDeleted(User.importedID(username: username)) {
-                    differingCount += 1
-                } else if namesakes.contains(Text.key(username)) {
-                    refused.append((line, LineProblem("the username '\(username)' belongs to somebody else")))
-                } else if let user = users[username] {
-                    tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
-                } else {
-                    refused.append((line, LineProblem("there is no user '\(username)'")))
-                }
-            } else {
-                tokens.append((line, entry.token.belonging(to: entry.token.userID, epoch: epoch)))
-            }
-        }
-        let good = tokens.filter { $0.token.exchange != nil || !memory.hasEnded($0.token) }
-        differingCount += Int64(tokens.count - good.count)
-        let outcomes = try await store.importForeignTokens(good.map(\.token), replacing: replaces)
-        return refused + note(outcomes, of: good.map { ($0.line, $0.token.userID, "the token") })
-    }
-}
-
-extension ForeignToken {
-    /// The token of that user; it cannot be from a later epoch than the store's.
-    fileprivate func belonging(to user: Identifier<User>, epoch: Int64) -> ForeignToken {
-        ForeignToken(
-            digest: digest, userID: user, clientID: clientID, device: device, scope: scope, startedAt: startedAt,
-            expiresAt: expiresAt, epoch: min(self.epoch, epoch), exchange: exchange)
     }
 }

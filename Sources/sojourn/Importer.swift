@@ -9,6 +9,8 @@ import Sessions
 struct Importer {
     /// Records that are written in one transaction.
     static let batchSize = 1000
+    /// Events of the trail that are looked at in one step.
+    private static let stepSize = 100_000
     /// So many refused lines are told one by one.
     static let toldMax = 20
 
@@ -34,12 +36,14 @@ struct Importer {
 
     /// What the feed of the store says; nil: nobody has asked yet.
     var feed: RevocationSummary?
-    /// What must not be undone; says nothing in an import that replaces.
+    /// What must not be undone and belongs to no user; says nothing in an import that replaces.
     private(set) var memory = ImportMemory()
     /// Whether there was nobody here when the import began.
     private(set) var isNew = false
-    /// The keys of names in the file that somebody else has here.
-    var namesakes: Set<String> = []
+    /// What names of users in the file are here, by their keys, if they do not mean these users.
+    var names: [String: NameHere] = [:]
+    /// Sessions that were left out and that a provider is asked about.
+    var leftOut: Set<Identifier<Session>> = []
     private var kind = TransferRecord.Kind.header
     private var batch: [(line: Int, record: TransferRecord)] = []
     private var hasHeader = false
@@ -62,7 +66,22 @@ struct Importer {
     /// Reads every line.
     mutating func run(_ reader: inout LineReader) async throws(Failure) {
         defer { progress.finish() }
-        do throws(StoreError) { try await lookAround() } catch { throw Failure(error) }
+        try await begin()
+        try await read(&reader)
+        try await finish()
+    }
+
+    /// Reads what must be known before the first line.
+    mutating func begin() async throws(Failure) {
+        do throws(StoreError) {
+            isNew = try await store.users(matching: nil, after: nil, limit: 1).items.isEmpty
+            if isNew { isNew = try await !hasSessions() }
+            try await catchUp()
+        } catch { throw Failure(error) }
+    }
+
+    /// Takes the lines of a file, or of a part of it.
+    mutating func read(_ reader: inout LineReader) async throws(Failure) {
         while let text = try reader.next() {
             if text.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { continue }
             let record: TransferRecord
@@ -76,6 +95,10 @@ struct Importer {
             let done = reader.length.map { Double(reader.byteCount) / Double(max($0, 1)) }
             progress.show(done, counts.values.reduce(0, +), "records")
         }
+    }
+
+    /// Writes what is left, when everything was read.
+    mutating func finish() async throws(Failure) {
         try await flush()
         if hasHeader, !hasEnd {
             throw Failure(
@@ -85,17 +108,15 @@ struct Importer {
         }
     }
 
-    /// Reads what must be known before the first line.
-    private mutating func lookAround() async throws(StoreError) {
-        let users = try await store.users(matching: nil, after: nil, limit: 1)
-        isNew = users.items.isEmpty ? try await !hasSessions() : false
+    /// Takes up what the trail tells by now. Before each batch, so that the store, which reads the rest in the transaction that writes,
+    /// has little to read there.
+    mutating func catchUp() async throws(StoreError) {
         if replaces { return }
-        var parts = Parts { [store] (last: RecordedEvent?) async throws(StoreError) in
-            try await store.remembered(after: last?.id ?? 0, limit: Parts<RecordedEvent>.size)
-        }
-        while let part = try await parts.next() {
-            for recorded in part { memory.note(recorded.event) }
-        }
+        var place: Int64
+        repeat {
+            place = memory.place
+            memory.note(try await store.remembered(after: place, limit: Self.stepSize))
+        } while memory.place > place
     }
 
     /// Whether there can be tokens that were issued by the settings of here.
@@ -118,7 +139,9 @@ struct Importer {
                     line, LineProblem("the file should hold \(TransferRecord.summary(expected))", isFatal: true))
             }
         default:
-            if record.kind != kind || batch.count >= Self.batchSize { try await flush() }
+            // Settings and clients must go together: they are written together.
+            let goesOn = record.kind.isOfCatalogue ? kind.isOfCatalogue : record.kind == kind
+            if !goesOn || !record.kind.isOfCatalogue && batch.count >= Self.batchSize { try await flush() }
             kind = record.kind
             counts[kind, default: 0] += 1
             batch.append((line, record))

@@ -19,6 +19,9 @@ enum TransferRecord {
             .revocation,
         ]
 
+        /// Whether it is of settings or clients.
+        var isOfCatalogue: Bool { self == .settings || self == .client }
+
         /// What people call several of them.
         var plural: String {
             switch self {

@@ -80,15 +80,11 @@ final class ManyStores: Store {
 
     func client(_ id: String) async throws(StoreError) -> Client? { try await next.client(id) }
 
-    func updateClient<Outcome: Sendable>(
-        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
-    ) async throws(StoreError) -> Outcome { try await next.updateClient(id, change) }
-
     func settings() async throws(StoreError) -> Settings { try await next.settings() }
 
-    func updateSettings<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
-    ) async throws(StoreError) -> Outcome { try await next.updateSettings(change) }
+    func updateCatalogue<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
+    ) async throws(StoreError) -> Outcome { try await next.updateCatalogue(change) }
 
     func updateSigningKeys<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome
@@ -158,12 +154,16 @@ final class ManyStores: Store {
         try await next.importUsers(users, mode)
     }
 
-    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
+    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> RememberedStep {
         try await next.remembered(after: cursor, limit: limit)
     }
 
-    func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
-        try await next.importSessions(sessions)
+    func remembered(of users: Set<Identifier<User>>) async throws(StoreError) -> [RecordedEvent] {
+        try await next.remembered(of: users)
+    }
+
+    func importSessions(_ sessions: [Session], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importSessions(sessions, mode)
     }
 
     func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
@@ -175,8 +175,8 @@ final class ManyStores: Store {
     }
 
     func importForeignTokens(
-        _ tokens: [ForeignToken], replacing: Bool
-    ) async throws(StoreError) -> [ImportOutcome] { try await next.importForeignTokens(tokens, replacing: replacing) }
+        _ tokens: [ForeignToken], _ mode: ImportMode
+    ) async throws(StoreError) -> [ImportOutcome] { try await next.importForeignTokens(tokens, mode) }
 
     func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {
         try await next.foreignTokens(after: cursor, limit: limit)
@@ -208,8 +208,8 @@ final class ManyStores: Store {
         try await next.identities(after: cursor, limit: limit)
     }
 
-    func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
-        try await next.importIdentities(identities)
+    func importIdentities(_ identities: [Identity], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await next.importIdentities(identities, mode)
     }
 
     func ping() async throws(StoreError) { try await next.ping() }

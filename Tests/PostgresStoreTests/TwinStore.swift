@@ -115,20 +115,14 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.client(id) }
     }
 
-    func updateClient<Outcome: Sendable>(
-        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateClient(id, change) }
-    }
-
     func settings() async throws(StoreError) -> Settings {
         try await both { (store) async throws(StoreError) in try await store.settings() }
     }
 
-    func updateSettings<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
+    func updateCatalogue<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateSettings(change) }
+        try await both { (store) async throws(StoreError) in try await store.updateCatalogue(change) }
     }
 
     func updateSigningKeys<Outcome: Sendable>(
@@ -232,12 +226,16 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.importUsers(users, mode) }
     }
 
-    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> [RecordedEvent] {
+    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> RememberedStep {
         try await both { (store) async throws(StoreError) in try await store.remembered(after: cursor, limit: limit) }
     }
 
-    func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importSessions(sessions) }
+    func remembered(of users: Set<Identifier<User>>) async throws(StoreError) -> [RecordedEvent] {
+        try await both { (store) async throws(StoreError) in try await store.remembered(of: users) }
+    }
+
+    func importSessions(_ sessions: [Session], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importSessions(sessions, mode) }
     }
 
     func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
@@ -249,11 +247,9 @@ struct TwinStore: Store {
     }
 
     func importForeignTokens(
-        _ tokens: [ForeignToken], replacing: Bool
+        _ tokens: [ForeignToken], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in
-            try await store.importForeignTokens(tokens, replacing: replacing)
-        }
+        try await both { (store) async throws(StoreError) in try await store.importForeignTokens(tokens, mode) }
     }
 
     func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {
@@ -291,8 +287,8 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.identities(after: cursor, limit: limit) }
     }
 
-    func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importIdentities(identities) }
+    func importIdentities(_ identities: [Identity], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await both { (store) async throws(StoreError) in try await store.importIdentities(identities, mode) }
     }
 
     func ping() async throws(StoreError) {

@@ -75,6 +75,13 @@ struct TransferStage: Sendable {
         return folder.text(name) ?? ""
     }
 
+    /// An import that has not begun.
+    func importer(replacing: Bool = false, tell: @escaping (String) -> Void) -> Importer {
+        Importer(
+            store: store, absoluteMaximum: Self.absoluteMaximum, now: context.clock.now, replaces: replacing,
+            progress: .silent, canOpen: context.signingKeys.canOpen, tell: tell)
+    }
+
     /// Imports a file; the lines that were refused.
     @discardableResult
     func load(
@@ -82,13 +89,21 @@ struct TransferStage: Sendable {
     ) async throws -> (Importer, refused: [String]) {
         var reader = try LineReader(folder.file(name))
         let refused = Locked<[String]>([])
-        var importer = Importer(
-            store: store, absoluteMaximum: Self.absoluteMaximum, now: context.clock.now, replaces: replacing,
-            progress: .silent, canOpen: context.signingKeys.canOpen,
-            tell: { line in refused.withLock { $0.append(line) } })
+        var importer = importer(replacing: replacing) { line in refused.withLock { $0.append(line) } }
         try await importer.run(&reader)
         try await context.signingKeys.maintain(at: context.clock.now)
         return (importer, refused.withLock { $0 })
+    }
+}
+
+extension TransferStage {
+    func user(_ name: String) async throws -> User? { try await store.user(.username(name)) }
+
+    /// The signing keys that events of that kind, by somebody else than an import, name.
+    func signingKeyEvents(_ kind: AuditEvent.Kind) async throws -> Set<String> {
+        let events = try await store.events(after: 0, limit: 200, userID: nil, sessionID: nil).map(\.event)
+        let keys = events.filter { $0.kind == kind && $0.actor != "admin:local" }.compactMap(\.reason)
+        return keys.isEmpty ? Set(administration.signingKeys().map(\.id)) : Set(keys)
     }
 }
 

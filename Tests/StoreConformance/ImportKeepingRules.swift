@@ -2,7 +2,7 @@ import Sessions
 import Testing
 
 /// A memory of one event.
-private func memory(_ event: AuditEvent) -> ImportMode {
+func memory(_ event: AuditEvent) -> ImportMode {
     var memory = ImportMemory()
     memory.note(event)
     return .keeping(memory)
@@ -49,8 +49,10 @@ let importKeepingRules: [StoreRule] = [
             var other = user
             (other.disabledByAdmin, other.disabledByUser) = (row.there, row.there)
             other.passwordHash = "another"
-            let outcome = row.there == nil ? ImportOutcome.differs : .written
+            // That the password is another one is told in any case.
+            let outcome = row.there == nil ? ImportOutcome.differs : .writtenInPart
             #expect(try await store.importUsers([other]) == [outcome])
+            #expect(try await store.importUsers([other]) == [.differs])
             (user.disabledByAdmin, user.disabledByUser) = (row.after, row.there)
             #expect(try await store.user(.id(user.id)) == user)
         }
@@ -73,7 +75,7 @@ let importKeepingRules: [StoreRule] = [
         _ = try await store.updateUser(.id(user.id)) { change in
             (change.user.disabledByAdmin, change.user.disabledByUser) = (nil, nil)
         }
-        #expect(try await store.importUsers([other], memory(own)) == [.written])
+        #expect(try await store.importUsers([other], memory(own)) == [.writtenInPart])
         let merged = try await store.user(.id(user.id))
         #expect(merged?.disabledByAdmin == other.disabledByAdmin && merged?.disabledByUser == nil)
     },
@@ -95,32 +97,44 @@ let importKeepingRules: [StoreRule] = [
         let other = Fixture.fullForeignToken(1, of: user.id)
         #expect(try await store.importForeignTokens([other]) == [.kept])
         #expect(try await store.foreignTokens(after: nil, limit: 9) == [token])
-        #expect(try await store.importForeignTokens([other], replacing: true) == [.written])
+        #expect(try await store.importForeignTokens([other], .replacing) == [.written])
         #expect(try await store.foreignTokens(after: nil, limit: 9) == [other])
         var spent = token
         spent.exchange = ForeignToken.Exchange(sessionID: Fixture.sessionID(), at: Fixture.start)
         #expect(try await store.importForeignTokens([spent]) == [.written])
-        #expect(try await store.importForeignTokens([other], replacing: true) == [.kept])
+        #expect(try await store.importForeignTokens([other], .replacing) == [.kept])
         #expect(try await store.foreignTokens(after: nil, limit: 9) == [spent])
     },
-    StoreRule("of the trail an import remembers what was ended, part by part") { store in
-        let user = Fixture.userID()
+    StoreRule("of the trail an import remembers what was ended, step by step, and of users what they lost") { store in
+        let (user, other) = (Fixture.userID(), Fixture.userID())
         let kinds: [(AuditEvent.Kind, String?)] = [
             (.loginFailed, nil), (.userDeleted, nil), (.sessionStarted, nil), (.sessionStarted, "login"),
             (.sessionStarted, "foreign_token"), (.sessionEnded, "logged_out"), (.sessionsEnded, "revoked_by_admin"),
             (.loginsDisabled, nil), (.loginsEnabled, nil), (.userChanged, nil), (.clientDeleted, nil),
             (.adminKeyDeleted, "ab laptop"), (.signingKeyWithdrawn, "cd"), (.identityUnlinked, "acme"),
-            (.passwordChanged, nil), (.allSessionsRevoked, nil),
+            (.passwordChanged, nil), (.allSessionsRevoked, nil), (.loginRefused, nil),
         ]
-        try await store.append(
-            kinds.map { AuditEvent($0, at: Fixture.start, by: Fixture.admin, userID: user, reason: $1) })
-        let first = try await store.remembered(after: 0, limit: 4)
-        let rest = try await store.remembered(after: first.last?.id ?? 0, limit: 99)
+        for id in [user, other] {
+            try await store.append(
+                kinds.map { AuditEvent($0, at: Fixture.start, by: Fixture.admin, userID: id, reason: $1) })
+        }
+        let places = try await store.trail().map(\.id)
+        var steps = [try await store.remembered(after: 0, limit: 3)]
+        for _ in 0..<4 { steps.append(try await store.remembered(after: steps.last?.place ?? 0, limit: 10)) }
+        #expect(steps.map(\.place) == [2, 12, 22, 32, 33].map { places[$0] })
+        #expect(steps.map(\.events.count) == [0, 3, 1, 4, 0])
         #expect(
-            (first + rest).map(\.event.kind) == [
-                .userDeleted, .sessionStarted, .sessionsEnded, .loginsEnabled, .clientDeleted, .adminKeyDeleted,
-                .signingKeyWithdrawn, .identityUnlinked, .passwordChanged, .allSessionsRevoked,
+            steps.flatMap(\.events).prefix(4).map(\.event.kind) == [
+                .clientDeleted, .adminKeyDeleted, .signingKeyWithdrawn, .allSessionsRevoked,
             ])
-        #expect(first.count == 4 && (first + rest).allSatisfy { $0.event.userID == user })
+        #expect(try await store.remembered(after: places[33], limit: 10) == RememberedStep([], to: places[33]))
+        let ofUser = try await store.remembered(of: [user])
+        #expect(
+            ofUser.map(\.event.kind) == [
+                .userDeleted, .sessionStarted, .sessionsEnded, .loginsEnabled, .identityUnlinked, .passwordChanged,
+            ])
+        #expect(ofUser.allSatisfy { $0.event.userID == user })
+        #expect(try await store.remembered(of: [other, user]).count == 12)
+        #expect(try await store.remembered(of: []).isEmpty)
     },
 ]

@@ -27,6 +27,6 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
 public let storeRules: [StoreRule] =
     sessionRules + openingRules + pagingRules + sweepRules + userRules + userChangeRules + clientRules + settingsRules
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
-    + importKeepingRules
+    + importKeepingRules + importRunningRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules

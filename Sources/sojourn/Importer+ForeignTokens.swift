@@ -1,0 +1,92 @@
+import Sessions
+
+/// Tokens of another system name their users as that system does.
+extension Importer {
+    /// What a name in the file is here that does not mean the user of the file.
+    enum NameHere {
+        /// Somebody else's, so that the user was refused.
+        case taken
+        /// Nobody's or somebody else's: the user was here, and was deleted or has another name.
+        case changed
+    }
+
+    /// Takes note of the users of the file who are not here by their names, and whose tokens nobody else shall get.
+    mutating func noteNames(of users: [User], _ outcomes: [ImportOutcome]) async throws(StoreError) {
+        let doubtful = zip(users, outcomes).filter { $1 != .kept && !($1 == .written && isNew) }
+        if doubtful.isEmpty { return }
+        let ids = try await store.userIDs(named: Set(doubtful.map(\.0.username)))
+        for (user, outcome) in doubtful where ids[user.username] != user.id {
+            names[Text.key(user.username)] = outcome == .usernameTaken ? .taken : .changed
+        }
+    }
+
+    /// Adds foreign tokens, after their users' names became ids.
+    mutating func write(
+        _ lines: [(line: Int, token: ForeignTokenLine)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        var refused: [RefusedLine] = []
+        var tokens: [(line: Int, token: ForeignToken)] = []
+        try await catchUp()
+        let epoch = try await store.settings().epoch
+        let clients = Set(try await store.clients().map(\.id))
+        let users = try await users(of: lines.compactMap(\.token.username))
+        for (line, entry) in lines {
+            guard clients.contains(entry.token.clientID) else {
+                if memory.hasDeleted(clientID: entry.token.clientID) {
+                    differingCount += 1
+                } else {
+                    refused.append((line, LineProblem("there is no client '\(entry.token.clientID)'")))
+                }
+                continue
+            }
+            switch entry.username.map({ users[$0] ?? .unknown }) ?? .here(entry.token.userID) {
+            case .here(let user): tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
+            case .changed: differingCount += 1
+            case .taken:
+                refused.append((line, LineProblem("the username '\(entry.username ?? "")' belongs to somebody else")))
+            case .unknown: refused.append((line, LineProblem("there is no user '\(entry.username ?? "")'")))
+            }
+        }
+        let owners = tokens.map(\.token.userID)
+        let outcomes = try await store.importForeignTokens(tokens.map(\.token), try await mode(for: owners))
+        return refused + note(try await judged(outcomes, of: owners), of: tokens.map { ($0.line, "the token") })
+    }
+
+    /// Whom a name in the file means.
+    private enum Owner {
+        case here(Identifier<User>)
+        case changed, taken, unknown
+    }
+
+    private func users(of usernames: [String]) async throws(StoreError) -> [String: Owner] {
+        let usernames = Set(usernames)
+        let ids = try await store.userIDs(named: usernames)
+        let deleted = try await deleted(usernames.map { User.importedID(username: $0) })
+        var owners: [String: Owner] = [:]
+        for name in usernames {
+            let imported = User.importedID(username: name)
+            switch names[Text.key(name)] {
+            case _ where deleted.contains(imported): owners[name] = .changed
+            case .changed: owners[name] = .changed
+            case .taken: owners[name] = .taken
+            case nil:
+                if let id = ids[name] {
+                    owners[name] = .here(id)
+                } else if !replaces, try await store.user(.id(imported)) != nil {
+                    // An import has made them by this name, and they have another one now.
+                    owners[name] = .changed
+                }
+            }
+        }
+        return owners
+    }
+}
+
+extension ForeignToken {
+    /// The token of that user; it cannot be from a later epoch than the store's.
+    fileprivate func belonging(to user: Identifier<User>, epoch: Int64) -> ForeignToken {
+        ForeignToken(
+            digest: digest, userID: user, clientID: clientID, device: device, scope: scope, startedAt: startedAt,
+            expiresAt: expiresAt, epoch: min(self.epoch, epoch), exchange: exchange)
+    }
+}
