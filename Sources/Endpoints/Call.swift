@@ -15,8 +15,8 @@ struct Call: Sendable {
     var actor = Origin.userActor
     /// Whether a client asks that has proved itself: for people whose addresses it alone knows.
     var isOfProvenClient = false
-    /// The thumbprint of the key that the request holds a good proof of, once that was looked at.
-    var provenKey: String?
+    /// The good proof of possession of a key that the request holds, once that was looked at.
+    var proof: KeyProof?
 
     init(request: Request, caller: Caller, requestID: String, route: Route, parameter: String) {
         self.request = request

@@ -11,9 +11,9 @@ extension Endpoints {
         if case .authenticated = identity { try doors.admitClientToken(client) }
         let granted = try await tokens.clientCredentials(
             client, scope: try request.requestedScope(), resources: request.resources,
-            keyThumbprint: call.provenKey)
+            proof: call.proof)
         return TokenAnswer.response(
             granted.accessToken, scope: granted.scope, issuedAt: granted.issuedAt, expiresAt: granted.expiresAt,
-            isBound: call.provenKey != nil)
+            isBound: call.proof != nil)
     }
 }

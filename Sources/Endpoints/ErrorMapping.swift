@@ -8,6 +8,7 @@ internal import Telemetry
 extension Endpoints {
     /// The answer to a call that failed with `error`.
     func errorResponse(_ error: any Error, to call: Call) -> Response {
+        let error = toldAtOnce(error, call)
         var response: Response
         switch (error, call.route.face) {
         case (let error as ServiceError, .problem): response = Self.problem(error).response
@@ -21,6 +22,7 @@ extension Endpoints {
             // RFC 9110 section 12.5.3: what would have been accepted.
             response.fields.append("Accept-Encoding", "identity")
         }
+        appendCure(for: error, to: &response)
         if response.status == .unauthorized { challenge(call, error, &response) }
         if response.status.code == 429 || (response.status.code >= 500 && response.status != .notImplemented) {
             response.fields.append("Retry-After", "\(Self.retryAfter(error))")
@@ -72,6 +74,7 @@ extension Endpoints {
             Problem(
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
         case .proofMissing: problem(.unproven(.malformed, withAccessToken: false))
+        case .unproven(let proof): problem(.unproven(proof, withAccessToken: false))
         case .invalidClient: Problem(.badRequest, code: "invalid_client", detail: "The client is unknown.")
         case .unauthorizedClient:
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
@@ -116,6 +119,7 @@ extension Endpoints {
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
         case .proofMissing: oauthError(.unproven(.malformed, withAccessToken: false))
+        case .unproven(let proof): oauthError(.unproven(proof, withAccessToken: false))
         case .invalidClient:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")

@@ -11,7 +11,7 @@ extension Endpoints {
         var resumption = ResumptionRequest(
             assertion: assertion, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(),
-            scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
+            scope: try request.requestedScope(), proof: call.proof)
         resumption.evidence = request.evidence
         resumption.resources = request.resources
         var proven: (session: Identifier<Session>, user: Identifier<User>)?

@@ -35,7 +35,7 @@ extension Endpoints {
     private func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
-        request.keyThumbprint = try provenKey(call)
+        request.proof = try keyProof(call)
         // A confidential client has to prove itself, which this call does not ask for: /oauth/token does.
         guard try await administration.isPublic(clientID: request.clientID) else { throw ServiceError.invalidClient }
         return request

@@ -13,7 +13,7 @@ extension Endpoints {
         case (.dpop(let rolling)?, nil): (token, use) = (rolling, try provenUse(of: rolling, call))
         case (nil, let refreshToken?):
             token = refreshToken
-            use = try provenKey(call).map { .proven(keyThumbprint: $0) } ?? .bearer
+            use = try keyProof(call).map { .proven($0) } ?? .bearer
         case (nil, nil), (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }

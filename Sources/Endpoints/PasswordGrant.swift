@@ -14,7 +14,7 @@ extension Endpoints {
         let device = try request.device(else: madeUpDeviceID())
         var login = LoginRequest(
             clientID: client.id, device: device, authenticationMode: try request.namedMode(),
-            scope: try request.requestedScope(), keyThumbprint: call.provenKey)
+            scope: try request.requestedScope(), proof: call.proof)
         login.deviceKey = try Self.key(request.deviceKey, "device_key")
         login.presenceKey = try Self.key(request.presenceKey, "presence_key")
         login.resources = request.resources

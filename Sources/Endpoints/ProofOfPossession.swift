@@ -6,29 +6,28 @@ internal import Sessions
 /// Proofs of possession (RFC 9449): the field `DPoP`, and the request that its proof must have been made for. A request
 /// without that field costs nothing here.
 extension Endpoints {
-    /// The thumbprint of the key of which the request holds a good proof; nil when it holds none at all.
-    func provenKey(_ call: Call, accessToken: String? = nil) throws -> String? {
+    /// The good proof of possession that the request holds; nil when it holds none at all.
+    func keyProof(_ call: Call, accessToken: String? = nil) throws -> KeyProof? {
         guard call.request.fields.contains("DPoP") else { return nil }
         do throws(ProofProblem) {
             // RFC 9449 section 4.3 point 1: not more than one. In a field that is joined, a comma makes it unreadable.
             let values = call.request.fields.values("DPoP")
             guard values.count == 1 else { throw .malformed }
             let (method, target) = occasion(of: call)
-            return try context.proofs.keyThumbprint(
-                provenBy: values[0],
-                for: ProofOccasion(method: method, target: target, accessToken: accessToken), at: context.clock.now)
+            return try context.proofs.check(
+                values[0], for: ProofOccasion(method: method, target: target, accessToken: accessToken),
+                at: context.clock.now)
         } catch {
-            metrics.count(error)
             throw RequestProblem.unproven(error, withAccessToken: accessToken != nil)
         }
     }
 
     /// How the access token was presented, which came by the scheme `DPoP`: with a good proof (RFC 9449 section 7.1).
     func provenUse(of token: String, _ call: Call) throws -> TokenUse {
-        guard let key = try provenKey(call, accessToken: token) else {
+        guard let proof = try keyProof(call, accessToken: token) else {
             throw RequestProblem.unproven(.malformed, withAccessToken: true)
         }
-        return .proven(keyThumbprint: key)
+        return .proven(proof)
     }
 
     /// The access token in the `Authorization` field, and how it was presented.
@@ -55,10 +54,27 @@ extension Endpoints {
         return (request.method.rawValue, DPoPTarget(base + request.target.path))
     }
 
+    /// A proof that turned out when it was to be used not to be good any more is refused as one that never was.
+    func toldAtOnce(_ error: any Error, _ call: Call) -> any Error {
+        guard case ServiceError.unproven(let problem) = error else { return error }
+        let isBesideToken = if case .dpop? = try? call.authorization() { true } else { false }
+        return RequestProblem.unproven(problem, withAccessToken: isBesideToken)
+    }
+
+    /// Counts a proof that was refused, and gives its maker the nonce with which it would have been taken.
+    func appendCure(for error: any Error, to response: inout Response) {
+        guard case RequestProblem.unproven(let problem, _) = error else { return }
+        metrics.count(problem)
+        if let nonce = context.proofs.nonce(curing: problem, at: context.clock.now) {
+            response.fields.append("DPoP-Nonce", nonce)
+        }
+    }
+
     /// Tells whoever uses proofs which nonce the next one must hold, except in an answer that caches may keep: from there it
     /// would come stale, and to others (RFC 9449 section 8.2).
     func appendNonce(to response: inout Response, _ request: Request) {
-        guard request.fields.contains("DPoP"), (response.fields.first("Cache-Control") ?? "no-store") == "no-store",
+        guard request.fields.contains("DPoP"), !response.fields.contains("DPoP-Nonce"),
+            (response.fields.first("Cache-Control") ?? "no-store") == "no-store",
             let nonce = context.proofs.nonce(at: context.clock.now)
         else { return }
         response.fields.append("DPoP-Nonce", nonce)
@@ -67,7 +83,7 @@ extension Endpoints {
 
 extension ProofProblem {
     /// The code on the wire (RFC 9449 sections 5 and 8).
-    var code: ErrorCode { self == .nonceMissing ? .useDPoPNonce : .invalidDPoPProof }
+    var code: ErrorCode { isCuredByNonce ? .useDPoPNonce : .invalidDPoPProof }
 
     /// A sentence for developers.
     var sentence: String {
@@ -77,8 +93,10 @@ extension ProofProblem {
         case .otherMethod: "The proof was made for another method."
         case .otherTarget: "The proof was made for another target URI."
         case .otherAccessToken: "The proof was made for another access token."
-        case .tooOld: "The proof is too old."
-        case .tooEarly: "The proof was made in the future."
+        case .tooOld: "The proof is too old: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
+        case .tooEarly:
+            "The proof was made in the future: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
+        case .untimely: "The proof has expired, or is not good yet: exp, or nbf."
         case .repeated: "The proof was used before."
         case .nonceMissing: "The proof must hold the nonce in DPoP-Nonce."
         }

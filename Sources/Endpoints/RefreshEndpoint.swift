@@ -9,22 +9,22 @@ extension Endpoints {
         let members = try Members(
             call, known: ["refresh_token", "device_id", "user_assertion", "password"], mayBeMissing: true)
         let token: String
-        var key: String?
+        var proof: KeyProof?
         switch (try call.authorization(), try members.string("refresh_token")) {
         case (.bearer(let single)?, nil): token = single
         case (.dpop(let single)?, nil):
             token = single
-            key = try provenKey(call, accessToken: single)
+            proof = try keyProof(call, accessToken: single)
         case (nil, let refreshToken?):
             token = refreshToken
-            key = try provenKey(call)
+            proof = try keyProof(call)
         case (nil, nil): throw members.refused("refresh_token", "is missing")
         case (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
         var request = RefreshRequest(
             token: token, clientID: nil, deviceID: try members.identifier("device_id"),
-            idempotencyKey: try call.idempotencyKey(), provenKeyThumbprint: key)
+            idempotencyKey: try call.idempotencyKey(), proof: proof)
         request.evidence = try members.evidence()
         return try await refresh(request, call)
     }

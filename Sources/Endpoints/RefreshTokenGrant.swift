@@ -10,7 +10,7 @@ extension Endpoints {
         var refresh = RefreshRequest(
             token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
-            scope: try request.requestedScope(), provenKeyThumbprint: call.provenKey)
+            scope: try request.requestedScope(), proof: call.proof)
         refresh.evidence = request.evidence
         refresh.resources = request.resources
         do throws(ServiceError) {

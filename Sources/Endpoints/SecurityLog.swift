@@ -53,6 +53,7 @@ extension Endpoints {
         // The fetch has told the log already.
         case .identityProviderUnavailable: (.info, "identity_provider_unavailable")
         case .proofMissing: (.info, "proof missing")
+        case .unproven(let problem): (.info, "proof \(problem.rawValue)")
         case .invalidClient: (.info, "invalid_client")
         case .unauthorizedClient: (.info, "unauthorized_client")
         case .invalidScope: (.info, "invalid_scope")

@@ -11,7 +11,7 @@ extension Endpoints {
         guard let grantType = OAuth.GrantType(rawValue: name) else { throw RequestProblem.unsupportedGrantType }
         // 2. The key that the tokens are to be bound to, or are bound to already (RFC 9449 section 5).
         var call = call
-        call.provenKey = try provenKey(call)
+        call.proof = try keyProof(call)
         // 3. The client, as far as it shows itself.
         let identity = try await clientIdentity(call, request.client)
         if case .authenticated(let client) = identity {

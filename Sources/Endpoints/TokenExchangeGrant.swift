@@ -28,7 +28,7 @@ extension Endpoints {
         }
         var login = LoginRequest(
             clientID: client.id, device: try request.device(else: madeUpDeviceID()),
-            scope: try request.requestedScope(), keyThumbprint: call.provenKey)
+            scope: try request.requestedScope(), proof: call.proof)
         // Section 2.1: both say where the token is to be used.
         login.resources = request.resources + [exchange.audience].compactMap { $0 }
         if let token = exchange.providerRefreshToken, !TokenService.isProviderToken(token) {

@@ -31,6 +31,7 @@ extension Endpoints {
                 case .clientToken(let client) = try await tokens.introspect(token, from: call.origin),
                 use.fits(client.keyThumbprint), demand.isMet(by: client.audience, own: context.audience)
             else { throw error }
+            try use.use()
             response.fields.append("X-Client-Id", client.clientID)
             response.fields.append("X-Scope", client.scope.description)
             response.fields.append("X-Audience", client.audience.joined(separator: " "))

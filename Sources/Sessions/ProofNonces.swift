@@ -1,15 +1,32 @@
 internal import Cryptography
 
-/// Nonces for proofs of possession (RFC 9449 section 8), which are stored nowhere: each is the number of a span of time with
+/// Nonces for proofs of possession (RFC 9449 section 8), which are stored nowhere: each is the second in which it was given out, with
 /// a MAC under a key from the root key, so that every node takes what another one gave out.
 struct ProofNonces: Sendable {
-    /// A nonce is given out for so long, and taken for as long again.
-    static let spanSeconds: Int64 = 120
+    /// How long a nonce is taken.
+    static let lifetime = Duration.seconds(240)
+    /// How far the clock of the node may be ahead that gave it out.
+    static let lead = Duration.seconds(120)
+
+    /// A nonce that one of the nodes gave out.
+    struct Nonce: Sendable {
+        let issuedAt: Instant
+
+        /// When it is taken no more.
+        var end: Instant { issuedAt + ProofNonces.lifetime }
+
+        /// Whether it was given out a moment ago.
+        func isGood(at now: Instant) -> Bool { issuedAt <= now + ProofNonces.lead && now < end }
+    }
 
     private struct Key: Sendable {
         let id: UInt8
         let hmac: HMACSHA256Key
     }
+
+    /// Below it, a number counts spans of two minutes: so a node of the version before has it.
+    private static let firstSecond: Int64 = 1_000_000_000
+    private static let spanSeconds: Int64 = 120
 
     private let first: Key
     private let all: [Key]
@@ -21,29 +38,27 @@ struct ProofNonces: Sendable {
     }
 
     /// The nonce of `now`.
-    func current(at now: Instant) -> String { Self.text(first, span: Self.span(now)) }
+    func current(at now: Instant) -> String {
+        let number = now.secondsSinceEpoch
+        return Base64URL.encode([first.id] + Self.bytes(number) + Self.tag(first, number))
+    }
 
-    /// Whether `nonce` was given out a moment ago, by whatever node: clocks may differ by less than a span.
-    func accepts(_ nonce: String, at now: Instant) -> Bool {
-        guard let bytes = Base64URL.decode(nonce), bytes.count == 25, let key = all.first(where: { $0.id == bytes[0] })
-        else { return false }
-        let span = bytes[1...8].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+    /// The nonce that `text` is, however old; nil when no node has given it out.
+    func read(_ text: String) -> Nonce? {
+        guard let bytes = Base64URL.decode(text), bytes.count == 25, let key = all.first(where: { $0.id == bytes[0] })
+        else { return nil }
+        let number = bytes[1...8].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         // Constant time: how much of a guessed tag is right must not show.
-        return (Self.span(now) - 1...Self.span(now) + 1).contains(span)
-            && constantTimeEqual(Array(bytes[9...]), Self.tag(key, span: span))
+        guard constantTimeEqual(Array(bytes[9...]), Self.tag(key, number)) else { return nil }
+        return Nonce(
+            issuedAt: Instant(secondsSinceEpoch: number < Self.firstSecond ? number * Self.spanSeconds : number))
     }
 
-    private static func span(_ now: Instant) -> Int64 { now.secondsSinceEpoch / spanSeconds }
-
-    private static func text(_ key: Key, span: Int64) -> String {
-        Base64URL.encode([key.id] + bytes(span) + tag(key, span: span))
+    private static func tag(_ key: Key, _ number: Int64) -> [UInt8] {
+        Array(key.hmac.authenticate([key.id] + bytes(number)).prefix(16))
     }
 
-    private static func tag(_ key: Key, span: Int64) -> [UInt8] {
-        Array(key.hmac.authenticate([key.id] + bytes(span)).prefix(16))
-    }
-
-    private static func bytes(_ span: Int64) -> [UInt8] {
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: span >> Int64($0)) }
+    private static func bytes(_ number: Int64) -> [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> Int64($0)) }
     }
 }

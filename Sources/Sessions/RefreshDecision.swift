@@ -12,6 +12,8 @@ public struct RefreshPresentation: Hashable, Sendable {
     public var requestKey: UInt64?
     /// The thumbprint of the key of which the request holds a good proof, if it does.
     public var provenKeyThumbprint: String?
+    /// That proof, if something is to come of the decision.
+    var proof: KeyProof?
 
     /// Whether it is not a token but a good assertion of the session's device key; the serial then means nothing.
     public var isOfDeviceKey = false

@@ -4,7 +4,7 @@ internal import Locks
 /// Remembers what was presented, for as long as it could be presented again, in a bounded memory: proofs of possession
 /// (RFC 9449 section 11.1).
 ///
-/// Let only what was checked otherwise get here, so that a stranger fills nothing.
+/// Let only what was checked otherwise, and is about to have an effect, get here: then a stranger fills nothing (`KeyProof`).
 ///
 /// Entries lie in buckets by the time at which they stop to matter, so that what is over goes as a whole. When the memory is
 /// full, the bucket that would go next goes early, and what would have lain in it is refused from then on: under a flood the

@@ -24,6 +24,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case invalidToken(RefusalReason?)
     /// The client asks for nothing without a proof of possession of a key (RFC 9449 section 5).
     case proofMissing
+    /// The proof of possession was good, and cannot be used any more: it was used before, or so many others were that nobody can tell.
+    case unproven(ProofProblem)
     /// The client is unknown or failed to authenticate (RFC 6749 section 5.2).
     case invalidClient
     /// The client may not do this (RFC 6749 section 5.2).

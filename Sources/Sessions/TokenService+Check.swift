@@ -25,7 +25,7 @@ public enum TokenUse: Hashable, Sendable {
     /// As it is.
     case bearer
     /// With a good proof of the key that has this thumbprint, made for this very token.
-    case proven(keyThumbprint: String)
+    case proven(KeyProof)
     /// Somebody asks what it is good for.
     case inquiry
 
@@ -33,9 +33,15 @@ public enum TokenUse: Hashable, Sendable {
     public func fits(_ keyThumbprint: String?) -> Bool {
         switch self {
         case .bearer: keyThumbprint == nil
-        case .proven(let proven): keyThumbprint == proven
+        case .proven(let proof): keyThumbprint == proof.keyThumbprint
         case .inquiry: true
         }
+    }
+
+    /// Uses up the proof, right before something comes of it that fits.
+    public func use() throws(ServiceError) {
+        guard case .proven(let proof) = self else { return }
+        do throws(ProofProblem) { try proof.use() } catch { throw .unproven(error) }
     }
 }
 
@@ -103,6 +109,7 @@ extension TokenService {
         {
             throw .userAbsent(presence)
         }
+        try use.use()
         return AuthenticatedSession(
             record: record, user: user, scope: Scope(claims.scope ?? "") ?? .empty, audience: audience,
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))

@@ -20,10 +20,10 @@ extension TokenService {
 
     /// A rolling token that a confidential client gets for itself (RFC 6749 section 4.4). It belongs to no session.
     public func clientCredentials(
-        _ client: Client, scope requested: Scope?, resources: [String] = [], keyThumbprint: String? = nil
+        _ client: Client, scope requested: Scope?, resources: [String] = [], proof: KeyProof? = nil
     ) async throws(ServiceError) -> (accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant) {
         guard !client.isPublic, client.grantTypes.contains(.clientCredentials) else { throw .unauthorizedClient }
-        if client.dpop == .required, keyThumbprint == nil { throw .proofMissing }
+        if client.dpop == .required, proof == nil { throw .proofMissing }
         let scope = requested ?? client.scope
         guard client.scope.contains(scope) else { throw .invalidScope }
         let audience = try context.demand(for: resources).audience(for: client)
@@ -31,8 +31,9 @@ extension TokenService {
         let now = context.clock.now
         let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).accessToken
         if context.signingKeys.isBehind { try await followKeys() }
+        do throws(ProofProblem) { try proof?.use() } catch { throw .unproven(error) }
         let token = try rollingTokens.issue(
-            forClient: client.id, audience: audience, scope: scope, keyThumbprint: keyThumbprint, at: now,
+            forClient: client.id, audience: audience, scope: scope, keyThumbprint: proof?.keyThumbprint, at: now,
             expiry: expiry)
         return (token, scope, now, expiry)
     }

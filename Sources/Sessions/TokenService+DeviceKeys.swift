@@ -14,22 +14,22 @@ public struct ResumptionRequest: Hashable, Sendable {
     public var scope: Scope?
     /// The APIs that the rolling token is for; none: as for a refresh.
     public var resources: [String] = []
-    /// The thumbprint of the key of which the request holds a good proof (RFC 9449), if it does.
-    public var provenKeyThumbprint: String?
+    /// The good proof of possession of a key (RFC 9449) that the request holds, if it does.
+    public var proof: KeyProof?
     /// What the request brings to show that the user is there.
     public var evidence = PresenceEvidence()
 
     /// A request.
     public init(
         assertion: String, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
-        scope: Scope? = nil, provenKeyThumbprint: String? = nil
+        scope: Scope? = nil, proof: KeyProof? = nil
     ) {
         self.assertion = assertion
         self.clientID = clientID
         self.isClientAuthenticated = isClientAuthenticated
         self.deviceID = deviceID
         self.scope = scope
-        self.provenKeyThumbprint = provenKeyThumbprint
+        self.proof = proof
     }
 }
 
@@ -53,7 +53,8 @@ extension TokenService {
         let id = try await session(of: request.assertion, at: time.now, refusing: refusing)
         var presentation = RefreshPresentation(
             serial: 0, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
-            deviceID: request.deviceID, provenKeyThumbprint: request.provenKeyThumbprint)
+            deviceID: request.deviceID, provenKeyThumbprint: request.proof?.keyThumbprint)
+        presentation.proof = request.proof
         presentation.isOfDeviceKey = true
         if !request.evidence.isEmpty {
             presentation.presence = try await presence(
@@ -100,10 +101,10 @@ extension TokenService {
 }
 
 extension KeyAssertion {
-    /// Whether it is good at `now`, and not for too long.
+    /// Whether it is good at `now`, and not for too long, by a clock that is ahead by `lead` at most.
     func isTimely(at now: Instant, lead: Duration) -> Bool {
         let expiry = Instant(secondsSinceEpoch: expiry)
         let start = Instant(secondsSinceEpoch: notBefore ?? .min)
-        return now < expiry && expiry <= now + TokenService.assertionLifetimeMax && start <= now + lead
+        return now < expiry && expiry <= now + TokenService.assertionLifetimeMax + lead && start <= now + lead
     }
 }

@@ -8,8 +8,10 @@ public struct LoginRequest: Sendable {
     public var authenticationMode: AuthenticationMode
     /// What the rolling tokens may do; nil: all that the client can be granted.
     public var scope: Scope?
-    /// The key that the session is bound to, proved in this request.
+    /// The key that the session is bound to: proved in this request, or named by an admin.
     public var keyThumbprint: String?
+    /// The good proof of possession of that key that the request holds, if it does.
+    public var proof: KeyProof? { didSet { keyThumbprint = proof?.keyThumbprint } }
     /// The APIs that the rolling tokens of the session can be for, the first one for all of them; none: the server's own
     /// audience first, and what the client can have later.
     public var resources: [String] = []
@@ -25,13 +27,14 @@ public struct LoginRequest: Sendable {
     /// A login on `device`.
     public init(
         clientID: String, device: Device, authenticationMode: AuthenticationMode = .no, scope: Scope? = nil,
-        keyThumbprint: String? = nil
+        proof: KeyProof? = nil
     ) {
         self.clientID = clientID
         self.device = device
         self.authenticationMode = authenticationMode
         self.scope = scope
-        self.keyThumbprint = keyThumbprint
+        self.proof = proof
+        keyThumbprint = proof?.keyThumbprint
     }
 }
 
@@ -157,6 +160,7 @@ extension SessionOpening {
                     deviceID: request.device.id, reason: refusal.rawValue))
             return .failure(.loginRefused(refusal))
         }
+        do throws(ProofProblem) { try request.proof?.use() } catch { return .failure(.unproven(error)) }
         let session = Session(
             id: id, userID: user.id, clientID: client.id, device: request.device,
             authenticationMode: request.authenticationMode, scope: scope,

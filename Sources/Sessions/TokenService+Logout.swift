@@ -11,10 +11,11 @@ extension TokenService {
         }
         // Beside a refresh token a proof says nothing about it, so that one too many does no harm.
         let mayBeUnbound = token.hasPrefix(RefreshTokenCoder.prefix)
-        let end = try await end(id, .loggedOut, from: origin) { session in
-            use.fits(session.keyThumbprint) || (mayBeUnbound && session.keyThumbprint == nil)
+        _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
+            if mayBeUnbound, session.keyThumbprint == nil { return }
+            guard use.fits(session.keyThumbprint) else { throw .invalidToken(.bindingMismatch) }
+            try use.use()
         }
-        if end == false { throw .invalidToken(.bindingMismatch) }
     }
 
     /// Ends the session of a token that was issued to `clientID` (RFC 7009). A token that means nothing here is revoked
@@ -34,25 +35,27 @@ extension TokenService {
     public func end(
         _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin
     ) async throws(ServiceError) -> Bool {
-        try await end(id, reason, from: origin) { _ in true } ?? false
+        try await end(id, reason, from: origin) { _ in }
     }
 
-    /// Ends a session for `reason`, if it `mayEnd` so. Nil: there is no such session, not even a tombstone.
+    /// Ends a session for `reason`, unless `check` throws. False: there is no such session, not even a tombstone.
     private func end(
         _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin,
-        if mayEnd: @escaping @Sendable (Session) -> Bool
-    ) async throws(ServiceError) -> Bool? {
+        after check: @escaping @Sendable (Session) throws(ServiceError) -> Void
+    ) async throws(ServiceError) -> Bool {
         let now = context.clock.now
-        return try await inStore { () async throws(StoreError) in
-            try await store.updateSession(id) { [policy] change in
-                guard mayEnd(change.session) else { return false }
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.updateSession(id) { [policy] change -> Result<Void, ServiceError> in
+                do throws(ServiceError) { try check(change.session) } catch { return .failure(error) }
                 var session = change.session
                 let earlier = policy.ending(of: change.record, at: now)
                 session.end(earlier?.reason ?? reason, at: earlier?.at ?? now)
                 change.keep(session, endedBy: origin, at: now)
-                return true
+                return .success(())
             }
         }
+        try outcome?.get()
+        return outcome != nil
     }
 
     /// The session that a genuine token of either kind names.

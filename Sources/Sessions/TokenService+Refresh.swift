@@ -17,15 +17,15 @@ public struct RefreshRequest: Hashable, Sendable {
     /// The APIs that the rolling token is for (RFC 8707 section 2.2); none: those that the login asked for, or else
     /// the server's own audience.
     public var resources: [String] = []
-    /// The thumbprint of the key of which the request holds a good proof.
-    public var provenKeyThumbprint: String?
+    /// The good proof of possession of a key that the request holds, if it does.
+    public var proof: KeyProof?
     /// What the request brings to show that the user is there.
     public var evidence = PresenceEvidence()
 
     /// A refresh with `token`.
     public init(
         token: String, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
-        idempotencyKey: String? = nil, scope: Scope? = nil, provenKeyThumbprint: String? = nil
+        idempotencyKey: String? = nil, scope: Scope? = nil, proof: KeyProof? = nil
     ) {
         self.token = token
         self.clientID = clientID
@@ -33,7 +33,7 @@ public struct RefreshRequest: Hashable, Sendable {
         self.deviceID = deviceID
         self.idempotencyKey = idempotencyKey
         self.scope = scope
-        self.provenKeyThumbprint = provenKeyThumbprint
+        self.proof = proof
     }
 }
 
@@ -52,7 +52,8 @@ extension TokenService {
             serial: token?.serial ?? 0, clientID: request.clientID,
             isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
-            provenKeyThumbprint: request.provenKeyThumbprint)
+            provenKeyThumbprint: request.proof?.keyThumbprint)
+        presentation.proof = request.proof
         if let token, !request.evidence.isEmpty {
             presentation.presence = try await presence(
                 shownBy: request.evidence, beside: presentation, in: token.sessionID, from: origin, at: time)
@@ -167,6 +168,7 @@ extension RefreshPolicy {
         do throws(ServiceError) {
             audience = try wanted.resources.audience(for: client, granted: session.resources)
         } catch { return .refused(error, user.id) }
+        do throws(ProofProblem) { try presentation.useProof(on: session) } catch { return .failed(.unproven(error)) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))
@@ -177,6 +179,13 @@ extension RefreshPolicy {
             TokenIssue(
                 session: session, user: user, client: client, settings: change.settings, scope: scope,
                 audience: audience))
+    }
+}
+
+extension RefreshPresentation {
+    /// Uses up the proof of the session's key, which the decision has asked for. Beside a session of no key it says nothing.
+    func useProof(on session: Session) throws(ProofProblem) {
+        if session.keyThumbprint != nil { try proof?.use() }
     }
 }
 

@@ -18,7 +18,8 @@ import Testing
                 #expect(answer.string("token_type") == "DPoP")
             } else {
                 #expect(answer.status == 400)
-                #expect(answer.string("error") == "invalid_dpop_proof")
+                #expect(answer.string("error") == row.error)
+                #expect((answer.field("DPoP-Nonce") != nil) == (row.error == "use_dpop_nonce"))
                 // What was refused has changed nothing.
                 #expect(await stage.refresh(tokens.refresh, by: device).status == 200)
             }
@@ -46,7 +47,8 @@ import Testing
             } else {
                 #expect(answer.status == 401)
                 let challenges = answer.response.fields.values("WWW-Authenticate")
-                #expect(challenges.contains { $0.hasPrefix("DPoP ") && $0.contains(#"error="invalid_dpop_proof""#) })
+                #expect(challenges.contains { $0.hasPrefix("DPoP ") && $0.contains(#"error="\#(row.error)""#) })
+                #expect((answer.field("DPoP-Nonce") != nil) == (row.error == "use_dpop_nonce"))
             }
         }
     }

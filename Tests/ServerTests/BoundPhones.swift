@@ -1,8 +1,8 @@
 import Cryptography
 import JOSE
-import Sessions
 import Testing
 
+@testable import Sessions
 @testable import sojourn
 
 /// A key that does not leave its phone.
@@ -148,7 +148,8 @@ extension TransferStage {
     fileprivate func renew(
         _ token: String, by thumbprint: String? = nil, _ edit: (inout RefreshRequest) -> Void = { _ in }
     ) async throws(ServiceError) -> TokenGrant {
-        var request = RefreshRequest(token: token, clientID: Client.mobileID, provenKeyThumbprint: thumbprint)
+        var request = RefreshRequest(
+            token: token, clientID: Client.mobileID, proof: thumbprint.map { KeyProof(of: $0) {} })
         edit(&request)
         return try await tokens.refresh(request, from: .system).0
     }

@@ -94,6 +94,25 @@ import Testing
             .get("/v1/me", authorization: "Bearer {access}").with(SentProof()), 200),
     ]
 
+    private static let strayed =
+        "The proof is too old: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
+
+    /// A clock that is wrong, at a server that demands no nonces.
+    static let cured: [Demand] = [
+        Demand(
+            "9", "a wrong clock is told to use a nonce",
+            .get("/v1/me", authorization: "DPoP {bound.access}")
+                .with(SentProof(token: "{bound.access}") { $0.claims["iat"] = "\(Stage.start - 61)" }), 401,
+            "use_dpop_nonce",
+            fields: [("DPoP-Nonce", "{cure}")] + asking(dpop + error("use_dpop_nonce", strayed), bearer)),
+        Demand(
+            "11.1", "and is taken with it",
+            .get("/v1/me", authorization: "DPoP {bound.access}")
+                .with(
+                    SentProof(token: "{bound.access}", nonce: "{cure}") { $0.claims["iat"] = "\(Stage.start - 61)" }),
+            200),
+    ]
+
     private static let otherToken = "The proof was made for another access token."
 
     /// The calls that take a token of a user, and how they answer.
@@ -154,6 +173,10 @@ import Testing
             "9", "Bearer tokens need none", .get("/v1/me", authorization: "Bearer {access}"), 200,
             fields: [("DPoP-Nonce", nil)]),
     ]
+
+    @Test(arguments: cured) func aWrongClockIsCured(_ demand: Demand) async throws {
+        try await demand.check(boundTo: ProvingDevice())
+    }
 
     @Test(arguments: resources) func aResourceIsUsed(_ demand: Demand) async throws {
         try await demand.check(boundTo: ProvingDevice())

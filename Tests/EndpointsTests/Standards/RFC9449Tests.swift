@@ -145,6 +145,57 @@ import Testing
             fields: [given]),
     ]
 
+    private static func iat(_ seconds: Int64) -> String { "\(Stage.start + seconds)" }
+
+    /// A server that demands nonces, and clocks that are wrong: the nonce shows that the proof was made just now.
+    static let strayed: [Demand] =
+        ([-3600, -61, 16, 3600, 1_000_000_000] as [Int64]).map { seconds -> Demand in
+            Demand(
+                "11.1", "with a nonce the clock of its maker does not matter: \(seconds) seconds",
+                refresh.with(SentProof { $0.claims["iat"] = iat(seconds) }), 200, fields: [given],
+                members: ["token_type": "DPoP"])
+        } + [
+            Demand(
+                "11.1", "nor at a login", login.with(SentProof { $0.claims["iat"] = iat(-86400) }), 200,
+                members: ["token_type": "DPoP"]),
+            Demand(
+                "RFC 7519 4.1.4", "what it says of its end holds all the same",
+                refresh.with(SentProof { $0.claims["exp"] = iat(-20) }), 400, "invalid_dpop_proof", fields: [given]),
+            Demand(
+                "RFC 7519 4.1.5", "and of its beginning", refresh.with(SentProof { $0.claims["nbf"] = iat(20) }), 400,
+                "invalid_dpop_proof", fields: [given]),
+        ]
+
+    /// A server that demands none gives one to whoever has a wrong clock.
+    static let cured: [Demand] =
+        ([-61, 16] as [Int64]).flatMap { seconds -> [Demand] in
+            [
+                Demand(
+                    "8", "a wrong clock is told to use a nonce: \(seconds) seconds",
+                    refresh.with(SentProof { $0.claims["iat"] = iat(seconds) }), 400, "use_dpop_nonce",
+                    fields: [("DPoP-Nonce", "{cure}"), ("Cache-Control", "no-store"), ("WWW-Authenticate", nil)]),
+                Demand(
+                    "11.1", "and is taken with it: \(seconds) seconds",
+                    refresh.with(SentProof(nonce: "{cure}") { $0.claims["iat"] = iat(seconds) }), 200,
+                    members: ["token_type": "DPoP"]),
+            ]
+        } + [
+            Demand(
+                "8", "at a login, too", login.with(SentProof { $0.claims["iat"] = iat(-3600) }), 400, "use_dpop_nonce",
+                fields: [("DPoP-Nonce", "{cure}")]),
+            Demand(
+                "11.1", "and is taken there", login.with(SentProof(nonce: "{cure}") { $0.claims["iat"] = iat(-3600) }),
+                200,
+                members: ["token_type": "DPoP"]),
+            Demand(
+                "8", "by no other nonce", refresh.with(SentProof(nonce: "x") { $0.claims["iat"] = iat(-61) }), 400,
+                "use_dpop_nonce", fields: [("DPoP-Nonce", "{cure}")]),
+            Demand(
+                "RFC 7519 4.1.4", "a nonce does not help who says that it is over",
+                refresh.with(SentProof { $0.claims["exp"] = iat(-20) }), 400, "invalid_dpop_proof",
+                fields: [("DPoP-Nonce", nil)]),
+        ]
+
     /// A server that demands none.
     static let security: [Demand] = [
         Demand(
@@ -197,6 +248,14 @@ import Testing
 
     @Test(arguments: nonces) func aNonceIsDemanded(_ demand: Demand) async throws {
         try await demand.check(proofs: ProofPolicy(nonce: .required), boundTo: ProvingDevice())
+    }
+
+    @Test(arguments: strayed) func aNonceTakesThePlaceOfTheClock(_ demand: Demand) async throws {
+        try await demand.check(proofs: ProofPolicy(nonce: .required), boundTo: ProvingDevice())
+    }
+
+    @Test(arguments: cured) func aWrongClockIsCured(_ demand: Demand) async throws {
+        try await demand.check(boundTo: ProvingDevice())
     }
 
     @Test(arguments: security) func nothingElseIsAProof(_ demand: Demand) async throws {

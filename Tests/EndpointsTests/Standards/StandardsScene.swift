@@ -63,6 +63,7 @@ struct SentProof: Sendable {
 /// - `mobile`: public; anna is logged in: `{access}`, `{refresh}`.
 /// - `backend`: `client_secret_basic`, all grants: `{secret}`; a session: `{backend.access}`, `{backend.refresh}`; a token
 ///   for itself: `{own}`.
+/// - `{nonce}`: what proofs have to hold, if they do; `{cure}`: what a proof is told to hold that was made by a wrong clock.
 /// - `web`: `client_secret_post`: `{post}`; client credentials alone.
 ///
 /// And after `bind(to:)`, each bound to the key of the device, whose thumbprint is `{jkt}`:
@@ -98,7 +99,9 @@ struct Scene: Sendable {
         let own = await send(.token("grant_type=client_credentials", basic: "backend:{secret}"))
         texts["own"] = own.string("access_token")
         for name in ["backend.access", "backend.refresh", "own"] { try #require(texts[name] != nil) }
-        texts["nonce"] = stage.context.proofs.nonce(at: stage.context.clock.now) ?? ""
+        let (proofs, now) = (stage.context.proofs, stage.context.clock.now)
+        texts["nonce"] = proofs.nonce(at: now) ?? ""
+        texts["cure"] = proofs.nonce(curing: .nonceMissing, at: now) ?? ""
     }
 
     mutating func bind(to device: ProvingDevice) async throws {
