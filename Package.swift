@@ -69,6 +69,7 @@ let package = Package(
                 .embedInCode("019_keep_served_maximum.sqlite.sql"),
                 .embedInCode("019_keep_served_maximum.postgres.sql"),
                 .embedInCode("020_share_guesses.sqlite.sql"), .embedInCode("020_share_guesses.postgres.sql"),
+                .embedInCode("021_confirm_child.sqlite.sql"), .embedInCode("021_confirm_child.postgres.sql"),
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),

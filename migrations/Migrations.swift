@@ -137,5 +137,9 @@ public struct Migration: Sendable {
             version: 20, name: "share_guesses", effects: [.addsTables(["guesses"])],
             sqlite: String(decoding: PackageResources._20_share_guesses_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._20_share_guesses_postgres_sql, as: UTF8.self)),
+        Migration(
+            version: 21, name: "confirm_child", effects: [.addsColumns(to: ["sessions"])],
+            sqlite: String(decoding: PackageResources._21_confirm_child_sqlite_sql, as: UTF8.self),
+            postgres: String(decoding: PackageResources._21_confirm_child_postgres_sql, as: UTF8.self)),
     ]
 }

@@ -107,7 +107,7 @@ enum SessionSQL {
             session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey,
             session.presence.key, session.presence.provenAt, session.presence.passwordAt,
             session.resources.isEmpty ? nil : session.resources.joined(separator: " "),
-            session.confirmation?.provider, session.confirmation?.at)
+            session.confirmation?.provider, session.confirmation?.at, session.childConfirmedAt)
     }
 
     private static let inserting = Template(
@@ -115,7 +115,8 @@ enum SessionSQL {
         INSERT INTO sessions (\(SessionColumns.all.list))
         VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
             $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
-            $19::text, $20::text, $21::text, $22::bigint, $23::bigint, $24::text, $25::text, $26::bigint)
+            $19::text, $20::text, $21::text, $22::bigint, $23::bigint, $24::text, $25::text, $26::bigint,
+            $27::bigint)
         """)
     private static let replacing = Template(
         """
@@ -124,8 +125,9 @@ enum SessionSQL {
             device_platform = excluded.device_platform, device_app_version = excluded.device_app_version,
             authentication_mode = excluded.authentication_mode, parent = excluded.parent, child = excluded.child,
             child_answered_at = excluded.child_answered_at, child_request_key = excluded.child_request_key,
-            ended_at = excluded.ended_at, ended_reason = excluded.ended_reason,
-            presence_key = excluded.presence_key, presence_proven_at = excluded.presence_proven_at,
+            child_confirmed_at = excluded.child_confirmed_at, ended_at = excluded.ended_at,
+            ended_reason = excluded.ended_reason, presence_key = excluded.presence_key,
+            presence_proven_at = excluded.presence_proven_at,
             password_proven_at = excluded.password_proven_at, revision = sessions.revision + 1
         """)
 

@@ -27,6 +27,7 @@ struct SessionWrites {
         var children = ArrayParameter(of: .bigint)
         var answers = ArrayParameter(of: .bigint)
         var keys = ArrayParameter(of: .bigint)
+        var confirmations = ArrayParameter(of: .bigint)
 
         mutating func append(_ session: Session, over stored: SessionSQL.Stored) {
             count += 1
@@ -37,6 +38,7 @@ struct SessionWrites {
             children.append(session.child)
             answers.append(session.childAnsweredAt)
             keys.append(session.childRequestKey)
+            confirmations.append(session.childConfirmedAt)
         }
     }
 
@@ -88,15 +90,19 @@ struct SessionWrites {
     private func rotate(_ catalogue: Int64, _ end: Int64) -> Statement {
         Statement(
             Self.rotating, catalogue, end, rotations.ids, rotations.revisions, rotations.userRevisions,
-            rotations.parents, rotations.children, rotations.answers, rotations.keys)
+            rotations.parents, rotations.children, rotations.answers, rotations.keys,
+            rotations.confirmations)
     }
 
     private static let rotating = Template(
         """
         UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-            child_request_key = v.child_request_key, revision = s.revision + 1
-        FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
-            AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key)
+            child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
+            revision = s.revision + 1
+        FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
+            $10::bigint[])
+            AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
+                child_confirmed_at)
         WHERE \(isUnchanged)
         RETURNING s.id
         """)
@@ -104,7 +110,8 @@ struct SessionWrites {
     private func change(_ catalogue: Int64, _ end: Int64) -> Statement {
         let own: [any PostgresValue] = [
             catalogue, end, others.ids, others.revisions, others.userRevisions, others.parents, others.children,
-            others.answers, others.keys, devices.name, devices.platform, devices.appVersion, modes, endings.at,
+            others.answers, others.keys, others.confirmations, devices.name, devices.platform, devices.appVersion,
+            modes, endings.at,
             endings.reason, presences.key, presences.provenAt, presences.passwordAt,
         ]
         return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters + revocations.parameters)
@@ -114,25 +121,25 @@ struct SessionWrites {
         """
         WITH changed AS (
             UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-                child_request_key = v.child_request_key, device_name = v.device_name,
-                device_platform = v.device_platform, device_app_version = v.device_app_version,
+                child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
+                device_name = v.device_name, device_platform = v.device_platform, device_app_version = v.device_app_version,
                 authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
                 presence_key = v.presence_key, presence_proven_at = v.presence_proven_at,
                 password_proven_at = v.password_proven_at, revision = s.revision + 1
             FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-                $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[],
-                $16::text[], $17::bigint[], $18::bigint[])
+                $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[],
+                $16::text[], $17::text[], $18::bigint[], $19::bigint[])
                 AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
-                    device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
+                    child_confirmed_at, device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
                     presence_key, presence_proven_at, password_proven_at)
             WHERE \(isUnchanged)
             RETURNING s.id, s.ended_at
         ), released AS (
             DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
         ), noted AS (
-            \(EventSQL.insertGuarded(by: "changed", firstParameter: 19))
+            \(EventSQL.insertGuarded(by: "changed", firstParameter: 20))
         ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 19 + EventSQL.parameterCount))
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 20 + EventSQL.parameterCount))
         )
         SELECT id FROM changed
         """)

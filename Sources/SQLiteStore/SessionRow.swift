@@ -18,15 +18,16 @@ enum SessionRow {
     /// A refresh writes this, and nothing else.
     static let updateRotation = Query(
         """
-        UPDATE sessions SET parent = ?, child = ?, child_answered_at = ?, child_request_key = ? WHERE number = ?
+        UPDATE sessions SET parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, child_confirmed_at = ?
+        WHERE number = ?
         """)
 
     /// Every other change of one session writes this: all that is not fixed at the start.
     static let update = Query(
         """
         UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
-            parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, ended_at = ?, ended_reason = ?,
-            presence_key = ?, presence_proven_at = ?, password_proven_at = ?
+            parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, child_confirmed_at = ?,
+            ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?
         WHERE number = ?
         """)
 
@@ -121,12 +122,14 @@ enum SessionRow {
             new.presence == old.presence
         {
             try connection.execute(
-                updateRotation, new.parent, new.child, new.childAnsweredAt, new.childRequestKey, number)
+                updateRotation, new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.childConfirmedAt,
+                number)
         } else {
             try connection.execute(
                 update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
-                new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.ending?.at,
-                new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt, new.presence.passwordAt, number)
+                new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.childConfirmedAt,
+                new.ending?.at, new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt,
+                new.presence.passwordAt, number)
             if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }
         }
     }

@@ -36,7 +36,7 @@ public struct RefreshPresentation: Hashable, Sendable {
 
 /// What a refresh comes to: one case for each row of the table, or a refusal.
 public enum RefreshDecision: Hashable, Sendable {
-    /// The child again, a moment after it was given out: it stays the child.
+    /// The child again, a moment after it was given out: it stays the child, and is known to have arrived.
     case repeated
     /// The child, later: it is confirmed, and has a child of its own.
     case rotated
@@ -77,7 +77,7 @@ public enum RefreshDecision: Hashable, Sendable {
 /// Decides refreshes. Pure, synchronous and total: the store runs it inside the transaction that writes `session`.
 ///
 /// Convergent, confirmed rotation. An honest client is never logged out, however many answers are lost; a thief and a
-/// victim who both go on refreshing are found out. `RefreshInterleavingTests` explores every history of a small model
+/// victim who both go on refreshing are found out, however often the thief asks. `RefreshInterleavingTests` explores every history of a small model
 /// around this very function and fails when a row is changed.
 public struct RefreshPolicy: Hashable, Sendable {
     /// The maximum that the configuration file sets and nobody can raise at run time.
@@ -159,11 +159,20 @@ public struct RefreshPolicy: Hashable, Sendable {
             return .resumed
         }
         if presentation.serial == session.child {
-            if isRecent { return .repeated }
+            if isRecent {
+                if !isBound { session.confirmChild(at: now) }
+                return .repeated
+            }
             session.issueChild(of: presentation, serial: session.child + 1, now: now)
             return .rotated
         }
         if presentation.serial == session.parent {
+            if let confirmedAt = session.childConfirmation, !isBound {
+                // Whoever holds the child needs the parent no more. Nothing moves: its retries could keep the child for ever.
+                if isSameRequest || now - confirmedAt < interval { return .converged }
+                session.end(.refreshTokenReused, at: now)
+                return .refused(.ended(.refreshTokenReused))
+            }
             if isRecent || isSameRequest || isBound {
                 // Without this move, a duplicate still in flight would meet a second rotation and end an honest session.
                 if sinceAnswer > .zero, sinceAnswer >= interval / 4 { session.childAnsweredAt = now }
@@ -211,5 +220,18 @@ extension Session {
         child = serial
         childAnsweredAt = now
         childRequestKey = presentation.requestKey
+        childConfirmedAt = nil
+    }
+
+    /// Notes that the child has arrived, once: it came back before it was time for the next one. A login's token has no parent
+    /// that could come instead of it.
+    fileprivate mutating func confirmChild(at now: Instant) {
+        if parent > 0, childConfirmation == nil, now > childAnsweredAt { childConfirmedAt = now }
+    }
+
+    /// When `child` came back for the first time since it was last given out, if it has.
+    fileprivate var childConfirmation: Instant? {
+        // Nodes of the version before know nothing of it; what they give out anew is not confirmed.
+        childConfirmedAt.flatMap { $0 > childAnsweredAt ? $0 : nil }
     }
 }

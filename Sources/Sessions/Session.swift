@@ -51,6 +51,8 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var childAnsweredAt: Instant
     /// A short hash of the `Idempotency-Key` of the request that made `child`, if it had one.
     public var childRequestKey: UInt64?
+    /// When `child` was first presented, if that was before the time for the next one: who has it needs `parent` no more.
+    public var childConfirmedAt: Instant?
 
     /// Set when the session is over.
     public var ending: Ending?
@@ -66,7 +68,8 @@ public struct Session: Hashable, Sendable, Identifiable {
         authenticationMethods: [String] = [], keyThumbprint: String? = nil, deviceKey: String? = nil,
         startedAt: Instant, epoch: Int64, parent: UInt64 = 0,
         child: UInt64 = 1,
-        childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, ending: Ending? = nil,
+        childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, childConfirmedAt: Instant? = nil,
+        ending: Ending? = nil,
         presence: UserPresence = UserPresence(), confirmation: ProviderConfirmation? = nil
     ) {
         self.id = id
@@ -85,6 +88,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.child = child
         self.childAnsweredAt = childAnsweredAt ?? startedAt
         self.childRequestKey = childRequestKey
+        self.childConfirmedAt = childConfirmedAt
         self.ending = ending
         self.presence = presence
         self.confirmation = confirmation

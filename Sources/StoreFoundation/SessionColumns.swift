@@ -7,7 +7,8 @@ public enum SessionColumns {
         "id", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version",
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
-        "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at")
+        "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at",
+        "child_confirmed_at")
 
     /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
@@ -37,6 +38,7 @@ public enum SessionColumns {
         let confirmedBy = row.optionalText()
         let confirmedAt = row.optional { row in row.instant() }
         let confirmation = confirmedBy.flatMap { by in confirmedAt.map { ProviderConfirmation(provider: by, at: $0) } }
+        let childConfirmedAt = row.optional { row in row.instant() }
         guard (endedAt == nil) == (reason == nil) else { throw Contradiction("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
@@ -46,7 +48,8 @@ public enum SessionColumns {
             keyThumbprint: keyThumbprint, deviceKey: deviceKey, startedAt: startedAt, epoch: epoch, parent: parent,
             child: child,
             childAnsweredAt: childAnsweredAt,
-            childRequestKey: childRequestKey, ending: ending, presence: presence, confirmation: confirmation)
+            childRequestKey: childRequestKey, childConfirmedAt: childConfirmedAt, ending: ending, presence: presence,
+            confirmation: confirmation)
     }
 
     /// Writes all columns of a session.
@@ -74,5 +77,6 @@ public enum SessionColumns {
         row.add(listOrNull: session.resources)
         row.add(session.confirmation?.provider)
         row.add(session.confirmation?.at)
+        row.add(session.childConfirmedAt)
     }
 }

@@ -49,7 +49,7 @@ extension Session {
             epoch: try line.integer("epoch"), parent: try line.serial("parent"), child: try line.serial("child"),
             childAnsweredAt: try line.instant("child_answered_at"),
             childRequestKey: try line.value("child_request_key", "a whole number that is not negative"),
-            ending: ending,
+            childConfirmedAt: try line.optionalInstant("child_confirmed_at"), ending: ending,
             presence: UserPresence(
                 key: try line.optionalText("presence_key"), provenAt: try line.optionalInstant("presence_proven_at"),
                 passwordAt: try line.optionalInstant("password_proven_at")))
@@ -77,6 +77,7 @@ extension Session {
         members.add("child", child)
         members.add("child_answered_at", childAnsweredAt)
         members.add("child_request_key", childRequestKey)
+        members.add("child_confirmed_at", childConfirmedAt)
         members.add("ended_at", ending?.at)
         members.add("ended_reason", ending?.reason.rawValue)
         return members

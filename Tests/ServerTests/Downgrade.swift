@@ -35,6 +35,7 @@ enum Downgrade {
         ALTER TABLE audit_events DROP COLUMN revoked_at;
         ALTER TABLE audit_events DROP COLUMN revoked_until;
         ALTER TABLE settings DROP COLUMN served_max_seconds;
+        ALTER TABLE sessions DROP COLUMN child_confirmed_at;
         DELETE FROM schema_migrations WHERE version > 1
         """
 }

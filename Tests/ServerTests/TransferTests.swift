@@ -177,7 +177,8 @@ struct TransferTests {
                 ids.map { id in
                     Session(
                         id: Identifier(random: .system), userID: id, clientID: Client.mobileID,
-                        device: Device(id: "d"), startedAt: clock.wall.now, epoch: 2, childRequestKey: .max)
+                        device: Device(id: "d"), startedAt: clock.wall.now, epoch: 2, childRequestKey: .max,
+                        childConfirmedAt: clock.wall.now)
                 })
             _ = try await stages[0].store.importForeignTokens(
                 ids.map { id in

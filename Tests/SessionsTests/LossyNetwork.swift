@@ -51,6 +51,7 @@ struct LossyNetwork: Hashable {
     var child: UInt64 = 1
     var sinceAnswer: Int64 = 0
     var childRequestKey: UInt64?
+    var sinceConfirmation: Int64?
     /// The phone's half: the token that its processes share, and what each waits for.
     var stored: UInt64 = 1
     var waiting: [Request?]
@@ -114,6 +115,7 @@ struct LossyNetwork: Hashable {
         var session = rules.isBound ? Self.bound : Self.plain
         (session.parent, session.child, session.childRequestKey) = (parent, child, childRequestKey)
         let now = Sample.start + .seconds(sinceAnswer)
+        session.childConfirmedAt = sinceConfirmation.map { now + .seconds(-$0) }
         let presentation = RefreshPresentation(
             serial: request.presented, clientID: Client.mobileID,
             requestKey: rules.sharesKey ? request.presented : nil, provenKeyThumbprint: rules.isBound ? "key" : nil)
@@ -124,6 +126,7 @@ struct LossyNetwork: Hashable {
                 presentation, &session, user: Self.user, client: Self.client, settings: settings, now: now)
         (parent, child, childRequestKey) = (session.parent, session.child, session.childRequestKey)
         sinceAnswer = (now - session.childAnsweredAt).wholeSeconds
+        sinceConfirmation = session.childConfirmedAt.map { (now - $0).wholeSeconds }
         if case .refused(let reason) = decision {
             refused = reason
         } else {
@@ -147,7 +150,9 @@ struct LossyNetwork: Hashable {
     /// Time passes: requests that are too old are never decided, clients stop waiting.
     private mutating func passSecond() {
         rules.seconds -= 1
-        sinceAnswer = min(sinceAnswer + 1, rules.interval)
+        // What is long ago need not be told apart; but the confirmation came after the answer, and stays so.
+        sinceConfirmation = sinceConfirmation.map { min($0 + 1, rules.interval) }
+        sinceAnswer = min(sinceAnswer + 1, sinceConfirmation == nil ? rules.interval : 2 * rules.interval)
         requests = Set(requests.map { $0.older }.filter { $0.age < rules.decisionLimit })
         waiting = waiting.map { $0.map(\.older).flatMap { $0.age < rules.patience ? $0 : nil } }
     }
@@ -155,7 +160,7 @@ struct LossyNetwork: Hashable {
     /// The database is restored from the backup of the first moment, which takes longer than any request lives.
     private mutating func restore() {
         rules.restores -= 1
-        (parent, child, childRequestKey, sinceAnswer) = (0, 1, nil, rules.interval)
+        (parent, child, childRequestKey, sinceAnswer, sinceConfirmation) = (0, 1, nil, rules.interval, nil)
         requests = []
         waiting = waiting.map { _ in nil }
     }

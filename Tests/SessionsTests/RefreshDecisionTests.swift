@@ -12,6 +12,40 @@ struct RefreshDecisionTests {
         return session
     }
 
+    /// The parent of a child that came back `confirmed` seconds after it was given out, and when it is given out anew.
+    @Test(
+        arguments: [
+            (60, 61, RefreshDecision.converged), (60, 179, .converged), (119, 238, .converged),
+            (60, 180, .refused(.ended(.refreshTokenReused))), (1, 5000, .refused(.ended(.refreshTokenReused))),
+        ] as [(Int64, Int64, RefreshDecision)])
+    func parentOfAConfirmedChild(confirmed: Int64, age: Int64, expected: RefreshDecision) {
+        var session = session()
+        #expect(Sample.decide(&session, serial: 5, at: Sample.start + .seconds(confirmed)) == .repeated)
+        let noted = session
+        #expect(Sample.decide(&session, serial: 5, at: Sample.start + .seconds(119)) == .repeated)
+        #expect(session == noted, "it is noted once")
+        #expect(Sample.decide(&session, serial: 4, at: Sample.start + .seconds(age)) == expected)
+        if expected == .converged { #expect(session == noted, "nothing moves") }
+    }
+
+    @Test func whatIsGivenOutAnew_isNotConfirmed() {
+        var session = session(requestKey: 77)
+        _ = Sample.decide(&session, serial: 5, at: Sample.start + .seconds(60))
+        let late = Sample.start + .seconds(500)
+        #expect(Sample.decide(&session, serial: 4, at: late, key: 77) == .converged, "the same request")
+        // As a node of the version before writes it, which knows of no confirmation.
+        session.childAnsweredAt = late
+        #expect(Sample.decide(&session, serial: 4, at: late + .seconds(119), key: 78) == .converged)
+        #expect(Sample.decide(&session, serial: 4, at: late + .seconds(300), key: 78) == .reissued)
+    }
+
+    @Test func theTokenOfALogin_hasNoParentThatCouldCome() {
+        var session = Sample.session()
+        let before = session
+        #expect(Sample.decide(&session, serial: 1, at: Sample.start + .seconds(60)) == .repeated)
+        #expect(session == before)
+    }
+
     struct Row: Sendable, CustomTestStringConvertible {
         var presented: UInt64
         var age: Int64
@@ -22,12 +56,15 @@ struct RefreshDecisionTests {
         var child: UInt64 = 5
         /// Seconds by which `childAnsweredAt` moved.
         var moved: Int64 = 0
+        /// Whether the child is known to have arrived.
+        var confirmed = false
         var testDescription: String { "\(presented) after \(age) s → \(expected.name)" }
     }
 
     static let rows: [Row] = [
         Row(presented: 5, age: 0, expected: .repeated),
-        Row(presented: 5, age: 119, expected: .repeated),
+        Row(presented: 5, age: 119, expected: .repeated, confirmed: true),
+        Row(presented: 5, age: 119, bound: true, expected: .repeated),
         Row(presented: 5, age: 120, expected: .rotated, parent: 5, child: 6, moved: 120),
         Row(presented: 5, age: 121, expected: .rotated, parent: 5, child: 6, moved: 121),
         Row(presented: 5, age: -60, expected: .repeated),
@@ -59,7 +96,8 @@ struct RefreshDecisionTests {
         #expect(session.childAnsweredAt == before.childAnsweredAt + .seconds(row.moved))
         #expect(session.ending == nil)
         #expect(session.childRequestKey == (row.child == 5 ? 77 : row.sameKey ? 77 : 78))
-        if row.moved == 0, row.child == 5 { #expect(session == before) }
+        #expect(session.childConfirmedAt == (row.confirmed ? now : nil))
+        if row.moved == 0, row.child == 5, !row.confirmed { #expect(session == before) }
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64], [0, 119, 120, 5000] as [Int64])
@@ -104,15 +142,17 @@ struct RefreshDecisionTests {
     }
 
     @Test func hammering_writesAtMostFourTimesAnInterval() {
-        var session = session()
-        var writes = 0
-        for second in 0..<1200 {
-            let before = session
-            let serial = second.isMultiple(of: 2) ? session.child : session.parent
-            _ = Sample.decide(&session, serial: serial, at: Sample.start + .seconds(Int64(second)))
-            if session != before { writes += 1 }
+        for presentsParent in [false, true] {
+            var session = session()
+            var writes = 0
+            for second in 0..<1200 {
+                let before = session
+                let serial = presentsParent ? session.parent : session.child
+                _ = Sample.decide(&session, serial: serial, at: Sample.start + .seconds(Int64(second)))
+                if session != before { writes += 1 }
+            }
+            #expect(session.ending == nil)
+            #expect(writes <= 4 * 10)
         }
-        #expect(session.ending == nil)
-        #expect(writes <= 4 * 10)
     }
 }

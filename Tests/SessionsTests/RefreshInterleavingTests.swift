@@ -16,6 +16,7 @@ struct RefreshInterleavingTests {
     static let honest: [Rules] = [
         Rules(),
         Rules(sends: 5, duplicates: 0, seconds: 9),
+        Rules(sends: 5, duplicates: 1, seconds: 8),
         Rules(sends: 4, duplicates: 1, seconds: 8, interval: 3, decisionLimit: 3, patience: 3),
         pair(sends: 4, duplicates: 0, seconds: 8),
         pair(sends: 3, duplicates: 1, seconds: 7),
@@ -37,6 +38,7 @@ struct RefreshInterleavingTests {
         (.convergedWithoutMove, Rules(sends: 4, duplicates: 1, seconds: 7)),
         (.sameRequestReissues, Rules(sends: 4, duplicates: 1, seconds: 6, sharesKey: true, takesLateAnswers: true)),
         (.reissuedEnds, Rules()),
+        (.confirmedEndsAtOnce, Rules(sends: 5, duplicates: 1, seconds: 7)),
         (.restoredEnds, Rules(sends: 4, duplicates: 0, seconds: 6, restores: 1)),
         (
             .caughtUpEnds,
@@ -63,6 +65,11 @@ struct RefreshInterleavingTests {
         /// Lets one of the two refresh. False: refused.
         mutating func refresh(_ actor: Int, sharesKey: Bool, _ mutation: RefreshMutation?) -> Bool {
             now += 121
+            return ask(actor, sharesKey: sharesKey, mutation)
+        }
+
+        /// The same, now.
+        mutating func ask(_ actor: Int, sharesKey: Bool, _ mutation: RefreshMutation?) -> Bool {
             let instant = Sample.start + .seconds(now)
             let presentation = RefreshPresentation(
                 serial: tokens[actor], clientID: Client.mobileID,
@@ -118,6 +125,69 @@ struct RefreshInterleavingTests {
         #expect(bothReach(3, before: 1, sharesKey: false, mutation), "\(mutation) must be noticed")
     }
 
+    /// How a thief asks who does it all the time.
+    struct Poll: Sendable, CustomTestStringConvertible {
+        var pause: Int64
+        /// Whether the thief stays with the copied token, whatever comes back.
+        var isStubborn: Bool
+        var testDescription: String { "every \(pause) s, \(isStubborn ? "stubborn" : "taking what comes")" }
+    }
+
+    static let polls = [1, 2, 29, 30, 60, 119, 120].flatMap { pause in
+        [Poll(pause: pause, isStubborn: true), Poll(pause: pause, isStubborn: false)]
+    }
+
+    /// How often the victim has refreshed when the session ends, if it comes every `rest` seconds, the first time after `start`;
+    /// nil: the thief is not found out.
+    private func refreshesUntilFound(
+        _ poll: Poll, start: Int64, rest: Int64, _ mutation: RefreshMutation? = nil
+    ) -> Int? {
+        var theft = Theft()
+        _ = theft.refresh(0, sharesKey: false, mutation)
+        theft.tokens[1] = theft.tokens[0]
+        theft.copied = theft.tokens[0]
+        theft.refreshes = [0, 0]
+        let first = theft.now
+        for second in 1...(start + 5 * rest) {
+            theft.now = first + second
+            if second >= start, (second - start) % rest == 0, !theft.ask(0, sharesKey: false, mutation) {
+                return theft.refreshes[0]
+            }
+            guard second % poll.pause == 0 else { continue }
+            let stolen = theft.tokens[1]
+            if !theft.ask(1, sharesKey: false, mutation) { return theft.refreshes[0] }
+            if poll.isStubborn { theft.tokens[1] = stolen }
+        }
+        return nil
+    }
+
+    /// How many refreshes the victim had before the session ended, for every way to ask; nil: some thief stays.
+    private func refreshesUntilEachIsFound(_ mutation: RefreshMutation? = nil) -> [Int]? {
+        var counts: [Int] = []
+        for poll in Self.polls {
+            for rest in [480, 500, 3600] as [Int64] {
+                for start in [1, 59, 121, 240] as [Int64] {
+                    guard let refreshes = refreshesUntilFound(poll, start: start, rest: rest, mutation) else {
+                        return nil
+                    }
+                    counts.append(refreshes)
+                }
+            }
+        }
+        return counts
+    }
+
+    @Test func thiefWhoAsksAllTheTime_isFoundOut_beforeTheVictimsFifthRefresh() {
+        #expect(refreshesUntilEachIsFound()?.max() == 4)
+    }
+
+    @Test(arguments: [RefreshMutation.repeatedConfirmsNothing, .confirmedConverges, .confirmedMoves])
+    func brokenRow_letsAThiefStayWhoAsksAllTheTime(mutation: RefreshMutation) {
+        let sum = refreshesUntilEachIsFound()?.reduce(0, +) ?? 0
+        let sumWhenBroken = refreshesUntilEachIsFound(mutation)?.reduce(0, +) ?? .max
+        #expect(sum > 0 && sumWhenBroken > sum, "\(mutation) must be noticed: the thief stays, or stays longer")
+    }
+
     // MARK: Bound sessions
 
     /// Any sequence of presentations of any serial at any age: a bound session never ends, and converges on one child.
@@ -160,6 +230,7 @@ struct RefreshInterleavingTests {
     @Test func everyMutation_isTriedSomewhere() {
         let tried = Set(Self.honestMutants.map(\.0)).union([
             .rotatedRepeats, .reissuedConverges, .reuseIsForgiven, .caughtUpEnds, .boundParentReissues,
+            .repeatedConfirmsNothing, .confirmedConverges, .confirmedMoves,
         ])
         #expect(tried == Set(RefreshMutation.allCases))
     }

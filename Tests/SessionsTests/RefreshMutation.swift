@@ -4,6 +4,7 @@ import Sessions
 enum RefreshMutation: String, CaseIterable, Sendable {
     case repeatedRotates, rotatedRepeats, convergedReissues, convergedWithoutMove, sameRequestReissues
     case reissuedEnds, reissuedConverges, caughtUpEnds, reuseIsForgiven, restoredEnds, boundParentReissues
+    case repeatedConfirmsNothing, confirmedConverges, confirmedMoves, confirmedEndsAtOnce
 
     /// The policy's decision, except on the broken row.
     func decide(
@@ -15,6 +16,8 @@ enum RefreshMutation: String, CaseIterable, Sendable {
             presentation, &session, user: user, client: client, settings: settings, now: now)
         let isRecent = now - before.childAnsweredAt < settings.sessions.rotationInterval
         let isSameRequest = presentation.requestKey != nil && presentation.requestKey == before.childRequestKey
+        let isConfirmed = before.childConfirmedAt.map { $0 > before.childAnsweredAt } ?? false
+        let isParent = presentation.serial == before.parent
         func issue(_ serial: UInt64) {
             session.parent = presentation.serial
             session.child = serial
@@ -35,6 +38,15 @@ enum RefreshMutation: String, CaseIterable, Sendable {
         case (.reuseIsForgiven, .refused(.ended(.refreshTokenReused))) where before.ending == nil:
             session = before
             return .caughtUp
+        case (.repeatedConfirmsNothing, .repeated): session = before
+        case (.confirmedConverges, .refused(.ended(.refreshTokenReused)))
+        where before.ending == nil && isParent && isConfirmed:
+            session = before
+            return .converged
+        case (.confirmedMoves, .converged) where isConfirmed: session.childAnsweredAt = now
+        case (.confirmedEndsAtOnce, .converged) where isConfirmed:
+            session.end(.refreshTokenReused, at: now)
+            return .refused(.ended(.refreshTokenReused))
         default: break
         }
         return decision

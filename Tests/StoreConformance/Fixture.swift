@@ -54,7 +54,7 @@ enum Fixture {
             keyThumbprint: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I",
             deviceKey: "EdDSA.11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
             startedAt: start, epoch: 7, parent: 41, child: 42, childAnsweredAt: start + .seconds(5),
-            childRequestKey: .max, ending: nil,
+            childRequestKey: .max, childConfirmedAt: start + .seconds(9), ending: nil,
             presence: UserPresence(
                 key: "EdDSA.PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw", provenAt: start + .seconds(6),
                 passwordAt: start + .seconds(7)),

@@ -27,6 +27,8 @@ struct SessionModel {
         /// The token presented last.
         var presented: UInt64?
         var answeredAt: Int64
+        /// When the child came back before its time for the first time.
+        var arrivedAt: Int64?
         var madeBy: String?
         var mode: AuthenticationMode
         /// When the password was typed last, at the login or since.
@@ -156,14 +158,25 @@ struct SessionModel {
 
         let age = now - session.answeredAt
         guard let child = session.issued.last else { return .refused(.unknownSession) }
+        let isStale = serial == session.presented && serial != child
+        let arrivedAt = session.arrivedAt.flatMap { $0 > session.answeredAt ? $0 : nil }
+        let isSameRequest = key != nil && key == session.madeBy
         // Whoever is a thief is found out all the same.
+        if isStale, let arrivedAt, now - arrivedAt >= interval, !isSameRequest {
+            sessions[index].ended = .refreshTokenReused
+            return .refused(.ended(.refreshTokenReused))
+        }
         if let demand = demand(on: index, now: now), serial == child || serial == session.presented {
             return .absent(demand)
         }
-        if serial == child, age < interval { return .issued(child) }
-        if serial == session.presented, serial != child {
-            if age < interval || (key != nil && key == session.madeBy) {
-                if age > 0, 4 * age >= interval { sessions[index].answeredAt = now }
+        if serial == child, age < interval {
+            // Nobody has a parent of a login's token.
+            if arrivedAt == nil, age > 0, session.presented != nil { sessions[index].arrivedAt = now }
+            return .issued(child)
+        }
+        if isStale {
+            if arrivedAt != nil || age < interval || isSameRequest {
+                if arrivedAt == nil, age > 0, 4 * age >= interval { sessions[index].answeredAt = now }
                 return .issued(child)
             }
         } else if serial != child {
@@ -174,6 +187,7 @@ struct SessionModel {
         sessions[index].issued.append(child + 1)
         sessions[index].answeredAt = now
         sessions[index].madeBy = key
+        sessions[index].arrivedAt = nil
         return .issued(child + 1)
     }
 

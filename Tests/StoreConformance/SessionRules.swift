@@ -34,6 +34,7 @@ let sessionRules: [StoreRule] = [
             change.session.child = 9
             change.session.childAnsweredAt = Fixture.start + .seconds(60)
             change.session.childRequestKey = 0x8000_0000_0000_0001
+            change.session.childConfirmedAt = Fixture.start + .seconds(62)
             change.session.ending = Session.Ending(reason: .loggedOut, at: Fixture.start + .seconds(61))
             return change.session
         }
@@ -43,6 +44,7 @@ let sessionRules: [StoreRule] = [
             change.session.device.platform = nil
             change.session.device.appVersion = nil
             change.session.childRequestKey = nil
+            change.session.childConfirmedAt = nil
             return change.session
         }
         #expect(try await store.stored(session.id) == cleared)
@@ -70,6 +72,11 @@ let sessionRules: [StoreRule] = [
             return change.session
         }
         #expect(try await store.stored(session.id) == rotated)
+        let confirmed = try await store.updateSession(session.id) { change -> Session in
+            change.session.childConfirmedAt = Fixture.start + .seconds(100)
+            return change.session
+        }
+        #expect(try await store.stored(session.id) == confirmed)
     },
     StoreRule("a change sees the user, the client and the settings of its moment") { store in
         let user = try await store.given(Fixture.fullUser())
