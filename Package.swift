@@ -179,8 +179,8 @@ let package = Package(
         .testTarget(
             name: "EndpointsTests",
             dependencies: [
-                "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "Sessions", "OAuth", "JOSE",
-                "HTTP", "Cryptography", "Telemetry", "Locks",
+                "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
+                "OAuth", "JOSE", "HTTP", "Cryptography", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .testTarget(
             name: "ServerTests",

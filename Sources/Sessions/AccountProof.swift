@@ -3,13 +3,24 @@
 /// It is looked at again in the transaction that writes the change: hashing takes its time, and who was logged out, disabled or
 /// given another password meanwhile changes nothing any more.
 public enum AccountProof: Hashable, Sendable {
-    /// A rolling token of that session.
-    case session(Identifier<Session>)
+    /// A rolling token of that session, and what has shown beside it that the user is there, if anything has.
+    case session(Identifier<Session>, beside: PresenceProof? = nil)
     /// The password that has that hash.
     case password(hash: String?)
 
     /// The session that asks, if one does.
-    var sessionID: Identifier<Session>? { if case .session(let id) = self { id } else { nil } }
+    var sessionID: Identifier<Session>? { if case .session(let id, _) = self { id } else { nil } }
+}
+
+extension PresenceProof {
+    /// Why it says nothing of `user` any more; nil: it still does. Of a password only what is the user's at that moment says
+    /// anything: it may have been replaced while it was hashed, in the very session that it came with, too, which goes on then.
+    func refusal(for user: User?) -> ServiceError? {
+        switch self {
+        case .key: nil
+        case .password(let hash): user?.passwordHash == hash ? nil : .invalidCredentials
+        }
+    }
 }
 
 extension UserChange {
@@ -23,8 +34,9 @@ extension UserChange {
     /// Why `proof`, which was good when it was presented, is good for nothing any more; nil: it still is.
     func refusal(of proof: AccountProof, by policy: RefreshPolicy, at now: Instant) -> ServiceError? {
         switch proof {
-        case .session: policy.refusal(ofTokensIn: askingRecord, at: now)
-        case .password(let hash): user.passwordHash == hash ? nil : .invalidCredentials
+        case .session(_, let presence):
+            policy.refusal(ofTokensIn: askingRecord, at: now) ?? presence?.refusal(for: user)
+        case .password(let hash): PresenceProof.password(hash: hash).refusal(for: user)
         }
     }
 }

@@ -26,7 +26,7 @@ extension AccountService {
         guard let proof else {
             throw .userAbsent(PresenceDemand(ageMax: PresenceDemand.ageMaxOfChanges, ways: [.presence, .password]))
         }
-        return try await change(current.session.id, shownBy: proof, of: current.user, at: now) { session, _ in
+        return try await change(current.session.id, shownBy: proof, at: now) { session, _ in
             session.note(proof, at: now)
             return .success(nil)
         }
@@ -46,7 +46,7 @@ extension AccountService {
             evidence.assertion = nil
         }
         let proof = try await tokens.presence(shownBy: evidence, of: current.user, in: old, from: origin, at: now)
-        return try await change(old.id, shownBy: proof, of: current.user, at: now) { session, client in
+        return try await change(old.id, shownBy: proof, at: now) { session, client in
             if let proof { session.note(proof, at: now) }
             return session.change(modeChange, at: now, from: origin)
         }
@@ -68,18 +68,18 @@ extension AccountService {
         }
     }
 
-    /// Changes a session whose tokens are good, and whose user's password is still the one that was shown, if it was; what the
-    /// closure fails with is thrown, and nothing is written then.
+    /// Changes a session whose tokens are good, and whose user `proof` still shows, if there is one; what the closure fails with
+    /// is thrown, and nothing is written then.
     private func change(
-        _ id: Identifier<Session>, shownBy proof: PresenceProof?, of user: User, at now: Instant,
+        _ id: Identifier<Session>, shownBy proof: PresenceProof?, at now: Instant,
         _ edit: @escaping @Sendable (inout Session, Client?) -> Result<AuditEvent?, ServiceError>
     ) async throws(ServiceError) -> SessionRecord {
-        let (policy, verified) = (context.policy, user.passwordHash)
+        let policy = context.policy
         let outcome = try await tokens.inStore { () async throws(StoreError) in
             try await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
-                if let refusal = policy.refusal(ofTokensIn: change.record, at: now) { return .failure(refusal) }
-                if proof == .password, change.record.user?.passwordHash != verified {
-                    return .failure(.invalidCredentials)
+                if let refusal = policy.refusal(ofTokensIn: change.record, at: now) ?? proof?.refusal(for: change.user)
+                {
+                    return .failure(refusal)
                 }
                 var session = change.session
                 do throws(ServiceError) {

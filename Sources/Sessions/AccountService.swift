@@ -25,9 +25,8 @@ public struct AccountService: Sendable {
             shownBy: evidence, of: current.user, in: session, from: origin, at: now)
         if let proof { session.note(proof, at: now) }
         let demand = PresenceDemand(ageMax: PresenceDemand.ageMaxOfChanges, ways: [.presence, .password])
-        let (isPresent, verified) = (demand.isMet(by: session, at: now), current.user.passwordHash)
-        return try await update(.id(current.user.id), by: .session(session.id), at: now) { change in
-            if proof == .password, change.user.passwordHash != verified { return .failure(.invalidCredentials) }
+        let isPresent = demand.isMet(by: session, at: now)
+        return try await update(.id(current.user.id), by: .session(session.id, beside: proof), at: now) { change in
             let old = change.user.profile
             var profile = old
             if let error = edit(&profile) ?? profile.problem { return .failure(error) }
@@ -125,10 +124,10 @@ public struct AccountService: Sendable {
     ) async throws(ServiceError) {
         let now = context.clock.now
         try await tokens.verify(old, of: user, in: session, from: origin)
-        let (policy, verified) = (context.policy, user.passwordHash)
-        try await setPassword(of: .id(user.id), to: new, by: origin, in: session.id) { change in
-            change.refusal(of: .session(session.id), by: policy, at: now)
-                ?? change.refusal(of: .password(hash: verified), by: policy, at: now)
+        let proof = AccountProof.session(session.id, beside: .password(hash: user.passwordHash))
+        try await setPassword(of: .id(user.id), to: new, by: origin, in: session.id) {
+            [policy = context.policy] change in
+            change.refusal(of: proof, by: policy, at: now)
         }
     }
 

@@ -59,7 +59,8 @@ extension TokenService {
         let user = try await verifiedUser(
             PasswordTry(username: username, password: password, deviceID: request.device.id), from: origin)
         return try await start(
-            request, userID: user.id, verified: user.passwordHash, authenticationMethods: ["pwd"], from: origin)
+            request, userID: user.id, shownBy: .password(hash: user.passwordHash), authenticationMethods: ["pwd"],
+            from: origin)
     }
 
     /// Starts a session for a user whom a backend has authenticated. It is a login: a disable prevents it.
@@ -69,7 +70,7 @@ extension TokenService {
         guard
             let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
         else { throw .notFound("user") }
-        return try await start(request, userID: user.id, verified: nil, authenticationMethods: [], from: origin)
+        return try await start(request, userID: user.id, shownBy: nil, authenticationMethods: [], from: origin)
     }
 
     /// Tells the audit trail that somebody did not know a password.
@@ -98,7 +99,7 @@ extension TokenService {
 
     /// Starts a session, and ends the one that it replaces on the same device.
     func start(
-        _ request: LoginRequest, userID: Identifier<User>, verified passwordHash: String?,
+        _ request: LoginRequest, userID: Identifier<User>, shownBy proof: PresenceProof?,
         authenticationMethods: [String], from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
@@ -106,8 +107,7 @@ extension TokenService {
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenIssue, ServiceError> in
-                // The password may have changed while it was being verified.
-                if let passwordHash, opening.user.passwordHash != passwordHash { return .failure(.invalidCredentials) }
+                if let refusal = proof?.refusal(for: opening.user) { return .failure(refusal) }
                 return start(&opening)
             }
         }

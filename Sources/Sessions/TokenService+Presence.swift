@@ -41,7 +41,7 @@ extension TokenService {
     ) async throws(ServiceError) -> PresenceProof? {
         if let password = evidence.password {
             try await verify(password, of: user, in: session, from: origin)
-            return .password
+            return .password(hash: user.passwordHash)
         }
         guard let text = evidence.assertion, let key = session.presence.key.flatMap(DeviceKey.init(text:)) else {
             return nil
@@ -70,7 +70,7 @@ extension RefreshPolicy {
         _ presentation: RefreshPresentation, fromUserOf record: SessionRecord, at time: ClockWatch.Reading
     ) -> Bool {
         var (presentation, session) = (presentation, record.session)
-        presentation.presence = .password
+        presentation.presence = .password(hash: record.user?.passwordHash)
         let decision = decide(
             presentation, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
             earliest: time.earliest)

@@ -159,6 +159,7 @@ extension RefreshPolicy {
         }
         // What else stands in the way leaves the session as it was: the token is not spent.
         guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
+        if let refusal = presentation.presence?.refusal(for: user) { return .refused(refusal, user.id) }
         guard client.grantTypes.contains(presentation.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
             return .refused(.unauthorizedClient, user.id)
         }

@@ -24,8 +24,8 @@ public struct UserPresence: Hashable, Sendable {
 public enum PresenceProof: Hashable, Sendable {
     /// By an assertion of the presence key.
     case key
-    /// By the password.
-    case password
+    /// By the password that has that hash.
+    case password(hash: String?)
 }
 
 /// What a session asks for before it goes on (RFC 9470): that the user has shown to be there, not too long ago.
@@ -111,7 +111,8 @@ extension RefreshPolicy {
         if session.authenticationMode == .no { return nil }
         guard let demand = presenceDemand(on: session, client: client, settings: settings) else { return nil }
         if presentation.isOfDeviceKey, session.authenticationMode == .password {
-            return presentation.presence == .password ? nil : demand
+            if case .password? = presentation.presence { return nil }
+            return demand
         }
         return demand.isMet(by: session, at: now) ? nil : demand
     }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTP
 import SQLiteStore
 import Sessions
+import StoreConformance
 import Testing
 
 @testable import Endpoints
@@ -60,6 +61,95 @@ import Testing
             #expect(answer.string("code") == ending.code)
             let after = try await stage.store.session(id)
             #expect(before != nil && after == before)
+        }
+    }
+
+    /// A change of the password spares the session that asks for it: there the password alone is the old one.
+    enum PasswordCall: CaseIterable {
+        case refresh, refreshWithJSON, refreshInModeNo, resumption, password, email, mode, presence
+
+        var isOfSession: Bool { [.refresh, .refreshWithJSON, .refreshInModeNo, .resumption].contains(self) }
+
+        fileprivate func make(_ phone: GuardedPhone, _ password: String) async -> Answer {
+            let json = #""password":"\#(password)""#
+            let form = "&password=" + password.replacing(" ", with: "+")
+            return switch self {
+            case .refresh, .refreshInModeNo: await phone.refresh(form)
+            case .refreshWithJSON:
+                await phone.stage.call(
+                    .post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)",\#(json)}"#)
+            case .resumption: await phone.resume(form)
+            case .password:
+                await phone.stage.call(
+                    .put, "/v1/me/password", #"{"old_password":"\#(password)","new_password":"another horse"}"#,
+                    bearer: phone.tokens.access)
+            case .email:
+                await phone.stage.call(
+                    .patch, "/v1/me", #"{"email":"eve@example.org",\#(json)}"#, bearer: phone.tokens.access)
+            case .mode: await phone.setMode("NO", "," + json)
+            case .presence: await phone.show("{\(json)}")
+            }
+        }
+    }
+
+    @Test(arguments: PasswordCall.allCases)
+    func aPasswordThatItsOwnSessionReplacesIsAWrongOne(_ call: PasswordCall) async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let phone = try await GuardedPhone(node, call == .refreshInModeNo ? .no : .password)
+            let id = try #require(Identifier<Session>(phone.tokens.sessionID))
+            // Long after the login; but no token is good for a change when the session is due.
+            stage.moveClock(to: call.isOfSession ? 4000 : 400)
+            let wrong = await call.make(phone, "wrong")
+            var before: SessionRecord?
+            let answer = try await hash.during {
+                await call.make(phone, Stage.password)
+            } _: {
+                let presence = #"{"password":"\#(Stage.password)"}"#
+                let shown = await stage.call(.post, "/v1/me/presence", presence, bearer: phone.tokens.access)
+                #expect(shown.status == 200, "\(shown.text)")
+                let replaced = await stage.call(
+                    .put, "/v1/me/password",
+                    #"{"old_password":"\#(Stage.password)","new_password":"battery staple"}"#,
+                    bearer: phone.tokens.access)
+                #expect(replaced.status == 204, "\(replaced.text)")
+                before = try await stage.store.session(id)
+            }
+            #expect(answer.status == wrong.status, "\(answer.text)")
+            #expect(answer.string("code") == wrong.string("code") && answer.string("error") == wrong.string("error"))
+            let after = try await stage.store.session(id)
+            #expect(before != nil && after == before)
+            let right = await call.make(phone, "battery staple")
+            #expect(right.status < 300, "\(right.text)")
+        }
+    }
+
+    /// What was stolen is found out all the same, and what has ended says so.
+    @Test func aTokenThatWasReplacedEndsTheSession_whateverComesOfThePassword() async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let phone = try await GuardedPhone(node, .password)
+            stage.moveClock(to: 4000)
+            let answer = try await hash.during {
+                await phone.refresh("&password=correct+horse")
+            } _: {
+                var token = phone.tokens.refresh
+                for hours in 1...2 as ClosedRange<Int64> {
+                    stage.moveClock(to: 4000 * hours)
+                    let next = await stage.refresh(token, more: "&password=correct+horse")
+                    token = try #require(next.string("refresh_token"), "\(next.text)")
+                }
+                let replaced = await stage.call(
+                    .put, "/v1/me/password",
+                    #"{"old_password":"\#(Stage.password)","new_password":"battery staple"}"#,
+                    bearer: phone.tokens.access)
+                #expect(replaced.status == 204, "\(replaced.text)")
+            }
+            #expect(answer.string("reason") == "refresh_token_reused", "\(answer.text)")
+            let id = try #require(Identifier<Session>(phone.tokens.sessionID))
+            #expect(try await stage.store.session(id)?.session.ending?.reason == .refreshTokenReused)
         }
     }
 

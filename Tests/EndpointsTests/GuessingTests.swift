@@ -1,6 +1,7 @@
 import HTTP
 import SQLiteStore
 import Sessions
+import StoreConformance
 import Testing
 
 @testable import Endpoints

@@ -1,5 +1,6 @@
 import HTTP
 import Sessions
+import StoreConformance
 import Testing
 
 @testable import Endpoints

@@ -5,12 +5,13 @@ import Testing
 /// The decision, for sessions that ask for their user: what is asked for, and that nothing is lost by being asked.
 @Suite struct PresenceDecisionTests {
     private static let modes = AuthenticationMode.allCases
+    private static let password = PresenceProof.password(hash: "the user's")
 
     /// Every state that a session can be in, and every way to come: the rule by itself, apart from the code that it tells of.
     @Test(arguments: modes)
     func everyStateIsAnsweredByTheRule(_ mode: AuthenticationMode) {
         let ages: [Int64] = [0, 599, 600, 3599, 3600, 49_999, 100_000]
-        let proofs: [PresenceProof?] = [nil, .key, .password]
+        let proofs: [PresenceProof?] = [nil, .key, Self.password]
         for client in [nil, 0, 600, 50_000] as [Int64?] {
             for now in ages {
                 for key in ages {
@@ -47,14 +48,14 @@ import Testing
             client: Sample.client { $0.userPresenceMaxAge = ageMax.map { .seconds($0) } }, settings: Sample.settings,
             now: Sample.start + .seconds(now))
         let window = ageMax ?? 0
-        let lastPassword = proof == .password ? now : max(0, password)
+        let lastPassword = proof == Self.password ? now : max(0, password)
         let lastKey = proof == .key ? now : max(0, key)
         let isSilent =
             switch mode {
             case .no: true
             case .biometric: window == 0 || now - max(lastPassword, lastKey) < window
             case .password:
-                isOfDeviceKey ? proof == .password : now - lastPassword < (window > 0 ? min(window, 3600) : 3600)
+                isOfDeviceKey ? proof == Self.password : now - lastPassword < (window > 0 ? min(window, 3600) : 3600)
             }
         #expect(
             (decision == .refused(.userAbsent)) == !isSilent,
@@ -87,7 +88,7 @@ import Testing
         var settings = Sample.settings
         settings.sessions.refreshAfter = .zero
         var presentation = RefreshPresentation(serial: 1, clientID: Client.mobileID)
-        for (presence, decision) in [(nil, .refused(.userAbsent)), (.password, .rotated)]
+        for (presence, decision) in [(nil, .refused(.userAbsent)), (Self.password, .rotated)]
             as [(PresenceProof?, RefreshDecision)]
         {
             presentation.presence = presence

@@ -1,17 +1,19 @@
 import Cryptography
 import Dispatch
 import Locks
-import Sessions
+public import Sessions
 import Testing
 
 /// A hasher of passwords that holds one of them, while others pass.
-struct HeldHash: Sendable {
-    let passwords: PasswordHasher
+public struct HeldHash: Sendable {
+    /// It.
+    public let passwords: PasswordHasher
     /// Is told that a hash has begun, which is the one to hold; nil while all pass.
     private let reached = Locked<AsyncStream<Void>.Continuation?>(nil)
     private let gate = DispatchSemaphore(value: 0)
 
-    init() throws {
+    /// One that holds none yet.
+    public init() throws {
         var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
         let (reached, gate) = (reached, gate)
         scrypt.observer = { _ in
@@ -24,7 +26,7 @@ struct HeldHash: Sendable {
     }
 
     /// What `ask` comes to if its password is hashed while `body` runs.
-    func during<Value: Sendable>(
+    public func during<Value: Sendable>(
         _ ask: @escaping @Sendable () async -> Value, _ body: () async throws -> Void
     ) async throws -> Value {
         let (begun, continuation) = AsyncStream<Void>.makeStream()
