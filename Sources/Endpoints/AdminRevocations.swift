@@ -119,31 +119,24 @@ struct RevocationPageAnswer: Encodable {
     }
 }
 
-/// A revocation, in the words of the tokens that it is about.
+/// A line of the feed.
 struct RevocationAnswer: Encodable {
     let id: String
-    let type: String
-    let at: Int64
-    let until: Int64
-    let sid: String?
-    let sub: String?
-    let clientID: String?
+    let words: RevocationWords
     let reason: String?
 
     init(_ revocation: Revocation) {
         id = RevocationPlace(after: revocation).description
-        type = revocation.kind.rawValue
-        at = revocation.at.secondsSinceEpoch
-        until = revocation.until.secondsSinceEpoch
-        sid = revocation.sessionID?.description
-        sub = revocation.userID?.description
-        clientID = revocation.clientID
+        words = RevocationWords(revocation)
         reason = revocation.reason
     }
 
-    enum CodingKeys: String, CodingKey {
-        case id, type, at, until, sid, sub
-        case clientID = "client_id"
-        case reason
+    func encode(to encoder: any Encoder) throws {
+        try words.encode(to: encoder)
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(id, forKey: .id)
+        try members.encodeIfPresent(reason, forKey: .reason)
     }
+
+    private enum CodingKeys: String, CodingKey { case id, reason }
 }

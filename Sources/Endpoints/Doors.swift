@@ -65,7 +65,7 @@ struct Doors: Sendable {
     private func guesser(_ call: Call) -> CallerNetwork? { call.isOfProvenClient ? nil : network(call.caller) }
 
     /// Runs what proves a password by itself, if the caller has not been wrong too often. A password that comes with a good token
-    /// of a session is not limited here: the session has its own tries, and whoever shares its address would stop it else.
+    /// of a session is not limited here: the session has its own tries, and whoever shares its address would otherwise stop it.
     func password<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {

@@ -1,3 +1,4 @@
+internal import Endpoints
 internal import FoundationEssentials
 internal import Geolocation
 internal import Sessions
@@ -21,7 +22,7 @@ struct WebhookMessage: Encodable, Sendable {
         let place: Whereabouts?
         let requestID: String?
         /// What the feed says of it; nil: nothing.
-        let revokes: Ending?
+        let revokes: RevocationWords?
 
         enum CodingKeys: String, CodingKey {
             case eventID = "event_id"
@@ -36,29 +37,6 @@ struct WebhookMessage: Encodable, Sendable {
             case place
             case requestID = "request_id"
             case revokes
-        }
-    }
-
-    /// Which rolling tokens are over by the event, in the words of the feed of revocations.
-    struct Ending: Encodable, Sendable {
-        let type: String
-        /// Unix seconds, as all times in tokens are.
-        let at: Int64
-        let until: Int64
-        let sid: String?
-        let sub: String?
-        let clientID: String?
-
-        init(_ revocation: Revocation) {
-            type = revocation.kind.rawValue
-            (at, until) = (revocation.at.secondsSinceEpoch, revocation.until.secondsSinceEpoch)
-            (sid, sub) = (revocation.sessionID?.description, revocation.userID?.description)
-            clientID = revocation.clientID
-        }
-
-        enum CodingKeys: String, CodingKey {
-            case type, at, until, sid, sub
-            case clientID = "client_id"
         }
     }
 
@@ -160,7 +138,7 @@ struct WebhookMessage: Encodable, Sendable {
             previousEmail: event.kind == .emailChanged ? event.reason.flatMap(EmailChange.init)?.old : nil,
             remoteAddress: event.remoteAddress,
             place: event.remoteAddress.flatMap { places?.place(of: $0) }.map(Whereabouts.init),
-            requestID: event.requestID, revokes: recorded.revocation.map(Ending.init))
+            requestID: event.requestID, revokes: recorded.revocation.map(RevocationWords.init))
     }
 
     /// A message that tells of nothing, under `id`.

@@ -31,10 +31,8 @@ extension UserChange {
         }
         if imported == user { return }
         let profile = user.profile
-        // What the configuration file allows stands in the settings.
-        let policy = RefreshPolicy(absoluteMaximum: .seconds(Int64.max))
         replaceUser(
-            by: imported, policy,
+            by: imported, .ofSettingsAlone,
             AuditEvent(.userChanged, at: now, by: .importing, userID: user.id, reason: "import"))
         tellEmailChange(from: profile, at: now, by: .importing)
     }

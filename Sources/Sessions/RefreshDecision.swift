@@ -91,6 +91,9 @@ public struct RefreshPolicy: Hashable, Sendable {
         self.recheckTerms = recheckTerms
     }
 
+    /// The policy by the settings alone, in which the maximum that a node serves with stands, too.
+    static let ofSettingsAlone = RefreshPolicy(absoluteMaximum: .seconds(Int64.max))
+
     /// The absolute maximum here: this node's, or the one that the node which started last serves with, if that is shorter.
     public func absoluteMaximum(beside settings: Settings) -> Duration {
         min(absoluteMaximum, settings.servedMaximum ?? absoluteMaximum)

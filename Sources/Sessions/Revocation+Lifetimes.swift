@@ -20,7 +20,7 @@ extension SettingsChange {
         let event = AuditEvent(
             .settingsChanged, at: now, by: .system, reason: "absolute_max_lifetime=\(new.wholeSeconds)")
         // What it was and what it becomes both stand in the settings.
-        replaceSettings(by: settings, RefreshPolicy(absoluteMaximum: .seconds(Int64.max)), event)
+        replaceSettings(by: settings, .ofSettingsAlone, event)
     }
 
     private mutating func replaceSettings(by settings: Settings, _ policy: RefreshPolicy, _ event: AuditEvent) {

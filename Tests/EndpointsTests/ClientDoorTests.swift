@@ -16,25 +16,31 @@ import Testing
     private static let grant = "grant_type=client_credentials"
 
     /// A client with a secret, as `id:secret`.
-    private static func givenClient(
-        _ id: String, _ stage: Stage, grants: String = #""client_credentials","refresh_token","password""#
-    ) async throws -> String {
+    private static func givenClient(_ id: String, _ stage: Stage) async throws -> String {
         let secret = try await stage.makeClient(
             #"""
             {"client_id":"\#(id)","token_endpoint_auth_method":"client_secret_basic","scope":"read",
-             "grant_types":[\#(grants)]}
+             "grant_types":["client_credentials","refresh_token","password"]}
             """#)
         return try #require(secret.map { "\(id):\($0)" })
+    }
+
+    /// The client `backend`, and the form by which it refreshes a session of anna.
+    private static func givenSession(_ doors: DoorStage, _ stage: Stage) async throws -> (
+        client: String, refresh: String
+    ) {
+        let client = try await givenClient("backend", stage)
+        let login = await doors.form(
+            "/oauth/token", "grant_type=password&username=anna&password=correct+horse", basic: client)
+        let token = try #require(login.string("refresh_token"))
+        return (client, "grant_type=refresh_token&refresh_token=\(token)")
     }
 
     /// Whoever knows the id of a client can call in its name: that must cost neither it nor its sessions anything.
     @Test func guessesMeetALimitThatTheClientItselfNeverMeets() async throws {
         try await Stage.with { stage in
             let doors = DoorStage(stage, Self.limits { $0.refusedTokensPerClient = 2 })
-            let client = try await Self.givenClient("backend", stage)
-            let login = await doors.form(
-                "/oauth/token", "grant_type=password&username=anna&password=correct+horse", basic: client)
-            let token = try #require(login.string("refresh_token"))
+            let (client, refresh) = try await Self.givenSession(doors, stage)
             for target in ["/oauth/token", "/oauth/introspect"] {
                 let guess = await doors.form(target, "\(Self.grant)&token=x", basic: "backend:wrong")
                 #expect(guess.string("error") == "invalid_client")
@@ -55,7 +61,6 @@ import Testing
             #expect(elsewhere.status == 401)
             // The client itself, from the same address.
             #expect(await doors.form("/oauth/token", Self.grant, basic: client).status == 200)
-            let refresh = "grant_type=refresh_token&refresh_token=\(token)"
             #expect(await doors.form("/oauth/token", refresh, basic: client).status == 200)
             doors.wait(seconds: 31)
             #expect(await doors.form("/oauth/token", Self.grant, basic: "backend:wrong").status == 401)
@@ -104,10 +109,7 @@ import Testing
     @Test func tokensThatAClientGetsForItselfAreCounted() async throws {
         try await Stage.with { stage in
             let doors = DoorStage(stage, Self.limits { $0.clientTokensPerClient = 3 })
-            let client = try await Self.givenClient("backend", stage)
-            let login = await doors.form(
-                "/oauth/token", "grant_type=password&username=anna&password=correct+horse", basic: client)
-            let token = try #require(login.string("refresh_token"))
+            let (client, refresh) = try await Self.givenSession(doors, stage)
             // Who only names it takes none.
             for _ in 1...5 { #expect(await doors.form("/oauth/token", Self.grant, basic: "backend:x").status == 401) }
             #expect(await doors.form("/oauth/token", Self.grant, basic: client).status == 200)
@@ -116,7 +118,6 @@ import Testing
             let refused = await doors.form("/oauth/token", Self.grant, basic: client)
             #expect(refused.status == 429 && refused.field("Retry-After") == "21", "\(refused.text)")
             #expect(doors.refusals(.clientTokensPerClient))
-            let refresh = "grant_type=refresh_token&refresh_token=\(token)"
             #expect(await doors.form("/oauth/token", refresh, basic: client).status == 200)
             #expect(await doors.form("/oauth/introspect", "token=x", basic: client).status == 200)
             let other = try await Self.givenClient("other", stage)
