@@ -12,8 +12,12 @@ struct DomainStage: Sendable {
     let admin: Administration
     private let newContext: @Sendable () -> ServiceContext
 
-    /// The domain on `store`, for whose sessions there is no longer life than `maximum`.
-    init(_ store: any Store, _ clock: WallClock, absoluteMaximum: Duration = .seconds(31_536_000)) async throws {
+    /// The domain on `store`, for whose sessions there is no longer life than `absoluteMaximum`. Hashing a password costs next to
+    /// nothing, unless `passwords` says otherwise.
+    init(
+        _ store: any Store, _ clock: WallClock, absoluteMaximum: Duration = .seconds(31_536_000),
+        passwords: PasswordHasher? = nil
+    ) async throws {
         guard let rootKeys = RootKeys([.random()]), let scrypt = Scrypt(logN: 1, r: 1, p: 1) else {
             throw Unexpected("no keys")
         }
@@ -23,7 +27,7 @@ struct DomainStage: Sendable {
         self.init {
             ServiceContext(
                 store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,
-                signingKeys: keys, passwords: PasswordHasher(scrypt: scrypt), clock: clock,
+                signingKeys: keys, passwords: passwords ?? PasswordHasher(scrypt: scrypt), clock: clock,
                 issuer: "http://issuer.example", audience: "http://api.example")
         }
         try await keys.maintain(at: clock.now)
@@ -164,6 +168,22 @@ let accountRules: [StoreRule] =
             _ = try await store.updateUser(.id(user.id)) { $0.user.passwordHash = user.passwordHash }
             try await turnOff()
             #expect(try await store.user(.id(user.id))?.disabledByUser != nil)
+        },
+        StoreRule("a session of somebody else shows nothing of a user") { store in
+            let stage = try await DomainStage(store, WallClock { Fixture.start })
+            _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+            for name in ["anna", "bert"] {
+                _ = try await stage.admin.createUser(
+                    username: name, password: DomainStage.password, profile: User.Profile(), offlineSessionMax: nil,
+                    by: Fixture.admin)
+            }
+            let (mine, other) = (try await stage.session(of: "anna"), try await stage.session(of: "bert"))
+            await #expect(throws: ServiceError.invalidToken(.unknownSession)) {
+                _ = try await stage.accounts.setLogins(
+                    of: other.user.id, shownBy: .session(mine.session.id), disabled: true, effective: .immediate,
+                    from: Fixture.admin)
+            }
+            #expect(try await store.user(.id(other.user.id))?.disabledByUser == nil)
         },
         StoreRule("a change of a user sees the session that asks as it is then") { store in
             let user = try await store.given(Fixture.user())

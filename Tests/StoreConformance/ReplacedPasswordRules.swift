@@ -1,0 +1,88 @@
+import Locks
+import Sessions
+import Testing
+
+/// A session in mode `PASSWORD` whose user was last there so long ago that everything asks for the password.
+private struct DueSession {
+    let stage: DomainStage
+    let refreshToken: String
+    private let accessToken: String
+    private let now = Locked(Fixture.start)
+
+    init(_ store: any Store, _ hash: HeldHash) async throws {
+        stage = try await DomainStage(store, WallClock { [now] in now.withLock { $0 } }, passwords: hash.passwords)
+        _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+        _ = try await stage.admin.createUser(
+            username: "anna", password: DomainStage.password, profile: User.Profile(), offlineSessionMax: nil,
+            by: Fixture.admin)
+        let request = LoginRequest(
+            clientID: Client.mobileID, device: Device(id: "phone"), authenticationMode: .password)
+        let grant = try await stage.tokens.login(
+            request, username: "anna", password: DomainStage.password, from: Fixture.admin)
+        accessToken = grant.accessToken
+        refreshToken = try #require(grant.refreshToken)
+    }
+
+    /// The session, its token checked in time for it to be good for calls, which are made when the user is asked for again.
+    func authenticated() async throws -> AuthenticatedSession {
+        now.withLock { $0 = Fixture.start }
+        let session = try await stage.tokens.authenticate(accessToken, from: Fixture.admin)
+        now.withLock { $0 = Fixture.start + .seconds(4000) }
+        return session
+    }
+}
+
+/// What comes with a token of the session and the password.
+private enum PasswordCall: CaseIterable {
+    case refresh, email, mode, presence, password
+
+    func make(_ due: DueSession, as current: AuthenticatedSession, _ password: String) async throws(ServiceError) {
+        let (accounts, evidence) = (due.stage.accounts, PresenceEvidence(password: password))
+        switch self {
+        case .refresh:
+            var request = RefreshRequest(token: due.refreshToken, clientID: Client.mobileID)
+            request.evidence = evidence
+            _ = try await due.stage.tokens.refresh(request, from: Fixture.admin)
+        case .email:
+            _ = try await accounts.changeProfile(in: current, shownBy: evidence, from: Fixture.admin) { profile in
+                profile.email = "eve@example.org"
+                return nil
+            }
+        case .mode:
+            _ = try await accounts.changeMode(
+                ModeChange(mode: .no, evidence: evidence), in: current, from: Fixture.admin)
+        case .presence: _ = try await accounts.showPresence(evidence, in: current, from: Fixture.admin)
+        case .password:
+            try await accounts.changePassword(
+                of: current.user, in: current.session, from: password, to: "the words of somebody else",
+                by: Fixture.admin)
+        }
+    }
+}
+
+/// A password counts as long as it is the user's: hashing takes its time.
+let replacedPasswordRules: [StoreRule] = PasswordCall.allCases.map { call in
+    StoreRule("a password that its own session replaces while it is hashed counts for nothing: \(call)") { store in
+        let hash = try HeldHash()
+        let due = try await DueSession(store, hash)
+        let old = try await due.authenticated()
+        var before: SessionRecord?
+        let failure = try await hash.during { () async -> ServiceError? in
+            do throws(ServiceError) {
+                try await call.make(due, as: old, DomainStage.password)
+                return nil
+            } catch { return error }
+        } _: {
+            try await due.stage.accounts.changePassword(
+                of: old.user, in: old.session, from: DomainStage.password, to: "four very odd words",
+                by: Fixture.admin)
+            before = try await store.session(old.session.id)
+        }
+        #expect(failure == .invalidCredentials)
+        let after = try await store.session(old.session.id)
+        #expect(after?.session.ending == nil && after == before)
+        // Nothing is spent: the new password is taken for the same call.
+        try await call.make(due, as: try await due.authenticated(), "four very odd words")
+        #expect(try await store.session(old.session.id) != after)
+    }
+}
