@@ -15,6 +15,14 @@ enum UsedTokenSQL {
             WHERE used_tokens.good_until <= $3::bigint
         """)
 
+    static func selectPage(after cursor: [UInt8], at now: Instant, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT digest, good_until FROM used_tokens WHERE digest > $1::bytea AND good_until > $2::bigint
+            ORDER BY digest LIMIT $3::bigint
+            """, cursor, now, limit)
+    }
+
     /// Looks at each row again that it had to wait for: what is used anew meanwhile stays.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(
@@ -28,9 +36,20 @@ enum UsedTokenSQL {
 
 extension PostgresStore {
     /// See `Store`.
-    public func use(_ token: OneTimeToken) async throws(StoreError) -> Bool {
-        try await change(nil, by: Int(token.digest[0])) { (transaction) throws(DatabaseError) in
-            try transaction.run(UsedTokenSQL.insert(token)).changedCount == 1
+    public func use(_ tokens: [OneTimeToken]) async throws(StoreError) -> [Bool] {
+        guard let first = tokens.first else { return [] }
+        return try await change(nil, by: Int(first.digest[0])) { (transaction) throws(DatabaseError) in
+            try transaction.run(tokens.map(UsedTokenSQL.insert)).map { $0.changedCount == 1 }
+        }
+    }
+
+    /// See `Store`.
+    public func usedTokens(
+        after cursor: [UInt8]?, at now: Instant, limit: Int
+    ) async throws(StoreError) -> [OneTimeToken] {
+        try await read([UsedTokenSQL.selectPage(after: cursor ?? [], at: now, limit: limit)], takesLong: true) {
+            (rows) throws(DatabaseError) in
+            try rows[0].map { row in OneTimeToken(digest: row.bytes(), goodUntil: row.instant(), at: now) }
         }
     }
 

@@ -4,6 +4,8 @@ internal import StoreFoundation
 /// Every statement about tokens that are taken once.
 enum UsedTokenRow {
     private static let select = Query("SELECT 1 FROM used_tokens WHERE digest = ? AND good_until > ?")
+    static let selectPage = Query(
+        "SELECT digest, good_until FROM used_tokens WHERE digest > ? AND good_until > ? ORDER BY digest LIMIT ?")
     private static let insert = Query(
         """
         INSERT INTO used_tokens (digest, good_until) VALUES (?1, ?2)
@@ -27,9 +29,20 @@ enum UsedTokenRow {
 
 extension SQLiteStore {
     /// See `Store`.
-    public func use(_ token: OneTimeToken) async throws(StoreError) -> Bool {
-        try await write { (transaction) throws(DatabaseError) -> Bool in
-            try UsedTokenRow.insert(token, transaction.connection)
+    public func use(_ tokens: [OneTimeToken]) async throws(StoreError) -> [Bool] {
+        try await write { (transaction) throws(DatabaseError) -> [Bool] in
+            try tokens.map { (token) throws(DatabaseError) in try UsedTokenRow.insert(token, transaction.connection) }
+        }
+    }
+
+    /// See `Store`.
+    public func usedTokens(
+        after cursor: [UInt8]?, at now: Instant, limit: Int
+    ) async throws(StoreError) -> [OneTimeToken] {
+        try await readAtLength { (snapshot) throws(DatabaseError) -> [OneTimeToken] in
+            try snapshot.connection.all(UsedTokenRow.selectPage, cursor ?? [], now, limit) { row in
+                OneTimeToken(digest: row.bytes(), goodUntil: row.instant(), at: now)
+            }
         }
     }
 

@@ -15,6 +15,9 @@ public struct OneTimeToken: Hashable, Sendable {
         case presenceAssertion = "presence_assertion"
     }
 
+    /// The number of bytes of a digest.
+    public static let digestCount = 32
+
     /// SHA-256 of what it is.
     public let digest: [UInt8]
     /// From when it is refused for its age. Its name is free for another one then.
@@ -27,5 +30,10 @@ public struct OneTimeToken: Hashable, Sendable {
         digest = sha256(Array("\(kind.rawValue)\0\(owner)\0\(id)".utf8))
         self.goodUntil = goodUntil
         at = now
+    }
+
+    /// One that was used, as it stands in a store, or comes from another one; `digest` has 32 bytes.
+    public init(digest: [UInt8], goodUntil: Instant, at now: Instant) {
+        (self.digest, self.goodUntil, at) = (digest, goodUntil, now)
     }
 }

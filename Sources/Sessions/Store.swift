@@ -155,8 +155,12 @@ public protocol Store: RevocationSource {
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome?
 
-    /// Uses up a token. False: it was used before, by whatever node.
-    func use(_ token: OneTimeToken) async throws(StoreError) -> Bool
+    /// Uses each token, all in one transaction. False for one that was used before: nothing was written of it.
+    func use(_ tokens: [OneTimeToken]) async throws(StoreError) -> [Bool]
+
+    /// The used tokens that are not refused for their age at `now`, in the order of their digests: up to `limit` of those after
+    /// `cursor`. Fewer than `limit` is the end.
+    func usedTokens(after cursor: [UInt8]?, at now: Instant, limit: Int) async throws(StoreError) -> [OneTimeToken]
 
     /// Forgets up to `limit` used tokens that have been too old since `instant` or longer. Returns how many.
     func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int
@@ -351,6 +355,9 @@ public protocol Store: RevocationSource {
 }
 
 extension Store {
+    /// Uses a token. False: it was used before.
+    public func use(_ token: OneTimeToken) async throws(StoreError) -> Bool { try await use([token]) == [true] }
+
     /// Adds each user who is not there; the others stay as they are.
     public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
         try await importUsers(users, .keeping(ImportMemory()))

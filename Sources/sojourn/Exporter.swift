@@ -65,6 +65,7 @@ struct Exporter {
         try await writeSessions(to: &writer)
         if hasProviderChecks { try await writeProviderChecks(to: &writer) }
         try await writeForeignTokens(to: &writer)
+        try await writeUsedTokens(to: &writer)
         try await writeRevocations(to: &writer)
         progress.finish()
         guard try await readBase() == base else {
@@ -144,6 +145,16 @@ struct Exporter {
         while let part = try await next(of: &parts) {
             for token in part { try write(.foreignToken, ForeignTokenLine.members(token), to: &writer) }
             progress.show(nil, counts[.foreignToken] ?? 0, "foreign tokens")
+        }
+    }
+
+    private mutating func writeUsedTokens(to writer: inout LineWriter) async throws(Failure) {
+        var parts = Parts { [store, now] (last: OneTimeToken?) async throws(StoreError) in
+            try await store.usedTokens(after: last?.digest, at: now, limit: Parts<OneTimeToken>.size)
+        }
+        while let part = try await next(of: &parts) {
+            for token in part { try write(.usedToken, token.members, to: &writer) }
+            progress.show(nil, counts[.usedToken] ?? 0, "used tokens")
         }
     }
 

@@ -17,6 +17,7 @@ extension Importer {
         var identities: [(line: Int, identity: Identity)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
         var tokens: [(line: Int, token: ForeignTokenLine)] = []
+        var used: [OneTimeToken] = []
         var revocations: [Revocation] = []
         for (line, record) in batch {
             switch record {
@@ -30,6 +31,7 @@ extension Importer {
             case .session(let session): sessions.append((line, session))
             case .providerCheck(let check): checks.append((line, check))
             case .foreignToken(let token): tokens.append((line, token))
+            case .usedToken(let token): used.append(token)
             case .revocation(let revocation): revocations.append(revocation)
             }
         }
@@ -42,6 +44,7 @@ extension Importer {
         if !sessions.isEmpty { refused += try await write(sessions) }
         if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
+        if !used.isEmpty { keptCount += Int64(try await store.use(used).count { !$0 }) }
         if !revocations.isEmpty { try await write(revocations) }
         return refused
     }

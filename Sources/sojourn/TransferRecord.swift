@@ -11,12 +11,13 @@ enum TransferRecord {
         case settings, client, user, identity, session
         case providerCheck = "provider_check"
         case foreignToken = "foreign_token"
+        case usedToken = "used_token"
         case revocation, end
 
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
             .signingKey, .adminKey, .settings, .client, .user, .identity, .session, .providerCheck, .foreignToken,
-            .revocation,
+            .usedToken, .revocation,
         ]
 
         /// Whether it is of settings or clients.
@@ -35,6 +36,7 @@ enum TransferRecord {
             case .session: "sessions"
             case .providerCheck: "provider checks"
             case .foreignToken: "foreign tokens"
+            case .usedToken: "used tokens"
             case .revocation: "revocations"
             case .end: "ends"
             }
@@ -51,6 +53,7 @@ enum TransferRecord {
     case session(Session)
     case providerCheck(ProviderCheckLine)
     case foreignToken(ForeignTokenLine)
+    case usedToken(OneTimeToken)
     case revocation(Revocation)
     case end([Kind: Int64])
 
@@ -67,6 +70,7 @@ enum TransferRecord {
         case .session: .session
         case .providerCheck: .providerCheck
         case .foreignToken: .foreignToken
+        case .usedToken: .usedToken
         case .revocation: .revocation
         case .end: .end
         }
@@ -93,6 +97,7 @@ enum TransferRecord {
         case .session: self = .session(try Session(&line))
         case .providerCheck: self = .providerCheck(try ProviderCheckLine(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))
+        case .usedToken: self = .usedToken(try OneTimeToken(&line, now: now))
         case .revocation: self = .revocation(try Revocation(&line))
         case .end:
             var counts: [Kind: Int64] = [:]

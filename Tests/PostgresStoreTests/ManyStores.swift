@@ -33,7 +33,13 @@ final class ManyStores: Store {
         try await next.openSession(by: login, clientID: clientID, deviceID: deviceID, decide)
     }
 
-    func use(_ token: OneTimeToken) async throws(StoreError) -> Bool { try await next.use(token) }
+    func use(_ tokens: [OneTimeToken]) async throws(StoreError) -> [Bool] { try await next.use(tokens) }
+
+    func usedTokens(
+        after cursor: [UInt8]?, at now: Instant, limit: Int
+    ) async throws(StoreError) -> [OneTimeToken] {
+        try await next.usedTokens(after: cursor, at: now, limit: limit)
+    }
 
     func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await next.sweepUsedTokens(before: instant, limit: limit)

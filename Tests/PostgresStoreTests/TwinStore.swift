@@ -46,8 +46,16 @@ struct TwinStore: Store {
         }
     }
 
-    func use(_ token: OneTimeToken) async throws(StoreError) -> Bool {
-        try await both { (store) async throws(StoreError) in try await store.use(token) }
+    func use(_ tokens: [OneTimeToken]) async throws(StoreError) -> [Bool] {
+        try await both { (store) async throws(StoreError) in try await store.use(tokens) }
+    }
+
+    func usedTokens(
+        after cursor: [UInt8]?, at now: Instant, limit: Int
+    ) async throws(StoreError) -> [OneTimeToken] {
+        try await both { (store) async throws(StoreError) in
+            try await store.usedTokens(after: cursor, at: now, limit: limit)
+        }
     }
 
     func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int {

@@ -1,0 +1,21 @@
+import Cryptography
+import Sessions
+
+/// An ID token, or an assertion, that was used and would not be refused for its age yet.
+extension OneTimeToken {
+    /// One that was used elsewhere; at `now` it counts here, too.
+    init(_ line: inout TransferLine, now: Instant) throws(LineProblem) {
+        guard let digest = Hex.decode(try line.text("sha256")), digest.count == Self.digestCount else {
+            throw LineProblem("'sha256' must be 64 hexadecimal digits")
+        }
+        self.init(digest: digest, goodUntil: try line.instant("good_until"), at: now)
+    }
+
+    /// The line of a used token.
+    var members: TransferMembers {
+        var members = TransferMembers(.usedToken)
+        members.add("sha256", Hex.encode(digest))
+        members.add("good_until", goodUntil)
+        return members
+    }
+}
