@@ -58,13 +58,11 @@ struct Call: Sendable {
         }
     }
 
-    /// Whether `Accept` names that media type itself, and not as the least welcome (RFC 9110 section 12.5.1).
-    func accepts(_ type: String) -> Bool {
-        request.fields.values("Accept").joined(separator: ",").split(separator: ",").contains { range in
-            let parts = range.split(separator: ";").map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
-            guard parts.first == type else { return false }
-            return !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
-        }
+    /// Whether `Accept` names that media type itself, and `other` is not more welcome (RFC 9110 section 12.5.1).
+    func accepts(_ type: String, ratherThan other: String) -> Bool {
+        let ranges = AcceptedTypes(request.fields.values("Accept"))
+        guard let weight = ranges.weight(named: type), weight > 0 else { return false }
+        return weight >= ranges.weight(of: other)
     }
 
     /// Whether the content is of that media type; parameters such as `charset` may follow. Content in any coding is refused

@@ -30,9 +30,10 @@ extension Endpoints {
             // As the token has them: RFC 7662 section 2.2 leaves room for members of our own.
             response.body = response.body.dropLast() + Array(",\(claims.members)}".utf8)
         }
-        guard call.accepts("application/\(TokenService.introspectionType)") else { return response }
+        let signedType = "application/\(TokenService.introspectionType)"
+        guard call.accepts(signedType, ratherThan: "application/json") else { return response }
         let signed = try await tokens.sign(introspection: response.body, for: client)
-        return Response(.ok, "application/\(TokenService.introspectionType)", Array(signed.utf8))
+        return Response(.ok, signedType, Array(signed.utf8))
     }
 
     private func answer(to introspection: Introspection) -> IntrospectionResponse {

@@ -24,6 +24,21 @@ import Testing
             ("application/token-introspection+jwt", true), ("Application/Token-Introspection+JWT", true),
             ("text/html, application/token-introspection+jwt;q=0.5", true),
             ("application/token-introspection+jwt;q=0", false), ("application/token-introspection+jwt; q=0.000", false),
+            // RFC 9110 section 12.5.1: what is more welcome, by the range that fits best.
+            ("application/json, application/token-introspection+jwt;q=0.1", false),
+            ("application/token-introspection+jwt ; Q=0.899, application/json;q=0.9", false),
+            ("application/token-introspection+jwt;q=0.5, */*;q=0.8", false),
+            ("application/token-introspection+jwt;q=0.5, application/*;q=0.8", false),
+            ("application/token-introspection+jwt;q=0.5, application/json;q=0.4, */*", true),
+            ("application/token-introspection+jwt;q=0.5, application/*;q=0.4, */*;q=0.8", true),
+            ("application/token-introspection+jwt;q=0.9, application/json;q=0.89", true),
+            ("application/json, application/token-introspection+jwt", true),
+            ("application/json;q=0, application/token-introspection+jwt;q=0.001", true),
+            // A weight that is none: as if it had not been said.
+            ("application/token-introspection+jwt;q=2", false), ("application/token-introspection+jwt;q=1.1", false),
+            ("application/token-introspection+jwt;q=0.0001", false), ("application/token-introspection+jwt;q=", false),
+            ("application/token-introspection+jwt;q=-1", false), ("application/token-introspection+jwt;q=.5", false),
+            ("application/json;q=x, application/token-introspection+jwt;q=0.1", true), (",;,", false), ("", false),
         ] as [(String?, Bool)])
     func theAcceptFieldDecides(_ accept: String?, _ isSigned: Bool) async throws {
         try await Stage.with { stage in
