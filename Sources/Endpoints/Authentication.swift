@@ -121,14 +121,14 @@ extension Endpoints {
 }
 
 extension Call {
-    /// The parameters of a form (RFC 6749 section 3.2, appendix B).
-    func form(repeatable: String? = nil) throws -> FormParameters {
+    /// The parameters of a form (RFC 6749 section 3.2, appendix B), of which none stands twice but those that may.
+    func form(repeatable: ([FormPair]) -> [String] = { _ in [] }) throws -> FormParameters {
         guard try hasContentType("application/x-www-form-urlencoded") else { throw RequestProblem.unsupportedMediaType }
         let pairs: [FormPair]
         do throws(FormError) { pairs = try FormDecoder.decode(request.body) } catch {
             throw RequestProblem.unreadable("The form cannot be read.")
         }
-        do throws(FormParameters.Repeated) { return try FormParameters(pairs, repeatable: repeatable) } catch {
+        do throws(FormParameters.Repeated) { return try FormParameters(pairs, repeatable: repeatable(pairs)) } catch {
             throw RequestProblem.unreadable("A parameter stands twice.")
         }
     }

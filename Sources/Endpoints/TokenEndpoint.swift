@@ -6,7 +6,7 @@ extension Endpoints {
     /// `POST /oauth/token` (RFC 6749 section 3.2). The steps that all grants share, so that none can forget one.
     func token(_ call: Call) async throws -> Response {
         // 1. Read the form once; nobody below reads raw parameters.
-        let request = TokenRequest(try call.form(repeatable: TokenRequest.resourceName))
+        let request = TokenRequest(try call.form(repeatable: TokenRequest.repeatable))
         guard let name = request.grantType else { throw RequestProblem.invalid("grant_type", "is missing") }
         guard let grantType = OAuth.GrantType(rawValue: name) else { throw RequestProblem.unsupportedGrantType }
         // 2. The key that the tokens are to be bound to, or are bound to already (RFC 9449 section 5).

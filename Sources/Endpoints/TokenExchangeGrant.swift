@@ -30,7 +30,7 @@ extension Endpoints {
             clientID: client.id, device: try request.device(else: madeUpDeviceID()),
             scope: try request.requestedScope(), proof: call.proof)
         // Section 2.1: both say where the token is to be used.
-        login.resources = request.resources + [exchange.audience].compactMap { $0 }
+        login.resources = request.resources + exchange.audiences
         if let token = exchange.providerRefreshToken, !TokenService.isProviderToken(token) {
             throw RequestProblem.invalid("provider_refresh_token", Self.providerTokenRule)
         }

@@ -11,9 +11,9 @@ public struct FormParameters: Sendable {
     private let pairs: [FormPair]
 
     /// The parameters that `pairs` are. A request has a handful, so that looking through a list is the fast way.
-    public init(_ pairs: [FormPair], repeatable: String? = nil) throws(Repeated) {
+    public init(_ pairs: [FormPair], repeatable: [String] = []) throws(Repeated) {
         for (index, pair) in pairs.enumerated()
-        where pair.name != repeatable && pairs[..<index].contains(where: { $0.name == pair.name }) {
+        where !repeatable.contains(pair.name) && pairs[..<index].contains(where: { $0.name == pair.name }) {
             throw Repeated(name: pair.name)
         }
         self.pairs = pairs

@@ -16,8 +16,9 @@ public struct TokenExchangeParameters: Sendable {
     public let subjectTokenType: String?
     /// `requested_token_type`.
     public let requestedTokenType: String?
-    /// `audience`: its name.
-    public let audience: String?
+    /// `audience`: the names of those whom the token is for.
+    public let audiences: [String]
+    static let audienceName = "audience"
     /// `actor_token`: who acts for the subject.
     public let actorToken: String?
     /// `actor_token_type`.
@@ -31,7 +32,7 @@ public struct TokenExchangeParameters: Sendable {
         subjectToken = parameters["subject_token"]
         subjectTokenType = parameters["subject_token_type"]
         requestedTokenType = parameters["requested_token_type"]
-        audience = parameters["audience"]
+        audiences = parameters.all(Self.audienceName)
         actorToken = parameters["actor_token"]
         actorTokenType = parameters["actor_token_type"]
         nonce = parameters["nonce"]

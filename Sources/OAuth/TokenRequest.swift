@@ -1,3 +1,5 @@
+public import HTTP
+
 /// A request to the token endpoint (RFC 6749 section 3.2). Unknown parameters are ignored, as the RFC says.
 public struct TokenRequest: Sendable {
     /// `grant_type`, as it was sent.
@@ -27,10 +29,15 @@ public struct TokenRequest: Sendable {
     /// `device_name`: what people call it.
     public let deviceName: String?
 
-    /// `resource`: the APIs that the token is for (RFC 8707 section 2), the one parameter that may be repeated.
+    /// `resource`: the APIs that the token is for (RFC 8707 section 2).
     public let resources: [String]
-    /// Its name.
-    public static let resourceName = "resource"
+    private static let resourceName = "resource"
+
+    /// The parameters that may be repeated: `resource`, and at a token exchange `audience`, too (RFC 8693 section 2.1).
+    public static func repeatable(in pairs: [FormPair]) -> [String] {
+        let isExchange = pairs.contains { $0.name == "grant_type" && $0.value == GrantType.tokenExchange.rawValue }
+        return isExchange ? [resourceName, TokenExchangeParameters.audienceName] : [resourceName]
+    }
 
     /// What RFC 8693 section 2.1 has beside these.
     public let exchange: TokenExchangeParameters

@@ -26,6 +26,7 @@ import Testing
         var testDescription: String { "\(clause): \(says)" }
     }
 
+    private static let (orders, mail) = ("https://orders.example", "https://mail.example")
     private static let base = "grant_type=\(grant)&client_id=app"
     private static let subject = "&subject_token={token}&subject_token_type=\(type)id_token"
     private static let rows = [
@@ -59,6 +60,18 @@ import Testing
         Row(
             "2.2.2", "another audience is no target", base + subject + "&audience=https://other.example", 400,
             "invalid_target"),
+        Row(
+            "2.1 audience", "the same one twice",
+            base + subject + "&audience=\(Stage.audience)&audience=\(Stage.audience)",
+            200),
+        Row("2.1 audience", "several", base + subject + "&audience=\(orders)&audience=\(mail)", 200),
+        Row(
+            "2.1 audience", "beside a resource",
+            base + subject + "&audience=\(orders)&resource=\(mail)&audience=\(mail)",
+            200),
+        Row(
+            "2.2.2", "one of several is no target",
+            base + subject + "&audience=\(orders)&audience=https://other.example", 400, "invalid_target"),
         Row("2.1 resource", "the server's own", base + subject + "&resource=\(Stage.audience)", 200),
         Row(
             "2.2.2", "another resource is no target", base + subject + "&resource=https://other.example", 400,
@@ -83,7 +96,7 @@ import Testing
             _ = try await world.stage.makeClient(
                 #"""
                 {"client_id":"app","token_endpoint_auth_method":"none","scope":"read write",
-                 "grant_types":["refresh_token","\#(grant)"]}
+                 "resources":["\#(Stage.audience)","\#(orders)","\#(mail)"],"grant_types":["refresh_token","\#(grant)"]}
                 """#)
             try await body(world, try world.provider.token())
         }
@@ -124,6 +137,30 @@ import Testing
             let issued = try #require(refresh.string("access_token"))
             #expect(await world.stage.call(.get, "/v1/me", bearer: issued).status == 401)
             #expect(await world.stage.refresh(issued, more: "&client_id=app").status == 200)
+        }
+    }
+
+    /// Section 2.1: the token is for all whom the request names, be it by `audience` or by `resource`.
+    @Test(arguments: [
+        ("&audience=\(orders)&audience=\(mail)", [orders, mail]), ("&audience=\(mail)&audience=\(mail)", [mail]),
+        ("&audience=\(mail)&resource=\(orders)", [orders, mail]),
+    ])
+    func audience_isWhatTheTokenIsFor(_ asked: String, _ audience: [String]) async throws {
+        try await Self.with { world, token in
+            let form = (Self.base + Self.subject).replacing("{token}", with: token) + asked
+            let access = try #require(await world.stage.form("/oauth/token", form).string("access_token"))
+            let claims = try Answer.claims(of: access)
+            #expect(Set(claims.strings("aud") ?? claims.string("aud").map { [$0] } ?? []) == Set(audience))
+        }
+    }
+
+    /// RFC 6749 section 3.2: of no other grant.
+    @Test(arguments: ["refresh_token", "client_credentials", "password", "x"])
+    func audience_standsTwiceAtAnExchangeAlone(_ grant: String) async throws {
+        try await Stage.with { stage in
+            let answer = await stage.form("/oauth/token", "grant_type=\(grant)&audience=a&audience=b&client_id=mobile")
+            #expect(answer.string("error") == "invalid_request")
+            #expect(answer.string("error_description") == "A parameter stands twice.")
         }
     }
 
