@@ -136,7 +136,7 @@ struct Doors: Sendable {
     func refusal(_ error: any Error, of call: Call) -> any Error {
         guard call.route.countsRefusals, let error = error as? ServiceError else { return error }
         switch error {
-        case .refused, .invalidClient, .invalidToken, .unauthorizedClient: break
+        case .refused, .invalidClient, .invalidToken, .unauthorizedClient, .grantClosed: break
         default: return error
         }
         guard let network = network(call.caller) else { return error }
@@ -150,7 +150,7 @@ struct Doors: Sendable {
     /// with one token uses up no more of its user's than that.
     func refusal(_ error: ServiceError, to holder: Holder?, of userID: Identifier<User>?) -> ServiceError {
         switch error {
-        case .refused, .userAbsent, .unauthorizedClient, .invalidScope, .invalidTarget: break
+        case .refused, .userAbsent, .unauthorizedClient, .grantClosed, .invalidScope, .invalidTarget: break
         default: return error
         }
         do throws(ServiceError) {

@@ -34,6 +34,7 @@ extension Endpoints {
     static let internalText = "Something unexpected happened. Nobody is logged out by it."
     static let providerText = "The identity provider does not answer at present: try again."
     static let tooManyText = "Too many tries. Nobody is logged out by it: try again later."
+    static let grantClosedText = "The client may not go on with its sessions in this way any more. The session is kept."
     static let targetText = "The resource is malformed, unknown, or none that the client can have tokens for."
     static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
 
@@ -78,6 +79,9 @@ extension Endpoints {
         case .invalidClient: Problem(.badRequest, code: "invalid_client", detail: "The client is unknown.")
         case .unauthorizedClient:
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
+        case .grantClosed(let reauthenticate):
+            Problem(
+                .badRequest, code: "unauthorized_client", detail: grantClosedText, reauthenticate: reauthenticate)
         case .invalidScope:
             Problem(.badRequest, code: "invalid_scope", detail: "The scope is malformed, or more than can be granted.")
         case .invalidTarget: .invalid("resource", "is none that the client can have tokens for")
@@ -123,6 +127,12 @@ extension Endpoints {
         case .invalidClient:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")
+        case .grantClosed(let reauthenticate):
+            OAuthError(
+                .badRequest,
+                ErrorResponse(
+                    .unauthorizedClient, description: grantClosedText, reason: ErrorCode.unauthorizedClient.rawValue,
+                    reauthenticate: reauthenticate))
         case .invalidScope:
             OAuthError(.badRequest, .invalidScope, "The scope is malformed, or more than can be granted.")
         case .invalidTarget: OAuthError(.badRequest, .invalidTarget, targetText)

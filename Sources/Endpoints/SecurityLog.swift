@@ -55,7 +55,7 @@ extension Endpoints {
         case .proofMissing: (.info, "proof missing")
         case .unproven(let problem): (.info, "proof \(problem.rawValue)")
         case .invalidClient: (.info, "invalid_client")
-        case .unauthorizedClient: (.info, "unauthorized_client")
+        case .unauthorizedClient, .grantClosed: (.info, "unauthorized_client")
         case .invalidScope: (.info, "invalid_scope")
         case .invalidTarget: (.info, "invalid_target")
         case .invalid(let member, _): (.debug, "invalid \(member)")

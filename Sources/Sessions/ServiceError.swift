@@ -30,6 +30,9 @@ public enum ServiceError: Error, Hashable, Sendable {
     case invalidClient
     /// The client may not do this (RFC 6749 section 5.2).
     case unauthorizedClient
+    /// The client may not go on with its sessions in this way any more (RFC 6749 section 5.2), and whether logging in again would
+    /// help. The session is kept.
+    case grantClosed(reauthenticate: Bool)
     /// The scope is malformed, unknown, or exceeds what was granted (RFC 6749 section 5.2).
     case invalidScope
     /// The resource is unknown, or not to be had by the client (RFC 8707 section 2).

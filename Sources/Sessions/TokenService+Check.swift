@@ -166,6 +166,7 @@ extension TokenService {
         guard let token = context.refreshTokens.decode(token),
             let record = try await inStore({ () async throws(StoreError) in try await store.session(token.sessionID) })
         else { return .inactive }
+        guard record.client?.grantTypes.contains(.refreshToken) == true else { return .inactive }
         var session = record.session
         let presentation = RefreshPresentation(
             serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)

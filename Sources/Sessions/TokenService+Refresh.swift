@@ -161,7 +161,7 @@ extension RefreshPolicy {
         guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
         if let refusal = presentation.presence?.refusal(for: user) { return .refused(refusal, user.id) }
         guard client.grantTypes.contains(presentation.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
-            return .refused(.unauthorizedClient, user.id)
+            return .refused(.grantClosed(reauthenticate: client.helpsToLogIn(insteadOf: session)), user.id)
         }
         let scope = wanted.scope ?? session.scope
         guard session.scope.contains(scope) else { return .refused(.invalidScope, user.id) }
@@ -187,6 +187,15 @@ extension RefreshPresentation {
     /// Uses up the proof of the session's key, which the decision has asked for. Beside a session of no key it says nothing.
     func useProof(on session: Session) throws(ProofProblem) {
         if session.keyThumbprint != nil { try proof?.use() }
+    }
+}
+
+extension Client {
+    /// Whether a login gives what `session` does not, of which one way to go on is closed: not where its own key opens the other
+    /// one, nor where both are closed, because no login succeeds then.
+    fileprivate func helpsToLogIn(insteadOf session: Session) -> Bool {
+        if grantTypes.contains(.refreshToken) { return true }
+        return grantTypes.contains(.jwtBearer) && session.deviceKey == nil
     }
 }
 

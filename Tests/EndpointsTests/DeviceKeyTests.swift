@@ -168,6 +168,8 @@ import Testing
             _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"grant_types":["refresh_token"]}"#)
             let off = await resume(stage, assertion(stage, device, tokens))
             #expect(off.string("error") == "unauthorized_client")
+            // This session has no refresh token: only a login gets one.
+            #expect(off.bool("reauthenticate") == true)
             let body = String(Stage.loginBody().dropLast() + #","device_key":\#(device.jwk)}"#)
             let refused = await stage.call(.post, "/v1/login", body)
             #expect(refused.status == 400)

@@ -107,6 +107,33 @@ import Testing
         }
     }
 
+    /// What the app shall do then: log in again if that gives what goes on, else keep what it has.
+    @Test(
+        arguments: [
+            (nil, #""password""#, false), (nil, #""\#(DeviceKeyTests.grant)""#, true),
+            (ProvingDevice(), #""\#(DeviceKeyTests.grant)""#, false), (ProvingDevice(), #""password""#, false),
+        ] as [(ProvingDevice?, String, Bool)])
+    func aClientThatLostTheGrantIsToldWhetherALoginHelps(_ key: ProvingDevice?, _ grants: String, _ helps: Bool)
+        async throws
+    {
+        try await Stage.with { stage in
+            let path = "/admin/v1/clients/\(Client.mobileID)"
+            let both = #"{"grant_types": ["refresh_token", "\#(DeviceKeyTests.grant)"]}"#
+            #expect(await stage.admin(.patch, path, both).status == 200)
+            let tokens = try await stage.logIn(more: key.map { #","device_key":\#($0.jwk)"# } ?? "")
+            #expect(await stage.admin(.patch, path, #"{"grant_types": [\#(grants)]}"#).status == 200)
+            let grant = await stage.refresh(tokens.refresh)
+            #expect(grant.string("error") == "unauthorized_client")
+            #expect(grant.string("reason") == "unauthorized_client")
+            let json = await stage.call(.post, "/v1/refresh", #"{"refresh_token":"\#(tokens.refresh)"}"#)
+            #expect(json.string("code") == "unauthorized_client")
+            for answer in [grant, json] {
+                #expect(answer.status == 400)
+                #expect(answer.bool("reauthenticate") == helps)
+            }
+        }
+    }
+
     @Test func aSingleTokenClientRefreshesAndLogsOutWithItsOneString() async throws {
         try await Stage.with { stage in
             _ = try await stage.makeClient(#"{"client_id":"one","token_style":"single"}"#)
