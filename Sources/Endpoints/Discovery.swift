@@ -9,6 +9,7 @@ extension Endpoints {
     static let tokenPath = "/oauth/token"
     static let revocationPath = "/oauth/revoke"
     static let introspectionPath = "/oauth/introspect"
+    static let metadataPath = "/.well-known/oauth-authorization-server"
     static let jwksPath = "/oauth/jwks"
 
     /// Five minutes: a new key is published a day before it signs, so that even a far older copy holds it.
@@ -45,5 +46,17 @@ extension Endpoints {
         // Equal bytes, equal tag, on every node: whoever polls the keys is told 304 (RFC 9110 section 8.8.3).
         response.fields.append("ETag", "\"\(Hex.encode(Array(sha256(response.body).prefix(16))))\"")
         return response
+    }
+}
+
+extension Route {
+    /// Where clients look for the metadata of an issuer whose URL has a path (RFC 8414 section 3.1): that path stands behind the
+    /// well-known one, and no proxy takes it off there as it does from all other calls.
+    static func metadata(of issuer: String) -> [Route] {
+        let authority = issuer.firstRange(of: "://").map { issuer[$0.upperBound...] } ?? issuer[...]
+        let path = authority.drop { $0 != "/" }
+        let known = path.last == "/" ? path.dropLast() : path
+        return known.isEmpty
+            ? [] : [Route(.get, Endpoints.metadataPath + known, .immediate { try $0.serverMetadata() })]
     }
 }

@@ -58,7 +58,8 @@ public final class Endpoints: Sendable {
         revocations = RevocationFeed(
             source: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
         self.registry = registry
-        metrics = EndpointMetrics(registry, routes: Route.all)
+        let routes = Route.all + Route.metadata(of: context.issuer)
+        metrics = EndpointMetrics(registry, routes: routes)
         doors = Doors(doorLimits, registry, stopwatch: stopwatch)
         self.logger = logger
         self.isStopping = isStopping
@@ -67,8 +68,8 @@ public final class Endpoints: Sendable {
         self.scopes = scopes
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)
-        publicTable = RouteTable(Route.all, on: .public)
-        adminTable = RouteTable(Route.all, on: .admin)
+        publicTable = RouteTable(routes, on: .public)
+        adminTable = RouteTable(routes, on: .admin)
     }
 
     /// RFC 6797: for a year, clients that came over https come over nothing else. Over http the field must not be sent
@@ -212,11 +213,14 @@ public struct Caller: Hashable, Sendable {
     public let listener: Listener
     /// Whether it came over https, as far as this server or a proxy that it trusts knows.
     public let isSecure: Bool
+    /// Whether the connection is a trusted proxy's: then what it says of the request that it asks about is believed.
+    public let isProxy: Bool
 
     /// A caller.
-    public init(remoteAddress: String?, listener: Listener, isSecure: Bool = false) {
+    public init(remoteAddress: String?, listener: Listener, isSecure: Bool = false, isProxy: Bool = false) {
         self.remoteAddress = remoteAddress
         self.listener = listener
         self.isSecure = isSecure
+        self.isProxy = isProxy
     }
 }

@@ -39,16 +39,14 @@ extension Endpoints {
         }
     }
 
-    /// Method and target for which the proof must have been made: those of the request itself under the public base URL. A
-    /// proxy that asks for leave (`/v1/verify`) asks about another request, which it names by the usual fields.
+    /// Method and target for which the proof must have been made: those of the request itself under the public base URL, or of
+    /// the one that a proxy asks about. No proof is good for a target of nil.
     private func occasion(of call: Call) -> (method: String, target: DPoPTarget?) {
         let request = call.request
-        if call.route.isForwardAuthentication, let path = request.fields.first("X-Forwarded-Uri") {
-            let method = request.fields.first("X-Forwarded-Method") ?? request.method.rawValue
-            guard let scheme = request.fields.first("X-Forwarded-Proto"),
-                let host = request.fields.first("X-Forwarded-Host")
-            else { return (method, nil) }
-            return (method, DPoPTarget("\(scheme)://\(host)\(path)"))
+        if call.isAboutAnotherRequest {
+            // Whoever is no proxy of ours could name the very request that a stolen proof was made for.
+            guard call.caller.isProxy, let asked = call.forwardedRequest else { return (request.method.rawValue, nil) }
+            return asked
         }
         let base = context.issuer.hasSuffix("/") ? String(context.issuer.dropLast()) : context.issuer
         return (request.method.rawValue, DPoPTarget(base + request.target.path))
@@ -79,6 +77,36 @@ extension Endpoints {
         else { return }
         response.fields.append("DPoP-Nonce", nonce)
     }
+}
+
+extension Call {
+    /// Whether a proxy asks for leave (`/v1/verify`) for another request: one that it names, or, where it appends the path, any.
+    fileprivate var isAboutAnotherRequest: Bool {
+        route.isForwardAuthentication && (appendedTarget != nil || request.fields.contains("X-Forwarded-Uri"))
+    }
+
+    /// What a proxy like Envoy has appended to the path of the question: the target of the request that it asks about.
+    private var appendedTarget: String? {
+        guard route.pattern.hasSuffix("*") else { return nil }
+        return String(request.target.path.dropFirst(route.pattern.count - 2))
+    }
+
+    /// Method and target of the request that the proxy asks about: as it asks itself where it appends the path, else by the
+    /// usual fields. Nil when one of them is missing, stands twice, or cannot be that.
+    fileprivate var forwardedRequest: (method: String, target: DPoPTarget?)? {
+        guard let scheme = said("X-Forwarded-Proto") else { return nil }
+        if let appendedTarget {
+            guard let host = said("Host") else { return nil }
+            return (request.method.rawValue, DPoPTarget("\(scheme)://\(host)\(appendedTarget)"))
+        }
+        guard let method = said("X-Forwarded-Method"), let host = said("X-Forwarded-Host"),
+            let target = said("X-Forwarded-Uri"), target.hasPrefix("/")
+        else { return nil }
+        return (method, DPoPTarget("\(scheme)://\(host)\(target)"))
+    }
+
+    /// The value of a field that stands once: beside a second one, nobody knows whose it is.
+    private func said(_ name: StaticString) -> String? { (try? request.fields.only(name)) ?? nil }
 }
 
 extension ProofProblem {

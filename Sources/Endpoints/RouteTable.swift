@@ -26,7 +26,10 @@ final class RouteTable: Sendable {
 
         mutating func add(_ route: Route) { routes.append(route) }
 
-        func route(_ method: Method) -> Route? { routes.first { $0.method == method } }
+        /// Whatever the method: a proxy that asks with its client's one takes every 2xx for leave.
+        func route(_ method: Method) -> Route? {
+            routes.first { $0.method == method || $0.isForwardAuthentication }
+        }
 
         /// The methods, as `Allow` lists them (RFC 9110 section 10.2.1).
         var allow: String {

@@ -12,7 +12,7 @@ extension Route {
         Route(
             .post, Endpoints.introspectionPath, face: .oauth, challenge: .basic, .open { try await $0.introspect($1) }),
         Route(.get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() }),
-        Route(.get, "/.well-known/oauth-authorization-server", .immediate { try $0.serverMetadata() }),
+        Route(.get, Endpoints.metadataPath, .immediate { try $0.serverMetadata() }),
         Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),
     ]
 

@@ -33,6 +33,7 @@ public struct TrustedProxies: Hashable, Sendable {
     public func origin(of fields: Fields, from peer: SocketAddress, isSecure: Bool = false) -> RequestOrigin {
         var origin = RequestOrigin(client: peer, isSecure: isSecure)
         guard field != .none, trusts(peer) else { return origin }
+        origin.isFromProxy = true
         var isNearest = true
         for hop in ForwardedHops(fields, in: field) {
             if isNearest, let says = hop.isSecure { origin.isSecure = says }
@@ -51,4 +52,6 @@ public struct RequestOrigin: Hashable, Sendable {
     public var client: SocketAddress
     /// Whether the client used https.
     public var isSecure: Bool
+    /// Whether it comes from a trusted proxy, whose word is believed.
+    public var isFromProxy = false
 }

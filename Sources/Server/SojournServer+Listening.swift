@@ -100,7 +100,8 @@ extension SojournServer {
         return { [entrance] request, context in
             let origin = proxies.origin(of: request.fields, from: context.remoteAddress, isSecure: context.isSecure)
             let host = origin.client.port == nil ? nil : origin.client.host
-            let caller = Caller(remoteAddress: host, listener: listener, isSecure: origin.isSecure)
+            let caller = Caller(
+                remoteAddress: host, listener: listener, isSecure: origin.isSecure, isProxy: origin.isFromProxy)
             return entrance.reply(to: request, from: caller)
         }
     }

@@ -87,7 +87,7 @@ import Testing
                 (.get, "/v1/login", "OPTIONS, POST"), (.get, "/oauth/token", "OPTIONS, POST"),
                 (.post, "/v1/me", "GET, HEAD, OPTIONS, PATCH"), (.trace, "/healthz", "GET, HEAD, OPTIONS"),
                 (.head, "/v1/login", "OPTIONS, POST"), (.get, "/v1/me/devices/x", "DELETE, OPTIONS, PATCH"),
-                (.connect, "/v1/verify", "GET, HEAD, OPTIONS"),
+                (.connect, "/oauth/jwks", "GET, HEAD, OPTIONS"),
             ]
             for (method, path, allow) in cases {
                 let answer = await stage.send(Request(method, path))

@@ -17,6 +17,17 @@ struct TrustedProxiesTests {
         return host + (origin.isSecure ? " https" : "")
     }
 
+    /// Whoever is believed about clients is believed about requests.
+    @Test(arguments: ForwardingField.allCases) func whoIsListedIsAProxy(field: ForwardingField) throws {
+        let proxies = TrustedProxies([try #require(AddressRange("10.0.0.0/8"))], field: field)
+        for (peer, isProxy) in [("10.0.0.1", true), ("192.0.2.1", false), ("127.0.0.1", false)] {
+            let address = try #require(SocketAddress(host: peer, port: 9))
+            for fields: Fields in [[:], ["X-Forwarded-For": "10.0.0.1"], ["X-Forwarded-For": "192.0.2.1"]] {
+                #expect(proxies.origin(of: fields, from: address).isFromProxy == (isProxy && field != .none), "\(peer)")
+            }
+        }
+    }
+
     @Test(arguments: [
         // Nobody is trusted who is not listed, whatever is said.
         ("192.0.2.1", ["X-Forwarded-For: 1.1.1.1", "X-Forwarded-Proto: https"], "192.0.2.1"),

@@ -1,4 +1,6 @@
 import Cryptography
+import FoundationEssentials
+import HTTP
 import JOSE
 import Testing
 
@@ -19,7 +21,23 @@ struct PhoneKey: Sendable {
             {"iss":"\(session.id)","sub":"\(session.userID)","aud":"\(context.issuer)",\
             "exp":\(context.clock.now.secondsSinceEpoch + 60),"jti":"\(Base64URL.encode(randomBytes(count: 12)))"}
             """
-        let input = [#"{"alg":"ES256"}"#, claims].map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
+        return sign([#"{"alg":"ES256"}"#, claims])
+    }
+
+    /// A proof of possession (RFC 9449) beside `token`, made now for a request to that URI.
+    func proof(_ method: HTTP.Method, _ uri: String, token: String, nonce: String?) -> String {
+        guard case .p256(let x, let y) = key.publicKey.coordinates else { return "" }
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64URL.encode(x))","y":"\#(Base64URL.encode(y))"}"#
+        let claims = """
+            {"jti":"\(Base64URL.encode(randomBytes(count: 12)))","htm":"\(method)","htu":"\(uri)",\
+            "iat":\(Int(Date().timeIntervalSince1970)),"ath":"\(DPoPProof.hash(ofAccessToken: token))"\
+            \(nonce.map { #","nonce":"\#($0)""# } ?? "")}
+            """
+        return sign([#"{"typ":"dpop+jwt","alg":"ES256","jwk":\#(jwk)}"#, claims])
+    }
+
+    private func sign(_ parts: [String]) -> String {
+        let input = parts.map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
         return input + "." + Base64URL.encode(key.sign(Array(input.utf8)))
     }
 }

@@ -25,11 +25,10 @@ struct RecipeTests {
         return String(blocks[0])
     }
 
-    @Test("nginx asks before each request, and lets nobody through whose session is over")
-    func forwardAuthentication() async throws {
-        let folder = StartingFolder()
-        let server = try await CrashServer(folder)
-        let stay = try makeStay("phone", at: server)
+    /// Runs nginx with the recipe in front of an API that says what reaches it, and gives `body` its address.
+    private static func withNginx(
+        _ server: CrashServer, _ folder: StartingFolder, _ body: (SocketAddress) throws -> Void
+    ) throws {
         var recipe = try Self.recipe("nginx", "auth_request")
         for (old, new) in [
             ("http://127.0.0.1:8080", "http://\(server.publicAddress)"),
@@ -68,20 +67,89 @@ struct RecipeTests {
             try #require(!folder.exists("nginx.end"), "\(folder.text("nginx.end") ?? "")")
             usleep(5000)
         }
-        func ask(_ token: String?) throws -> Response {
-            let fields: Fields = token.map { ["Authorization": "Bearer \($0)"] } ?? Fields()
-            return try HTTPExchange.send(Request(.get, "/api/thing", fields: fields, body: []), to: proxy)
+        try body(proxy)
+    }
+
+    @Test("nginx asks before each request, and lets nobody through whose session is over")
+    func forwardAuthentication() async throws {
+        let folder = StartingFolder()
+        let server = try await CrashServer(folder)
+        let stay = try makeStay("phone", at: server)
+        try Self.withNginx(server, folder) { proxy in
+            func ask(_ token: String?) throws -> Response {
+                let fields: Fields = token.map { ["Authorization": "Bearer \($0)"] } ?? Fields()
+                return try HTTPExchange.send(Request(.get, "/api/thing", fields: fields, body: []), to: proxy)
+            }
+            let answer = try ask(stay.access)
+            #expect(answer.status.code == 200)
+            let user = server.admin(.get, "/users/username:anna")?.json["user_id"]?.string ?? "?"
+            #expect(String(decoding: answer.body, as: UTF8.self) == "api for \(user) []")
+            #expect(try ask(nil).status.code == 401)
+            #expect(try ask("junk").status.code == 401)
+            #expect(server.admin(.delete, "/sessions/\(stay.sessionID)")?.status == 204)
+            let refusal = try ask(stay.access)
+            #expect(refusal.status.code == 401)
+            #expect(refusal.fields.first("WWW-Authenticate")?.hasPrefix("Bearer") == true)
         }
-        let answer = try ask(stay.access)
-        #expect(answer.status.code == 200)
-        let user = server.admin(.get, "/users/username:anna")?.json["user_id"]?.string ?? "?"
-        #expect(String(decoding: answer.body, as: UTF8.self) == "api for \(user) []")
-        #expect(try ask(nil).status.code == 401)
-        #expect(try ask("junk").status.code == 401)
-        #expect(server.admin(.delete, "/sessions/\(stay.sessionID)")?.status == 204)
-        let refusal = try ask(stay.access)
-        #expect(refusal.status.code == 401)
-        #expect(refusal.fields.first("WWW-Authenticate")?.hasPrefix("Bearer") == true)
+        await server.kill()
+    }
+
+    @Test("behind nginx a proof is good for the request that it was made for, whatever whoever asks says of it")
+    func forwardedProofs() async throws {
+        let folder = StartingFolder()
+        let server = try await CrashServer(
+            folder, environment: ["SOJOURN_SERVER_TRUSTED_PROXIES": "127.0.0.1", "SOJOURN_DPOP_NONCE": "required"])
+        let key = PhoneKey()
+        let token = try makeStay("phone", at: server, boundTo: key).access
+        try Self.withNginx(server, folder) { proxy in
+            var nonce: String?
+            func ask(
+                _ method: HTTP.Method = .get, _ target: String = "/api/thing?page=2", proof: (HTTP.Method, String),
+                _ fields: Fields = Fields()
+            ) throws -> Response {
+                var fields = fields
+                fields.append("Authorization", "DPoP \(token)")
+                fields.append("DPoP", key.proof(proof.0, proof.1, token: token, nonce: nonce))
+                let answer = try HTTPExchange.send(Request(method, target, fields: fields, body: []), to: proxy)
+                nonce = answer.fields.first("DPoP-Nonce") ?? nonce
+                return answer
+            }
+            let honest = (HTTP.Method.get, "http://api.example/api/thing")
+            let first = try ask(proof: honest)
+            #expect(first.status.code == 401)
+            #expect(
+                first.fields.values("WWW-Authenticate").contains {
+                    $0.hasPrefix("DPoP") && $0.contains(#"error="use_dpop_nonce""#)
+                }, "\(first.fields)")
+            try #require(nonce != nil, "what the proof must hold is passed on")
+            let answer = try ask(proof: honest)
+            #expect(answer.status.code == 200)
+            #expect(answer.fields.first("DPoP-Nonce") != nil)
+            #expect(String(decoding: answer.body, as: UTF8.self).hasSuffix("[]"))
+            // Made for another request, which the thief names.
+            let stolen = (HTTP.Method.post, "https://other.example/orders")
+            let forged: [Fields] = [
+                [:],
+                [
+                    "X-Forwarded-Method": "POST", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "other.example",
+                    "X-Forwarded-Uri": "/orders",
+                ],
+                ["X-Forwarded-Host": "other.example", "X-Forwarded-Uri": "/orders"],
+                ["Forwarded": "for=127.0.0.1;host=other.example;proto=https", "X-Original-URL": "/orders"],
+            ]
+            for fields in forged {
+                #expect(try ask(.delete, "/api/transfer", proof: stolen, fields).status.code == 401)
+                #expect(try ask(.post, "/orders", proof: stolen, fields).status.code == 404, "outside of the API")
+                #expect(try ask(.delete, "/api/transfer", proof: honest, fields).status.code == 401)
+                // What is made up beside an honest request harms nobody.
+                #expect(try ask(proof: honest, fields).status.code == 200)
+            }
+            for scheme in ["Bearer", "bearer"] {
+                let fields: Fields = ["Authorization": "\(scheme) \(token)"]
+                let request = Request(.get, "/api/thing", fields: fields, body: [])
+                #expect(try HTTPExchange.send(request, to: proxy).status.code == 401)
+            }
+        }
         await server.kill()
     }
 
@@ -108,6 +176,7 @@ struct RecipeTests {
                     return json.loads(answer) if answer else None
                 user = "/users/username:anna"
                 def login(device): return admin("POST", user + "/sessions", {"device": {"id": device}})
+                bound = admin("POST", user + "/sessions", {"device": {"id": "bound"}, "dpop_jkt": "\(PhoneKey().thumbprint)"})
                 def state(token):
                     try: return verifier.verify(token).get("sid")
                     except jwt.InvalidTokenError as error: return str(error)
@@ -125,6 +194,7 @@ struct RecipeTests {
                 wait(early["access_token"], "session_ended")
                 phone, tablet = login("phone"), login("tablet")
                 wait(phone["access_token"], phone["session_id"])
+                wait(bound["access_token"], "no bearer token")
                 admin("DELETE", "/sessions/" + phone["session_id"])
                 wait(phone["access_token"], "session_ended")
                 wait(tablet["access_token"], tablet["session_id"])
@@ -193,9 +263,12 @@ struct RecipeTests {
         for node in nodes.nodes { await node.kill() }
     }
 
-    private func makeStay(_ device: String, at server: CrashServer) throws -> ManyNodes.Stay {
+    private func makeStay(
+        _ device: String, at server: CrashServer, boundTo key: PhoneKey? = nil
+    ) throws -> ManyNodes.Stay {
         #expect(server.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
-        let body = JSON.object(["device": .object(["id": .string(device)])])
-        return try ManyNodes.Stay(server.admin(.post, "/users/username:anna/sessions", body))
+        var body = ["device": JSON.object(["id": .string(device)])]
+        if let key { body["dpop_jkt"] = .string(key.thumbprint) }
+        return try ManyNodes.Stay(server.admin(.post, "/users/username:anna/sessions", .object(body)))
     }
 }

@@ -1,5 +1,7 @@
 import HTTP
 import JOSE
+import Sessions
+import Telemetry
 import Testing
 
 @testable import Endpoints
@@ -90,6 +92,40 @@ import Testing
         }
     }
 
+    /// Section 3.1: where an issuer with a path is looked for. Everything else, OpenID's form included, comes without that path: the
+    /// proxy in front takes it off.
+    @Test(arguments: [
+        ("https://id.example/auth", "/auth"), ("https://id.example/a/b", "/a/b"), ("https://id.example/auth/", "/auth"),
+        ("http://127.0.0.1:8080/auth", "/auth"),
+    ])
+    func anIssuerWithAPathIsFound(_ issuer: String, _ path: String) async throws {
+        try await Stage.with { stage in
+            let node = stage.node(issuer: issuer)
+            for target in [Self.path + path, Self.path, "/.well-known/openid-configuration"] {
+                let answer = await node(Request(.get, target))
+                #expect(answer.status == 200, "\(target)")
+                #expect(answer.string("issuer") == issuer)
+                let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+                #expect(answer.string("token_endpoint") == base + "/oauth/token")
+            }
+            #expect(await node(Request(.post, Self.path + path)).status == 405)
+            for target in ["/other", path + "/x", "/", path + "x"].map({ Self.path + $0 }) + [path + Self.path] {
+                #expect(await node(Request(.get, target)).status == 404, "\(target)")
+            }
+        }
+    }
+
+    @Test(arguments: ["https://id.example", "http://127.0.0.1:8080", "https://id.example/"])
+    func anIssuerWithoutAPathHasOnePlace(_ issuer: String) async throws {
+        try await Stage.with { stage in
+            let node = stage.node(issuer: issuer)
+            #expect(await node(Request(.get, Self.path)).string("issuer") == issuer)
+            for more in ["/", "/auth", "/id.example"] {
+                #expect(await node(Request(.get, Self.path + more)).status == 404, "\(more)")
+            }
+        }
+    }
+
     /// Section 3.3: who asks finds the issuer of the tokens.
     @Test func theIssuerIsThatOfTheTokens() async throws {
         try await Stage.with { stage in
@@ -97,5 +133,19 @@ import Testing
             let told = await scene.send(.post("/oauth/introspect", "token={access}", basic: "backend:{secret}"))
             #expect(told.string("iss") == (await scene.send(.get(Self.path))).string("issuer"))
         }
+    }
+}
+
+extension Stage {
+    /// What another node on the same database answers, whose issuer is another one.
+    fileprivate func node(issuer: String) -> (Request) async -> Answer {
+        let context = ServiceContext(
+            store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: context.signingKeys,
+            passwords: context.passwords, clock: context.clock, issuer: issuer, audience: issuer)
+        let endpoints = Endpoints(
+            context: context, metrics: MetricsRegistry(),
+            logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }))
+        let caller = Caller(remoteAddress: nil, listener: .public)
+        return { Answer(await endpoints.reply(to: $0, from: caller).response()) }
     }
 }
