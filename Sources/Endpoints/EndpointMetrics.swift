@@ -89,7 +89,7 @@ struct EndpointMetrics: Sendable {
         let reason: RefusalReason
         switch error {
         case .refused(let refusal): reason = refusal
-        case .userAbsent: reason = .userAbsent
+        case .userAbsent, .wrongPassword: reason = .userAbsent
         default: return failedRefreshes.increment()
         }
         (refreshes[reason.rawValue] ?? failedRefreshes).increment()

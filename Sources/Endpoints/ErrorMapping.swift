@@ -61,6 +61,7 @@ extension Endpoints {
         case .userAbsent(let demand): problem(demand)
         case .invalidCredentials:
             Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
+        case .wrongPassword(let demand): wrongPassword(demand)
         case .identityRefused(.unknownProvider):
             .invalid("provider", "is none of this server's identity providers, or the token is not from one")
         case .identityRefused(let reason):
@@ -118,6 +119,7 @@ extension Endpoints {
                     reauthenticate: reason.reauthenticate))
         case .userAbsent(let demand): oauthError(demand)
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
+        case .wrongPassword(let demand): oauthError(demand, description: wrongPasswordText)
         // RFC 8693 section 2.2.2: whatever is wrong with a subject token.
         case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)

@@ -11,14 +11,20 @@ extension Endpoints {
         guard client.grantTypes.contains(.password) else { throw ServiceError.unauthorizedClient }
         guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
-        let device = try request.device(else: madeUpDeviceID())
+        let login = try loginRequest(request, for: client, call)
+        return try await logIn(login, username: username, password: password, call)
+    }
+
+    /// A login as the form has it, whatever shows who the user is.
+    func loginRequest(_ request: TokenRequest, for client: Client, _ call: Call) throws -> LoginRequest {
         var login = LoginRequest(
-            clientID: client.id, device: device, authenticationMode: try request.namedMode(),
-            scope: try request.requestedScope(), proof: call.proof)
+            clientID: client.id, device: try request.device(else: madeUpDeviceID()),
+            authenticationMode: try request.namedMode(), scope: try request.requestedScope(),
+            proof: call.proof)
         login.deviceKey = try Self.key(request.deviceKey, "device_key")
         login.presenceKey = try Self.key(request.presenceKey, "presence_key")
         login.resources = request.resources
-        return try await logIn(login, username: username, password: password, call)
+        return login
     }
 
     /// The public key that a parameter holds as a JWK.

@@ -8,17 +8,28 @@ extension Endpoints {
     static func problem(_ demand: PresenceDemand) -> Problem {
         var problem = Problem(
             .unauthorized, code: ErrorCode.insufficientUserAuthentication.rawValue,
-            detail: RefusalReason.userAbsent.sentence, reauthenticate: false)
+            detail: RefusalReason.userAbsent.sentence, reauthenticate: demand.takesLogin)
         problem.acrValues = demand.acrValues
         problem.maxAge = demand.ageMax.wholeSeconds
         return problem
     }
 
-    /// As an error of the token endpoint. It is not `invalid_grant`, at which clients throw their tokens away.
-    static func oauthError(_ demand: PresenceDemand) -> OAuthError {
+    static let wrongPasswordText = "The password is wrong. The session is kept."
+
+    /// That the password which came with a session's token is wrong, as an RFC 9457 problem.
+    static func wrongPassword(_ demand: PresenceDemand) -> Problem {
+        Problem(
+            .unauthorized, code: "invalid_credentials", detail: wrongPasswordText, reauthenticate: demand.takesLogin)
+    }
+
+    /// As an error of the token endpoint. It is not `invalid_grant`, at which clients throw their tokens away: neither of who is
+    /// away, nor of who has mistyped.
+    static func oauthError(
+        _ demand: PresenceDemand, description: String = RefusalReason.userAbsent.sentence
+    ) -> OAuthError {
         var body = ErrorResponse(
-            .insufficientUserAuthentication, description: RefusalReason.userAbsent.sentence,
-            reason: RefusalReason.userAbsent.rawValue, reauthenticate: false)
+            .insufficientUserAuthentication, description: description,
+            reason: RefusalReason.userAbsent.rawValue, reauthenticate: demand.takesLogin)
         body.acrValues = demand.acrValues
         body.maxAge = demand.ageMax.wholeSeconds
         return OAuthError(.badRequest, body)

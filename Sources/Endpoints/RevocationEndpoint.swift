@@ -3,7 +3,9 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /oauth/revoke` (RFC 7009). The hint is not needed: a token says what it is. Either token of a session ends it.
+    /// `POST /oauth/revoke` (RFC 7009). The hint is not needed: a token says what it is. Either token of a session ends it. The session
+    /// of a key ends by an access token, which every API sees, only with a proof of that key, as far as its client has nothing
+    /// else to prove itself by; by its refresh token, which the device alone has, without: unmodified clients send no proof here.
     func revoke(_ call: Call) async throws -> Response {
         let form = try call.form()
         let identity = try await clientIdentity(call, ClientParameters(form))
@@ -16,7 +18,8 @@ extension Endpoints {
         {
             throw RequestProblem.unsupportedTokenType
         }
-        try await tokens.revoke(token, clientID: client.id, from: call.origin)
+        let proof = tokens.isRefreshToken(token) ? nil : try keyProof(call)
+        try await tokens.revoke(token, of: client, proof: proof, from: call.origin)
         return Response(status: .ok)
     }
 }

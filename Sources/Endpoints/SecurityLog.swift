@@ -47,7 +47,7 @@ extension Endpoints {
         case .refused(.ended(.refreshTokenReused)): (.notice, "refresh_token_reused")
         case .refused(let reason), .loginRefused(let reason): (.info, reason.rawValue)
         case .userAbsent: (.debug, "insufficient_user_authentication")
-        case .invalidCredentials: (.info, "invalid_credentials")
+        case .invalidCredentials, .wrongPassword: (.info, "invalid_credentials")
         case .invalidToken(let reason): (.info, reason?.rawValue ?? "invalid_token")
         case .identityRefused(let reason): (.info, "id_token \(reason.rawValue)")
         // The fetch has told the log already.

@@ -26,11 +26,9 @@ extension Endpoints {
         if let nonce = exchange.nonce, !Text.isValid(nonce, lengthMax: 512) {
             throw RequestProblem.invalid("nonce", "must have 1 to 512 bytes and no control characters")
         }
-        var login = LoginRequest(
-            clientID: client.id, device: try request.device(else: madeUpDeviceID()),
-            scope: try request.requestedScope(), proof: call.proof)
+        var login = try loginRequest(request, for: client, call)
         // Section 2.1: both say where the token is to be used.
-        login.resources = request.resources + exchange.audiences
+        login.resources += exchange.audiences
         if let token = exchange.providerRefreshToken, !TokenService.isProviderToken(token) {
             throw RequestProblem.invalid("provider_refresh_token", Self.providerTokenRule)
         }

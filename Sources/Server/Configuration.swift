@@ -146,8 +146,8 @@ public struct Configuration: Hashable, Sendable {
             case named(Set<AuditEvent.Kind>)
 
             private static let ofMails: Set<AuditEvent.Kind> = [
-                .sessionStarted, .sessionEnded, .loginsDisabled, .loginsEnabled, .passwordChanged, .emailChanged,
-                .userDeleted, .clientDeleted, .allSessionsRevoked,
+                .sessionStarted, .sessionEnded, .refreshTokenMisused, .loginsDisabled, .loginsEnabled,
+                .passwordChanged, .emailChanged, .userDeleted, .clientDeleted, .allSessionsRevoked,
             ]
 
             /// Whether `recorded` is among them.

@@ -24,7 +24,8 @@ extension AccountService {
         let proof = try await tokens.presence(
             shownBy: evidence, of: current.user, in: current.session, from: origin, at: now)
         guard let proof else {
-            throw .userAbsent(PresenceDemand(ageMax: PresenceDemand.ageMaxOfChanges, ways: [.presence, .password]))
+            let demand = PresenceDemand(ageMax: PresenceDemand.ageMaxOfChanges, ways: [.presence, .password])
+            throw .userAbsent(demand.asked(of: current.user, in: current.session))
         }
         return try await change(current.session.id, shownBy: proof, at: now) { session, _ in
             session.note(proof, at: now)
@@ -46,9 +47,9 @@ extension AccountService {
             evidence.assertion = nil
         }
         let proof = try await tokens.presence(shownBy: evidence, of: current.user, in: old, from: origin, at: now)
-        return try await change(old.id, shownBy: proof, at: now) { session, client in
+        return try await change(old.id, shownBy: proof, at: now) { session, user in
             if let proof { session.note(proof, at: now) }
-            return session.change(modeChange, at: now, from: origin)
+            return session.change(modeChange, of: user, at: now, from: origin)
         }
     }
 
@@ -72,7 +73,7 @@ extension AccountService {
     /// is thrown, and nothing is written then.
     private func change(
         _ id: Identifier<Session>, shownBy proof: PresenceProof?, at now: Instant,
-        _ edit: @escaping @Sendable (inout Session, Client?) -> Result<AuditEvent?, ServiceError>
+        _ edit: @escaping @Sendable (inout Session, User?) -> Result<AuditEvent?, ServiceError>
     ) async throws(ServiceError) -> SessionRecord {
         let policy = context.policy
         let outcome = try await tokens.inStore { () async throws(StoreError) in
@@ -83,7 +84,7 @@ extension AccountService {
                 }
                 var session = change.session
                 do throws(ServiceError) {
-                    if let event = try edit(&session, change.client).get() { change.events.append(event) }
+                    if let event = try edit(&session, change.user).get() { change.events.append(event) }
                 } catch {
                     return .failure(error)
                 }
@@ -99,9 +100,13 @@ extension AccountService {
 extension Session {
     /// The change, after what the request shows was noted.
     fileprivate mutating func change(
-        _ change: ModeChange, at now: Instant, from origin: Origin
+        _ change: ModeChange, of user: User?, at now: Instant, from origin: Origin
     ) -> Result<AuditEvent?, ServiceError> {
         let isNew = change.presenceKey != nil
+        if !change.mode.suits(user) {
+            return .failure(
+                .conflict(code: "password_missing", detail: "PASSWORD is not for a user without a password"))
+        }
         guard change.mode != authenticationMode || isNew else { return .success(nil) }
         if presence.isActivationPending {
             return .failure(
@@ -110,7 +115,7 @@ extension Session {
                     detail: "the presence_key of the login has to sign for the first time before"))
         }
         if let demand = demand(before: change.mode, isNewKey: isNew), !demand.isMet(by: self, at: now) {
-            return .failure(.userAbsent(demand))
+            return .failure(.userAbsent(demand.asked(of: user, in: self)))
         }
         let event = AuditEvent(
             .authenticationModeChanged, at: now, by: origin, session: self,

@@ -30,7 +30,9 @@ public struct AccountService: Sendable {
             let old = change.user.profile
             var profile = old
             if let error = edit(&profile) ?? profile.problem { return .failure(error) }
-            if !isPresent, !profile.reachesSame(as: old) { return .failure(.userAbsent(demand)) }
+            if !isPresent, !profile.reachesSame(as: old) {
+                return .failure(.userAbsent(demand.asked(of: change.user, in: current.session)))
+            }
             if profile != old {
                 change.user.profile = profile
                 change.events.append(

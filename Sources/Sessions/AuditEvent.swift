@@ -6,6 +6,9 @@ public struct AuditEvent: Hashable, Sendable {
         case sessionEnded = "session_ended"
         case sessionsEnded = "sessions_ended"
         case sessionRestored = "session_restored"
+        /// A refresh token of a session that is bound to a key came without a proof of that key; `reason` is `TokenMisuse`. The
+        /// session is kept.
+        case refreshTokenMisused = "refresh_token_misused"
         /// How the app guards a session was changed; `reason` is from what to what.
         case authenticationModeChanged = "authentication_mode_changed"
         case loginFailed = "login_failed"

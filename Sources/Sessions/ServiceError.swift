@@ -14,6 +14,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case userAbsent(PresenceDemand)
     /// Unknown user or wrong password: the same answer, equally slow.
     case invalidCredentials
+    /// The password that came with a good token of a session is wrong; what would do. Nobody is logged out by this.
+    case wrongPassword(PresenceDemand)
     /// An ID token that is not taken, and why: nothing of it is secret from who holds it.
     case identityRefused(IdentityRefusal)
     /// The identity provider does not answer, and what is remembered of it does not suffice. Try again.

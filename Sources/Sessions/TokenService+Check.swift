@@ -103,8 +103,7 @@ extension TokenService {
         guard demand.isMet(by: audience, own: context.audience) else { throw .invalidToken(nil) }
         guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
         if user.rejectsRollingTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
-        if demandsPresence,
-            let presence = policy.presenceDemand(on: record.session, client: record.client, settings: record.settings),
+        if demandsPresence, let presence = policy.presenceDemand(on: record),
             !presence.isMet(by: record.session, at: now)
         {
             throw .userAbsent(presence)

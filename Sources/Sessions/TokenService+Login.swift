@@ -147,6 +147,10 @@ extension SessionOpening {
                 .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
         }
         if let problem = request.presenceKeyProblem { return .failure(problem) }
+        guard request.authenticationMode.suits(user) else {
+            return .failure(
+                .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
+        }
         guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil else {
             return .failure(.unauthorizedClient)
         }

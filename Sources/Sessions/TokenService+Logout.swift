@@ -1,7 +1,7 @@
 extension TokenService {
     /// Ends the session of a token of either kind, however old it is: an expired rolling token will do, and a token of
-    /// an ended session, so that logging out again and again is no error. Returns when the end is durable. The session of a key ends by a
-    /// token only with a proof of that key.
+    /// an ended session, so that logging out again and again is no error. Returns when the end is durable. The session of a key ends here
+    /// only with a proof of that key; `revoke` says who needs none.
     public func logOut(
         _ token: String, as use: TokenUse = .bearer, from origin: Origin
     ) async throws(ServiceError) {
@@ -10,7 +10,7 @@ extension TokenService {
             throw .invalidToken(.malformed)
         }
         // Beside a refresh token a proof says nothing about it, so that one too many does no harm.
-        let mayBeUnbound = token.hasPrefix(RefreshTokenCoder.prefix)
+        let mayBeUnbound = isRefreshToken(token)
         _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
             if mayBeUnbound, session.keyThumbprint == nil { return }
             guard use.fits(session.keyThumbprint) else { throw .invalidToken(.bindingMismatch) }
@@ -18,17 +18,28 @@ extension TokenService {
         }
     }
 
-    /// Ends the session of a token that was issued to `clientID` (RFC 7009). A token that means nothing here is revoked
-    /// already; one of another client is refused.
-    public func revoke(_ token: String, clientID: String, from origin: Origin) async throws(ServiceError) {
+    /// Whether `text` has the form of a refresh token, which no API ever sees. The one token of a client that keeps one string is none.
+    public func isRefreshToken(_ text: String) -> Bool { text.hasPrefix(RefreshTokenCoder.prefix) }
+
+    /// Ends the session of a token that was issued to `client`, which has proved itself if it can (RFC 7009). A token that means
+    /// nothing here is revoked already; one of another client is refused, and so is an access token of a public client's session
+    /// that is bound to another key than the request proves: each API that sees the token could log the user out.
+    public func revoke(
+        _ token: String, of client: Client, proof: KeyProof?, from origin: Origin
+    ) async throws(ServiceError) {
         guard let id = try await sessionID(in: token) else {
-            _ = try await endForeignToken(token, ofClient: clientID, from: origin)
+            _ = try await endForeignToken(token, ofClient: client.id, from: origin)
             return
         }
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
         else { return }
-        guard record.session.clientID == clientID else { throw .unauthorizedClient }
-        _ = try await end(id, .loggedOut, from: origin)
+        guard record.session.clientID == client.id else { throw .unauthorizedClient }
+        let needsProof = client.isPublic && !isRefreshToken(token)
+        _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
+            guard needsProof, let key = session.keyThumbprint else { return }
+            guard let proof, proof.keyThumbprint == key else { throw .refused(.bindingMismatch) }
+            do throws(ProofProblem) { try proof.use() } catch { throw .unproven(error) }
+        }
     }
 
     /// Ends a session for `reason`. False: there is no such session, not even a tombstone.

@@ -31,7 +31,12 @@ extension TokenService {
         else { return nil }
         // Before a guess or an assertion is spent. The decision that follows finds it used by this very request.
         do throws(ProofProblem) { try presentation.useProof(on: record.session) } catch { throw .unproven(error) }
-        return try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: time.now)
+        do throws(ServiceError) {
+            return try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: time.now)
+        } catch .invalidCredentials {
+            // The token is good: whoever has mistyped is asked again, and must not lose the session over it.
+            throw .wrongPassword(policy.demand(afterWrongPasswordIn: record))
+        }
     }
 
     /// The same, of a session that was read. The password says more than the key. An assertion that is not taken shows
@@ -65,6 +70,13 @@ extension TokenService {
 }
 
 extension RefreshPolicy {
+    /// What to ask for again. A session that asks for nothing says what it was given.
+    func demand(afterWrongPasswordIn record: SessionRecord) -> PresenceDemand {
+        presenceDemand(on: record)
+            ?? PresenceDemand(ageMax: PresenceDemand.ageMaxOfChanges, ways: [.password])
+            .asked(of: record.user, in: record.session)
+    }
+
     /// Whether `presentation` would do if the user showed to be there. It is asked of a copy: nothing is spent.
     fileprivate func accepts(
         _ presentation: RefreshPresentation, fromUserOf record: SessionRecord, at time: ClockWatch.Reading

@@ -74,6 +74,10 @@ extension TokenService {
         }
         guard let answer else { throw .refused(.unknownSession) }
         if case .failure(.identityProviderUnavailable) = answer { try await hastenProviderCheck(of: token.sessionID) }
+        if case .failure(.refused(.bindingMismatch)) = answer {
+            try await tellMisuse(
+                of: token.sessionID, provenKey: request.proof?.keyThumbprint, from: origin, at: time.now)
+        }
         return try answer.get()
     }
 
@@ -150,16 +154,16 @@ extension RefreshPolicy {
         if decision == .unconfirmed { return .failed(.identityProviderUnavailable) }
         if case .refused(let reason) = decision {
             change.keep(session, endedBy: origin, at: now)
-            if reason == .userAbsent,
-                let demand = presenceDemand(on: session, client: change.client, settings: change.settings)
-            {
+            if reason == .userAbsent, let demand = presenceDemand(on: change.record) {
                 return .refused(.userAbsent(demand), session.userID)
             }
             return .refused(.refused(reason), session.userID)
         }
         // What else stands in the way leaves the session as it was: the token is not spent.
         guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
-        if let refusal = presentation.presence?.refusal(for: user) { return .refused(refusal, user.id) }
+        if presentation.presence?.refusal(for: user) != nil {
+            return .refused(.wrongPassword(demand(afterWrongPasswordIn: change.record)), user.id)
+        }
         guard client.grantTypes.contains(presentation.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
             return .refused(.grantClosed(reauthenticate: client.helpsToLogIn(insteadOf: session)), user.id)
         }

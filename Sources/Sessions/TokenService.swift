@@ -35,6 +35,8 @@ public struct ServiceContext: Sendable {
     public let guessPolicy: GuessPolicy
     /// Wrong passwords, as far as this node has seen them.
     let guesses: GuessCounter
+    /// The misuses of refresh tokens that this node has told of a moment ago.
+    let misuses = MisuseNotices()
 
     /// Whether there are foreign tokens.
     let foreignTokens = ForeignTokenPresence()

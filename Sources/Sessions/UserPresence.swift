@@ -42,15 +42,40 @@ public struct PresenceDemand: Hashable, Sendable {
     public let ageMax: Duration
     /// What will do.
     public let ways: [Way]
+    /// Whether the session can do none of it: there is no presence key, or its user has no password. A login helps then.
+    public private(set) var takesLogin = false
 
     /// How long ago it may be for a change of what guards the session.
     public static let ageMaxOfChanges = Duration.seconds(300)
+
+    /// A demand.
+    init(ageMax: Duration, ways: [Way]) {
+        self.ageMax = ageMax
+        self.ways = ways
+    }
+
+    /// The same, of that session and its user.
+    func asked(of user: User?, in session: Session) -> PresenceDemand {
+        var demand = self
+        demand.takesLogin = !ways.contains { way in
+            switch way {
+            case .presence: session.presence.key != nil
+            case .password: user?.passwordHash != nil
+            }
+        }
+        return demand
+    }
 
     /// Whether `session` meets it. What is shown this moment always does.
     func isMet(by session: Session, at now: Instant) -> Bool {
         let age = now - session.lastShown(in: ways)
         return age <= .zero || age < ageMax
     }
+}
+
+extension AuthenticationMode {
+    /// Whether `user` can ever do what it asks for. A session that asks for a password that nobody has is stuck.
+    func suits(_ user: User?) -> Bool { self != .password || user?.passwordHash != nil }
 }
 
 extension Session {
@@ -87,12 +112,18 @@ extension Session {
 }
 
 extension RefreshPolicy {
+    /// What the session's mode asks for, of whom there is; nil: it goes on silently.
+    func presenceDemand(on record: SessionRecord) -> PresenceDemand? {
+        presenceDemand(on: record.session, client: record.client, settings: record.settings)?
+            .asked(of: record.user, in: record.session)
+    }
+
     /// What the session's mode asks for, by today's settings; nil: it goes on silently.
     ///
     /// - `NO` asks for nothing.
     /// - `BIOMETRIC` asks for the presence key, or the password in its stead, when the client says how often.
     /// - `PASSWORD` asks for the password whenever a rolling token is due for renewal, and more often if the client says so.
-    func presenceDemand(on session: Session, client: Client?, settings: Settings) -> PresenceDemand? {
+    private func presenceDemand(on session: Session, client: Client?, settings: Settings) -> PresenceDemand? {
         let ageMax = client?.userPresenceMaxAge?.ifPositive
         switch session.authenticationMode {
         case .no: return nil

@@ -39,9 +39,10 @@ public enum EventColumns {
         var event = AuditEvent(
             kind, at: at, by: origin, userID: userID, sessionID: sessionID, clientID: clientID, deviceID: deviceID,
             reason: reason)
-        if kind == .userChanged, let reason, reason.hasPrefix(emailMark) {
-            event.kind = .emailChanged
-            event.reason = String(reason.dropFirst(emailMark.count))
+        for disguise in disguises where kind == disguise.shown {
+            guard let reason, reason.hasPrefix(disguise.mark) else { continue }
+            event.kind = disguise.kind
+            event.reason = String(reason.dropFirst(disguise.mark.count))
         }
         let revokes = try row.optional { (row) throws(Contradiction) in try row.word(as: Revocation.Kind.self) }
         let (since, until) = (row.optional { row in row.instant() }, row.optional { row in row.instant() })
@@ -50,15 +51,26 @@ public enum EventColumns {
             id: number, event: event, revocation: Revocation(revokes, of: event, at: since, until: until))
     }
 
-    private static let emailMark = "email_changed "
+    /// A kind that a node of the version before does not know, and what it is to that one.
+    private struct Disguise: Sendable {
+        let kind: AuditEvent.Kind
+        let shown: AuditEvent.Kind
+        /// The begin of the reason.
+        var mark: String { kind.rawValue + " " }
+    }
+
+    private static let disguises = [
+        Disguise(kind: .emailChanged, shown: .userChanged),
+        Disguise(kind: .refreshTokenMisused, shown: .loginFailed),
+    ]
 
     /// An event as it is written. A node of the version before reads the same trail, and stops at a kind that it does not know: to that
     /// one a changed address is a change of the user, for the reason that it was the address.
     public static func written(_ event: AuditEvent) -> AuditEvent {
-        guard event.kind == .emailChanged else { return event }
+        guard let disguise = disguises.first(where: { $0.kind == event.kind }) else { return event }
         var event = event
-        event.kind = .userChanged
-        event.reason = emailMark + (event.reason ?? "")
+        event.kind = disguise.shown
+        event.reason = disguise.mark + (event.reason ?? "")
         return event
     }
 

@@ -137,42 +137,4 @@ import Testing
             #expect(await login(both).string("member") == "presence_key")
         }
     }
-
-    @Test func keysAndModeAreForEveryKindOfLogin() async throws {
-        try await Stage.with { stage in
-            let (device, finger) = (ProvingDevice(), ProvingDevice(.eddsa))
-            let secret = try await stage.makeClient(
-                #"{"client_id":"own","token_endpoint_auth_method":"client_secret_basic","grant_types":["password","refresh_token","\#(GuardedPhone.jwtBearer)"],"user_presence_max_age":600}"#
-            )
-            let basic = "own:\(try #require(secret))"
-            func check(_ answer: Answer) async throws {
-                #expect(answer.string("authentication_mode") == "BIOMETRIC", "\(answer.text)")
-                let tokens = try Tokens(answer)
-                let resume = "grant_type=\(GuardedPhone.jwtBearer)&assertion="
-                let now = stage.surroundings.now.load(ordering: .relaxed) - Stage.start
-                stage.moveClock(to: now + 600)
-                let absent = await stage.form(
-                    "/oauth/token", resume + device.assertion(stage, tokens), basic: basic)
-                #expect(absent.string("error") == "insufficient_user_authentication")
-                let present = await stage.form(
-                    "/oauth/token",
-                    resume + device.assertion(stage, tokens)
-                        + "&user_assertion=\(finger.assertion(stage, tokens))", basic: basic)
-                #expect(present.status == 200, "\(present.text)")
-            }
-            let jwk = { (key: ProvingDevice) in key.jwk.replacing("\"", with: "%22") }
-            let grant = "grant_type=password&username=anna&password=correct+horse&authentication_mode=BIOMETRIC"
-            try await check(
-                await stage.form(
-                    "/oauth/token", grant + "&device_key=\(jwk(device))&presence_key=\(jwk(finger))", basic: basic))
-            let body =
-                #"{"client_id":"own","authentication_mode":"BIOMETRIC","device_key":\#(device.jwk),"presence_key":\#(finger.jwk)}"#
-            try await check(await stage.admin(.post, "/admin/v1/users/username:anna/sessions", body))
-            for wrong in ["&device_key=x", "&presence_key=%7B%7D", "&authentication_mode=FACE"] {
-                let answer = await stage.form(
-                    "/oauth/token", "grant_type=password&username=anna&password=correct+horse" + wrong, basic: basic)
-                #expect(answer.string("error") == "invalid_request", "\(wrong): \(answer.text)")
-            }
-        }
-    }
 }

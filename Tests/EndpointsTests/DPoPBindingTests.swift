@@ -51,7 +51,7 @@ import Testing
                     #expect(answer.bool("reauthenticate") == false)
                 }
             }
-            // Nobody else has ended it, and nobody else can log it out.
+            // Nobody else has ended it, and nobody else can log it out by this call; of `/oauth/revoke` below.
             let stolen = #"{"refresh_token":"\#(bound.refresh)"}"#
             #expect(await stage.call(.post, "/v1/logout", stolen).status == 401)
             let others = ProvingDevice().proof(stage, .post, "/v1/logout")
@@ -64,6 +64,60 @@ import Testing
             let own = device.proof(stage, .post, "/v1/logout")
             #expect(await stage.call(.post, "/v1/logout", stolen, fields: ["DPoP": own]).status == 204)
             #expect(await stage.refresh(bound.refresh, by: device).string("reason") == "logged_out")
+        }
+    }
+
+    /// RFC 7009: every API sees access tokens, and must not be able to log out whom they are of. The refresh token is a secret of
+    /// the device, and clients that nobody here wrote send no proof with it.
+    @Test(arguments: ["separate", "single"]) func anAccessTokenAloneEndsNoBoundSession(_ style: String) async throws {
+        try await Stage.with { stage in
+            _ = try await stage.makeClient(#"{"client_id":"app","token_style":"\#(style)"}"#)
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device, client: "app")
+            func revoke(_ token: String, by device: ProvingDevice? = nil, to path: String = "/oauth/revoke") async
+                -> Answer
+            {
+                let fields: Fields = device.map { ["DPoP": $0.proof(stage, .post, path)] } ?? [:]
+                return await stage.form("/oauth/revoke", "client_id=app&token=\(token)", fields: fields)
+            }
+            for thief in [nil, ProvingDevice()] {
+                let answer = await revoke(tokens.access, by: thief)
+                #expect(answer.status == 400)
+                #expect(answer.string("error") == "invalid_grant")
+                #expect(answer.string("reason") == "binding_mismatch")
+                #expect(answer.bool("reauthenticate") == false)
+            }
+            // Nor with a proof that the phone made for another call.
+            #expect(await revoke(tokens.access, by: device, to: "/v1/me").string("error") == "invalid_dpop_proof")
+            #expect(await stage.call(.get, "/v1/me", token: tokens.access, by: device).status == 200)
+            #expect(await revoke(tokens.access, by: device).status == 200)
+            let ended = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(ended.string("ended_reason") == "logged_out")
+            if style == "single" { return }
+            let second = try await stage.logIn(device, client: "app")
+            #expect(await revoke(second.refresh).status == 200)
+            #expect(await stage.call(.get, "/v1/me", token: second.access, by: device).status == 401)
+        }
+    }
+
+    /// A client that proves itself needs no other proof, and what is bound to nothing ends as it did.
+    @Test func whoProvesToBeTheClientEndsItsSessionsByEitherToken() async throws {
+        try await Stage.with { stage in
+            let secret = try await stage.makeClient(
+                #"{"client_id":"own","token_endpoint_auth_method":"client_secret_basic","grant_types":["password","refresh_token"]}"#
+            )
+            let basic = "own:\(try #require(secret))"
+            let device = ProvingDevice()
+            let answer = await stage.form(
+                "/oauth/token", "grant_type=password&username=anna&password=correct+horse", basic: basic,
+                fields: ["DPoP": device.proof(stage, .post, "/oauth/token")])
+            #expect(answer.string("token_type") == "DPoP")
+            let token = try #require(answer.string("access_token"))
+            #expect(await stage.form("/oauth/revoke", "token=\(token)", basic: basic).status == 200)
+            #expect(await stage.call(.get, "/v1/me", token: token, by: device).status == 401)
+            let free = try await stage.logIn()
+            #expect(await stage.form("/oauth/revoke", "client_id=mobile&token=\(free.access)").status == 200)
+            #expect(await stage.call(.get, "/v1/me", bearer: free.access).status == 401)
         }
     }
 

@@ -133,7 +133,7 @@ struct FaultProcessTests {
     func fileSizeLimit() async throws {
         let folder = StartingFolder()
         let library = try FaultLibrary(in: folder)
-        let limit = ["FAULT_FILE_SIZE": "\(400 * 1024)"]
+        let limit = ["FAULT_FILE_SIZE": "\(500 * 1024)"]
         let server = try await CrashServer(folder, environment: library.environment.merging(limit) { $1 })
         try #require(server.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
         var tokens: [String] = []

@@ -126,6 +126,39 @@ struct WebhookTests {
         await application.close()
     }
 
+    @Test("a token that has left its device is told by default: which device, from where, when")
+    func misuse() async throws {
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let receiver = Receiver()
+        let webhook = try webhook(application, receiver, of: .usual)
+        _ = try await makeUser(application)
+        await drain(webhook)
+        let tokens = TokenService(application.context)
+        let device = Device(id: "phone", name: "Phone", platform: "ios")
+        var request = LoginRequest(clientID: Client.mobileID, device: device)
+        request.keyThumbprint = "k"
+        let origin = Origin(actor: "user", remoteAddress: "192.0.2.9")
+        let grant = try await tokens.mintSession(request, for: .username("anna"), from: origin)
+        clock.advance(.seconds(7))
+        let token = try #require(grant.refreshToken)
+        let thief = Origin(actor: "user", remoteAddress: "198.51.100.7")
+        await #expect(throws: ServiceError.refused(.bindingMismatch)) {
+            _ = try await tokens.refresh(RefreshRequest(token: token, clientID: nil), from: thief)
+        }
+        await drain(webhook)
+        let message = try #require(receiver.messages.last?.json)
+        #expect(message["type"]?.string == "refresh_token_misused")
+        let time = try #require(message["timestamp"]?.string.flatMap { try? Date($0, strategy: .iso8601) })
+        #expect(Int64(time.timeIntervalSince1970) == application.context.clock.now.secondsSinceEpoch)
+        let data = message["data"]
+        #expect(data?["user"]?["email"]?.string == "anna@example.org")
+        #expect(data?["device"]?["device_id"]?.string == "phone" && data?["device"]?["name"]?.string == "Phone")
+        #expect(data?["remote_address"]?.string == "198.51.100.7" && data?["reason"]?.string == "no_key")
+        #expect(data?["session_id"]?.string == grant.session.id.description && data?["revokes"] == nil)
+        receiver.server.stop()
+        await application.close()
+    }
+
     @Test("of an address that changes the old one is told as well, be it gone; and of each whether it was verified")
     func addresses() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())

@@ -140,8 +140,11 @@ let eventRules: [StoreRule] = [
         let full = AuditEvent(
             .sessionEnded, at: Fixture.start, by: Fixture.admin, session: session, reason: "revoked_by_admin")
         let plain = AuditEvent(.settingsChanged, at: Fixture.start, by: .system)
-        // These two are one kind to a node of the version before.
-        let changes = [(AuditEvent.Kind.userChanged, "profile"), (.emailChanged, "a@x>b@x")].map { kind, reason in
+        // Of these, two and two are one kind to a node of the version before.
+        let changes = [
+            (AuditEvent.Kind.userChanged, "profile"), (.emailChanged, "a@x>b@x"), (.loginFailed, "wrong_password"),
+            (.refreshTokenMisused, "no_key"),
+        ].map { kind, reason in
             AuditEvent(kind, at: Fixture.start, by: Fixture.admin, userID: user, reason: reason)
         }
         try await store.append([full, plain] + changes)

@@ -147,22 +147,38 @@ import Testing
             let input =
                 Base64URL.encode(Array(#"{"alg":"HS256","kid":"k1"}"#.utf8)) + "."
                 + Base64URL.encode(Array(FakeProvider.text(try world.provider.claims()).utf8))
-            guard case .p256(let x, let y) = world.provider.key.publicKey.coordinates else { return }
-            let token = input + "." + Base64URL.encode(HMACSHA256Key(x + y).authenticate(Array(input.utf8)))
-            #expect(await world.present(token).status == 401)
+            guard case .p256(let x, let y) = world.provider.key.publicKey.coordinates else {
+                Issue.record("the provider's key is on another curve")
+                return
+            }
+            let published = JWK(publishing: world.provider.key.publicKey, kid: world.provider.kid)
+            for secret in [x + y, [4] + x + y, Array(FakeProvider.text(published).utf8)] {
+                let token = input + "." + Base64URL.encode(HMACSHA256Key(secret).authenticate(Array(input.utf8)))
+                let answer = await world.present(token)
+                #expect(answer.string("code") == "invalid_id_token")
+                #expect(answer.string("detail") == IdentityRefusal.algorithm.sentence)
+            }
+            // But for header and signature the token is good.
+            let good = try world.provider.token(header: #"{"alg":"ES256","kid":"k1"}"#)
+            #expect(await world.present(good).status == 200)
         }
     }
 
     @Test func claimsThatStandTwice_areRefused() async throws {
         try await ProviderStage.with { world in
             let text = FakeProvider.text(try world.provider.claims())
-            for more in [#","sub":"admin"}"#, #","iss":"x"}"#, #","\u0073ub":"admin"}"#] {
+            for (more, isRefused) in [
+                (#","sub":"admin"}"#, true), (#","sub":"u1"}"#, true), (#","iss":"x"}"#, true),
+                (#","\u0073ub":"admin"}"#, true), (#","once":"admin"}"#, false),
+            ] {
                 let payload = String(text.dropLast()) + more
                 let input =
                     Base64URL.encode(Array(#"{"alg":"ES256","kid":"k1"}"#.utf8)) + "."
                     + Base64URL.encode(Array(payload.utf8))
                 let token = input + "." + Base64URL.encode(world.provider.key.sign(Array(input.utf8)))
-                #expect(await world.present(token).status == 401)
+                let answer = await world.present(token)
+                #expect(answer.status == (isRefused ? 401 : 200), "\(more)")
+                #expect(answer.string("detail") == (isRefused ? IdentityRefusal.malformed.sentence : nil), "\(more)")
             }
         }
     }

@@ -160,12 +160,75 @@ import Testing
         }
     }
 
+    /// `invalid_grant` is the word at which clients throw their tokens away: of somebody who has mistyped they must not. It is
+    /// said to who begins a session, and of a token that is good for nothing whatever the password.
+    @Test(arguments: [
+        (AuthenticationMode.password, "password", 3600), (.biometric, "presence password", 600), (.no, "password", 300),
+    ])
+    func whoMistypesKeepsTheSession(_ mode: AuthenticationMode, ways: String, ageMax: Int64) async throws {
+        try await Stage.with { stage in
+            let phone = try await GuardedPhone(stage, mode, ageMax: mode == .biometric ? 600 : nil)
+            stage.moveClock(to: 4000)
+            for answer in [await phone.refresh("&password=wrong"), await phone.resume("&password=wrong")] {
+                #expect(answer.status == 400)
+                #expect(answer.string("error") == "insufficient_user_authentication", "\(answer.text)")
+                #expect(answer.string("reason") == "insufficient_user_authentication")
+                #expect(answer.string("error_description") == "The password is wrong. The session is kept.")
+                #expect(answer.string("acr_values") == ways)
+                #expect(answer.integer("max_age") == ageMax)
+                #expect(answer.bool("reauthenticate") == false)
+            }
+            let json = await stage.call(
+                .post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)","password":"wrong"}"#)
+            #expect(json.status == 401)
+            #expect(json.string("code") == "invalid_credentials")
+            #expect(json.bool("reauthenticate") == false)
+            #expect(await phone.refresh("&password=correct+horse").status == 200)
+            // A login is another thing.
+            _ = try await stage.makeClient(#"{"client_id":"old","grant_types":["password","refresh_token"]}"#)
+            let login = await stage.form(
+                "/oauth/token", "grant_type=password&client_id=old&username=anna&password=wrong")
+            #expect(login.string("error") == "invalid_grant")
+            #expect(login.bool("reauthenticate") == nil)
+            #expect(await stage.call(.post, "/v1/logout", bearer: phone.tokens.access).status == 204)
+            #expect(await phone.refresh("&password=wrong").string("reason") == "logged_out")
+        }
+    }
+
+    /// Only `reauthenticate` says that a login is needed: it is, where nothing else that is asked for can be shown.
+    @Test(arguments: [
+        (AuthenticationMode.password, true, true), (.biometric, true, false), (.biometric, false, true),
+    ])
+    func whoHasLostThePasswordIsToldToLogInAgain(
+        _ mode: AuthenticationMode, hasKey: Bool, logsIn: Bool
+    ) async throws {
+        try await Stage.with { stage in
+            let phone = try await GuardedPhone(stage, mode, ageMax: 600, key: hasKey)
+            let id = try #require(Identifier<User>(phone.tokens.userID))
+            stage.moveClock(to: 9000)
+            for isLost in [false, true] {
+                if isLost { _ = try await stage.store.updateUser(.id(id)) { $0.user.passwordHash = nil } }
+                let json = #"{"refresh_token":"\#(phone.tokens.refresh)"}"#
+                for answer in [
+                    await phone.refresh(), await phone.resume(), await stage.call(.post, "/v1/refresh", json),
+                    await stage.call(.get, "/v1/me", bearer: phone.tokens.access),
+                    await phone.refresh(isLost ? "&password=correct+horse" : ""),
+                ] {
+                    #expect(
+                        answer.string("error") ?? answer.string("code") == "insufficient_user_authentication",
+                        "\(answer.text)")
+                    #expect(answer.bool("reauthenticate") == (isLost && logsIn), "\(answer.text)")
+                }
+            }
+        }
+    }
+
     @Test func aWrongPasswordIsCountedAndEndsNothing() async throws {
         try await Stage.with { stage in
             let phone = try await GuardedPhone(stage, .password)
             stage.moveClock(to: 4000)
             var last = await phone.refresh("&password=wrong")
-            #expect(last.string("error") == "invalid_grant")
+            #expect(last.string("error") == "insufficient_user_authentication")
             for _ in 0..<12 { last = await phone.refresh("&password=wrong") }
             #expect(last.status == 429)
             #expect(await phone.refresh("&password=correct+horse").status == 429)
