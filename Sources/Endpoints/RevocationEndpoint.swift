@@ -18,7 +18,7 @@ extension Endpoints {
         {
             throw RequestProblem.unsupportedTokenType
         }
-        let proof = tokens.isRefreshToken(token) ? nil : try keyProof(call)
+        let proof = tokens.isSeenByAPIs(token, of: client) ? try keyProof(call) : nil
         try await tokens.revoke(token, of: client, proof: proof, from: call.origin)
         return Response(status: .ok)
     }

@@ -226,10 +226,9 @@ extension Session {
         childConfirmedAt = nil
     }
 
-    /// Notes that the child has arrived, once: it came back before it was time for the next one. A login's token has no parent
-    /// that could come instead of it.
+    /// Notes that the child has arrived, once: it came back before it was time for the next one.
     fileprivate mutating func confirmChild(at now: Instant) {
-        if parent > 0, childConfirmation == nil, now > childAnsweredAt { childConfirmedAt = now }
+        if childConfirmation == nil, now > childAnsweredAt { childConfirmedAt = now }
     }
 
     /// When `child` came back for the first time since it was last given out, if it has.

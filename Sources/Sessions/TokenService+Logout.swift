@@ -10,7 +10,7 @@ extension TokenService {
             throw .invalidToken(.malformed)
         }
         // Beside a refresh token a proof says nothing about it, so that one too many does no harm.
-        let mayBeUnbound = isRefreshToken(token)
+        let mayBeUnbound = token.hasPrefix(RefreshTokenCoder.prefix)
         _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
             if mayBeUnbound, session.keyThumbprint == nil { return }
             guard use.fits(session.keyThumbprint) else { throw .invalidToken(.bindingMismatch) }
@@ -18,12 +18,15 @@ extension TokenService {
         }
     }
 
-    /// Whether `text` has the form of a refresh token, which no API ever sees. The one token of a client that keeps one string is none.
-    public func isRefreshToken(_ text: String) -> Bool { text.hasPrefix(RefreshTokenCoder.prefix) }
+    /// Whether APIs see `token`, of `client`: they never see a refresh token, but for one that lies within the one token of a client
+    /// that keeps one string.
+    public func isSeenByAPIs(_ token: String, of client: Client) -> Bool {
+        client.tokenStyle == .single || !token.hasPrefix(RefreshTokenCoder.prefix)
+    }
 
     /// Ends the session of a token that was issued to `client`, which has proved itself if it can (RFC 7009). A token that means
-    /// nothing here is revoked already; one of another client is refused, and so is an access token of a public client's session
-    /// that is bound to another key than the request proves: each API that sees the token could log the user out.
+    /// nothing here is revoked already; one of another client is refused, and so is a token that APIs see of a public client's
+    /// session that is bound to another key than the request proves: each of them could log the user out.
     public func revoke(
         _ token: String, of client: Client, proof: KeyProof?, from origin: Origin
     ) async throws(ServiceError) {
@@ -34,7 +37,7 @@ extension TokenService {
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
         else { return }
         guard record.session.clientID == client.id else { throw .unauthorizedClient }
-        let needsProof = client.isPublic && !isRefreshToken(token)
+        let needsProof = client.isPublic && isSeenByAPIs(token, of: client)
         _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
             guard needsProof, let key = session.keyThumbprint else { return }
             guard let proof, proof.keyThumbprint == key else { throw .refused(.bindingMismatch) }

@@ -80,8 +80,13 @@ import Testing
                 let fields: Fields = device.map { ["DPoP": $0.proof(stage, .post, path)] } ?? [:]
                 return await stage.form("/oauth/revoke", "client_id=app&token=\(token)", fields: fields)
             }
-            for thief in [nil, ProvingDevice()] {
-                let answer = await revoke(tokens.access, by: thief)
+            // What lies within the one token of a client is seen by every API, too.
+            let within = try Stage.claims(of: tokens.access).string("rt")
+            #expect((within != nil) == (style == "single"))
+            for (thief, token) in [
+                (nil, tokens.access), (ProvingDevice(), tokens.access), (nil, within ?? tokens.access),
+            ] {
+                let answer = await revoke(token, by: thief)
                 #expect(answer.status == 400)
                 #expect(answer.string("error") == "invalid_grant")
                 #expect(answer.string("reason") == "binding_mismatch")

@@ -39,11 +39,15 @@ struct RefreshDecisionTests {
         #expect(Sample.decide(&session, serial: 4, at: late + .seconds(300), key: 78) == .reissued)
     }
 
-    @Test func theTokenOfALogin_hasNoParentThatCouldCome() {
+    /// The parent of a session's first token is the token of another system that it was exchanged for, if it was.
+    @Test(
+        arguments: [(179, RefreshDecision.converged), (180, .refused(.ended(.refreshTokenReused)))]
+            as [(Int64, RefreshDecision)])
+    func theTokenOfAnotherSystem_isAParentLikeAnyOther(age: Int64, expected: RefreshDecision) {
         var session = Sample.session()
-        let before = session
+        #expect(Sample.decide(&session, serial: 0, at: Sample.start + .seconds(40)) == .converged)
         #expect(Sample.decide(&session, serial: 1, at: Sample.start + .seconds(60)) == .repeated)
-        #expect(session == before)
+        #expect(Sample.decide(&session, serial: 0, at: Sample.start + .seconds(age)) == expected)
     }
 
     struct Row: Sendable, CustomTestStringConvertible {

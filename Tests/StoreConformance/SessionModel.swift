@@ -170,8 +170,7 @@ struct SessionModel {
             return .absent(demand)
         }
         if serial == child, age < interval {
-            // Nobody has a parent of a login's token.
-            if arrivedAt == nil, age > 0, session.presented != nil { sessions[index].arrivedAt = now }
+            if arrivedAt == nil, age > 0 { sessions[index].arrivedAt = now }
             return .issued(child)
         }
         if isStale {
