@@ -88,8 +88,10 @@ public struct ProofJudge: Sendable {
         nonces = ProofNonces(rootKeys: rootKeys)
         dated = ReplayCache(
             capacity: policy.memory, longest: policy.age + policy.lead + .seconds(1), lead: policy.lead)
+        // Nonces of one moment end at one moment: in buckets of a second none pushes out those of now, while they are in use.
+        let longest = ProofNonces.lifetime + ProofNonces.lead
         nonced = ReplayCache(
-            capacity: policy.memory, longest: ProofNonces.lifetime + ProofNonces.lead, lead: ProofNonces.lead)
+            capacity: policy.memory, longest: longest, lead: ProofNonces.lead, buckets: longest.wholeSeconds)
     }
 
     /// How many proofs are remembered.

@@ -77,7 +77,7 @@ public enum RefreshDecision: Hashable, Sendable {
 /// Decides refreshes. Pure, synchronous and total: the store runs it inside the transaction that writes `session`.
 ///
 /// Convergent, confirmed rotation. An honest client is never logged out, however many answers are lost; a thief and a
-/// victim who both go on refreshing are found out, however often the thief asks. `RefreshInterleavingTests` explores every history of a small model
+/// victim who both go on refreshing are found out, also when the thief asks all the time. `RefreshInterleavingTests` explores every history of a small model
 /// around this very function and fails when a row is changed.
 public struct RefreshPolicy: Hashable, Sendable {
     /// The maximum that the configuration file sets and nobody can raise at run time.

@@ -38,20 +38,21 @@ public final class ReplayCache: Sendable {
         }
     }
 
-    /// More buckets than lie ahead of the present.
-    private static let bucketsAhead: Int64 = 1000
-
     private let capacity: Int
     private let bucketSeconds: Int64
+    /// More buckets than lie ahead of the present.
+    private let bucketsAhead: Int64
     /// How long after it was presented the latest bucket ends of what is not dated ahead.
     private let present: Duration
     private let state = Locked(State())
 
     /// Remembers up to `capacity` entries (48 bytes each, or a little more) of what can be presented for no longer than
-    /// `longest`, and the last `lead` of that only if it is dated ahead. A sixteenth of the time is what a flood can cost at once.
-    public init(capacity: Int = 100_000, longest: Duration, lead: Duration = .zero) {
+    /// `longest`, and the last `lead` of that only if it is dated ahead. One of the `buckets` into which the time is cut is what a
+    /// flood can cost at once.
+    public init(capacity: Int = 100_000, longest: Duration, lead: Duration = .zero, buckets: Int64 = 16) {
         self.capacity = capacity
-        bucketSeconds = max(1, longest.wholeSeconds / 16)
+        bucketSeconds = max(1, longest.wholeSeconds / buckets)
+        bucketsAhead = longest.wholeSeconds / bucketSeconds + 2
         present = longest - lead
     }
 
@@ -64,7 +65,7 @@ public final class ReplayCache: Sendable {
         let bucket = number(end)
         return state.withLock { state in
             // No flood moves the first bucket so far: the clock was ahead, and has been set back.
-            if state.first > number(now) + Self.bucketsAhead { state.first = number(now) }
+            if state.first > number(now) + bucketsAhead { state.first = number(now) }
             discard(&state, before: number(now))
             if bucket < state.first { return .forgotten }
             if state.buckets[bucket]?.contains(entry) == true { return .repeated }

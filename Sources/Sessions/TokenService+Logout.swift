@@ -39,7 +39,8 @@ extension TokenService {
         guard record.session.clientID == client.id else { throw .unauthorizedClient }
         let needsProof = client.isPublic && isSeenByAPIs(token, of: client)
         _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
-            guard needsProof, let key = session.keyThumbprint else { return }
+            // What is over is revoked already (section 2.2).
+            guard needsProof, session.ending == nil, let key = session.keyThumbprint else { return }
             guard let proof, proof.keyThumbprint == key else { throw .refused(.bindingMismatch) }
             do throws(ProofProblem) { try proof.use() } catch { throw .unproven(error) }
         }

@@ -13,8 +13,8 @@ public enum TokenMisuse: String, Hashable, Sendable {
 }
 
 extension TokenService {
-    /// Tells the audit trail that a good refresh token has left its device, if it has. It ends nothing: whoever has copied the
-    /// token could log its owner out else. Who asks on and on is told of once per session and rotation interval.
+    /// Tells the audit trail that a good refresh token has left its device, if it has. It ends nothing: without the
+    /// key the copy renews nothing, and its owner need not log in again. Who asks on and on is told of once per session and rotation interval.
     func tellMisuse(
         of id: Identifier<Session>, provenKey: String?, from origin: Origin, at now: Instant
     ) async throws(ServiceError) {

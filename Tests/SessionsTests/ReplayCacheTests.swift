@@ -76,6 +76,27 @@ import Testing
         #expect(taken.count > 200 * 5 + 1000, "the future is not closed either")
     }
 
+    /// What ends at one moment and is more than fits pushes out what ends before, and never itself.
+    @Test func whoComesWhenItIsFullPushesOutTheOldest() {
+        let cache = ReplayCache(capacity: 100, longest: .seconds(360), lead: .seconds(120), buckets: 360)
+        for second in Int64(0)..<300 {
+            for number in 0..<10 {
+                let id = "\(second) \(number)"
+                #expect(cache.present(id, of: "key", until: at(second + 240), at: at(second)) == .fresh)
+                #expect(cache.present(id, of: "key", until: at(second + 240), at: at(second)) == .repeated)
+            }
+            #expect(cache.count <= 100)
+        }
+        #expect(cache.present("0 0", of: "key", until: at(240), at: at(239)) == .forgotten)
+    }
+
+    @Test func aClockThatIsSetBackIsFollowed() {
+        let cache = ReplayCache(capacity: 100, longest: .seconds(360), lead: .seconds(120), buckets: 360)
+        #expect(cache.present("1", of: "key", until: at(3840), at: at(3600)) == .fresh)
+        #expect(cache.present("2", of: "key", until: at(240), at: at(0)) == .fresh)
+        #expect(cache.present("2", of: "key", until: at(240), at: at(1)) == .repeated)
+    }
+
     @Test func whatIsDatedAheadIsTakenWhileItIsNotTooMuch() {
         let cache = ReplayCache(capacity: 8, longest: .seconds(76), lead: .seconds(15))
         for id in ["1", "2"] { #expect(cache.present(id, of: "key", until: at(76), at: at(0)) == .fresh) }
