@@ -18,7 +18,7 @@ public final class KeyProof: Sendable {
     }
 
     /// Uses it up. Once for its request, whose transaction may be tried again, or have two steps: the first outcome stands.
-    public func use() throws(ProofProblem) {
+    public func use() throws(ServiceError) {
         let outcome = outcome.withLock { outcome in
             if let outcome { return outcome }
             let first: Result<Void, ProofProblem>
@@ -26,7 +26,7 @@ public final class KeyProof: Sendable {
             outcome = first
             return first
         }
-        try outcome.get()
+        do throws(ProofProblem) { try outcome.get() } catch { throw .unproven(error) }
     }
 }
 

@@ -41,7 +41,7 @@ public enum TokenUse: Hashable, Sendable {
     /// Uses up the proof, right before something comes of it that fits.
     public func use() throws(ServiceError) {
         guard case .proven(let proof) = self else { return }
-        do throws(ProofProblem) { try proof.use() } catch { throw .unproven(error) }
+        try proof.use()
     }
 }
 

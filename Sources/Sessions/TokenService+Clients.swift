@@ -31,7 +31,7 @@ extension TokenService {
         let now = context.clock.now
         let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).accessToken
         if context.signingKeys.isBehind { try await followKeys() }
-        do throws(ProofProblem) { try proof?.use() } catch { throw .unproven(error) }
+        try proof?.use()
         let token = try rollingTokens.issue(
             forClient: client.id, audience: audience, scope: scope, keyThumbprint: proof?.keyThumbprint, at: now,
             expiry: expiry)

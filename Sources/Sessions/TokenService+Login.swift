@@ -164,7 +164,7 @@ extension SessionOpening {
                     deviceID: request.device.id, reason: refusal.rawValue))
             return .failure(.loginRefused(refusal))
         }
-        do throws(ProofProblem) { try request.proof?.use() } catch { return .failure(.unproven(error)) }
+        do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }
         let session = Session(
             id: id, userID: user.id, clientID: client.id, device: request.device,
             authenticationMode: request.authenticationMode, scope: scope,

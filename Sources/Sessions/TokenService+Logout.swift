@@ -34,15 +34,13 @@ extension TokenService {
             _ = try await endForeignToken(token, ofClient: client.id, from: origin)
             return
         }
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
-        else { return }
-        guard record.session.clientID == client.id else { throw .unauthorizedClient }
         let needsProof = client.isPublic && isSeenByAPIs(token, of: client)
         _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
+            guard session.clientID == client.id else { throw .unauthorizedClient }
             // What is over is revoked already (section 2.2).
             guard needsProof, session.ending == nil, let key = session.keyThumbprint else { return }
             guard let proof, proof.keyThumbprint == key else { throw .refused(.bindingMismatch) }
-            do throws(ProofProblem) { try proof.use() } catch { throw .unproven(error) }
+            try proof.use()
         }
     }
 

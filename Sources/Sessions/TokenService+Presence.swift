@@ -30,7 +30,7 @@ extension TokenService {
             policy.accepts(presentation, fromUserOf: record, at: time), let user = record.user
         else { return nil }
         // Before a guess or an assertion is spent. The decision that follows finds it used by this very request.
-        do throws(ProofProblem) { try presentation.useProof(on: record.session) } catch { throw .unproven(error) }
+        try presentation.useProof(on: record.session)
         do throws(ServiceError) {
             return try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: time.now)
         } catch .invalidCredentials {

@@ -173,7 +173,7 @@ extension RefreshPolicy {
         do throws(ServiceError) {
             audience = try wanted.resources.audience(for: client, granted: session.resources)
         } catch { return .refused(error, user.id) }
-        do throws(ProofProblem) { try presentation.useProof(on: session) } catch { return .failed(.unproven(error)) }
+        do throws(ServiceError) { try presentation.useProof(on: session) } catch { return .failed(error) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))
@@ -189,7 +189,7 @@ extension RefreshPolicy {
 
 extension RefreshPresentation {
     /// Uses up the proof of the session's key, which the decision has asked for. Beside a session of no key it says nothing.
-    func useProof(on session: Session) throws(ProofProblem) {
+    func useProof(on session: Session) throws(ServiceError) {
         if session.keyThumbprint != nil { try proof?.use() }
     }
 }
