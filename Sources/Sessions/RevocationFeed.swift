@@ -85,7 +85,8 @@ public final class RevocationFeed: Sendable {
         do throws(StoreError) {
             news = try await wait(at: place, limit: min(limit, Self.pageMax), until: now() + patience).get()
         } catch { throw .store(error) }
-        if news?.isEmpty == true, !Task.isCancelled { return try await page(after: place, limit: limit) }
+        // The look that knows nothing of the place may be older than the place.
+        if news?.isEmpty != false, !Task.isCancelled { return try await page(after: place, limit: limit) }
         return news
     }
 

@@ -184,6 +184,25 @@ import Testing
         #expect(try await early.value == [2, 3])
     }
 
+    /// Who has got the newest elsewhere begins to wait while a look is under way that is older than it.
+    @Test func anAnswerThatIsOlderThanAPlaceSaysNothingAboutIt() async throws {
+        let source = Source()
+        let feed = feed(of: source)
+        await source.add([1])
+        let early = follow(feed, Self.place(1))
+        try await wait("the first does not wait") { feed.waitingCount == 1 }
+        await source.hold()
+        try await wait("nobody looks") { await source.heldCursors == [0] }
+        await source.add([2])
+        let late = follow(feed, Self.place(2))
+        try await wait("the second does not ask") { await source.heldCursors == [0, 1] }
+        await source.release(1)
+        try await wait("the second does not wait") { feed.waitingCount == 2 }
+        await source.release()
+        #expect(try await late.value == [])
+        #expect(try await early.value == [2])
+    }
+
     /// A page that begins with who is behind does not reach who is far ahead, and says nothing about that place.
     @Test func whoIsMoreThanAPageAheadWaitsOn() async throws {
         let source = Source()
