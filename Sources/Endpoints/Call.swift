@@ -113,6 +113,9 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unsupportedGrantType
     /// The proof of possession in the field `DPoP` is not taken; whether it came with an access token.
     case unproven(ProofProblem, withAccessToken: Bool)
+    /// The user whom the subject token of an exchange means may not log in: as the token itself would be, an invalid request
+    /// (RFC 8693 section 2.2.2).
+    case subjectRefused(RefusalReason)
     /// A token of a type that cannot be revoked (RFC 7009 section 2.2.1).
     case unsupportedTokenType
 }

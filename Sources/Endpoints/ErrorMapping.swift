@@ -104,6 +104,13 @@ extension Endpoints {
         return words.dropFirst(isOfClient ? 2 : 0).first.map(String.init) ?? sentence
     }
 
+    private static func refusal(_ reason: RefusalReason, _ code: ErrorCode) -> OAuthError {
+        OAuthError(
+            .badRequest,
+            ErrorResponse(
+                code, description: reason.sentence, reason: reason.rawValue, reauthenticate: reason.reauthenticate))
+    }
+
     /// The domain's errors as RFC 6749 section 5.2 has them.
     static func oauthError(_ error: ServiceError) -> OAuthError {
         switch error {
@@ -111,12 +118,7 @@ extension Endpoints {
             OAuthError(.serviceUnavailable, .temporarilyUnavailable, unavailableText)
         case .tooManyRequests: OAuthError(.tooManyRequests, .temporarilyUnavailable, tooManyText)
         case .store(.corrupted): OAuthError(.internalServerError, .serverError, internalText)
-        case .refused(let reason), .loginRefused(let reason):
-            OAuthError(
-                .badRequest,
-                ErrorResponse(
-                    .invalidGrant, description: reason.sentence, reason: reason.rawValue,
-                    reauthenticate: reason.reauthenticate))
+        case .refused(let reason), .loginRefused(let reason): refusal(reason, .invalidGrant)
         case .userAbsent(let demand): oauthError(demand)
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
         case .wrongPassword(let demand): oauthError(demand, description: wrongPasswordText)
@@ -172,6 +174,7 @@ extension Endpoints {
             Problem(
                 .forbidden, code: "insufficient_scope",
                 detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
+        case .subjectRefused(let reason): Self.problem(.loginRefused(reason))
         case .unsupportedGrantType, .unsupportedTokenType:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
@@ -193,6 +196,7 @@ extension Endpoints {
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
         case .insufficientScope: OAuthError(.forbidden, .insufficientScope, "The admin key may not do this.")
+        case .subjectRefused(let reason): refusal(reason, .invalidRequest)
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
         case .unsupportedTokenType:
             OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")

@@ -21,7 +21,9 @@ extension Endpoints {
             return TokenAnswer.response(grant)
         } catch {
             metrics.countRefresh(failing: error)
-            throw doors.refusal(error, to: (proven?.session).map(Doors.Holder.session), of: proven?.user)
+            let refusal = doors.refusal(error, to: (proven?.session).map(Doors.Holder.session), of: proven?.user)
+            try await explain(refusal, to: identity, call)
+            throw refusal
         }
     }
 }

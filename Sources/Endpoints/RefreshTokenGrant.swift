@@ -16,10 +16,15 @@ extension Endpoints {
         do throws(ServiceError) {
             return try await self.refresh(refresh, call)
         } catch {
-            // Only now is it worth a look in the store whether the client is the reason (RFC 6749 section 5.2).
-            if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity, call) }
+            try await explain(error, to: identity, call)
             throw error
         }
+    }
+
+    /// Throws `invalid_client` if that is why a session is not renewed: a client that has to prove itself only named itself, or it is
+    /// unknown (RFC 6749 section 5.2). Only now is it worth a look in the store.
+    func explain(_ error: ServiceError, to identity: ClientIdentity, _ call: Call) async throws {
+        if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity, call) }
     }
 
     /// Refreshes, and writes the answer: what `/oauth/token` and `/v1/refresh` share.

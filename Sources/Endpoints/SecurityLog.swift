@@ -29,6 +29,7 @@ extension Endpoints {
             case .unreadable(let detail): (.debug, detail)
             case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType:
                 (.debug, "unsupported")
+            case .subjectRefused(let reason): (.info, reason.rawValue)
             case .unproven(let problem, _): (.info, "proof \(problem.rawValue)")
             case .preconditionFailed: (.debug, "precondition_failed")
             case .unknownCursor: (.debug, "unknown_cursor")

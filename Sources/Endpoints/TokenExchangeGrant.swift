@@ -33,9 +33,14 @@ extension Endpoints {
             throw RequestProblem.invalid("provider_refresh_token", Self.providerTokenRule)
         }
         login.providerRefreshToken = exchange.providerRefreshToken
-        return try await logIn(
-            login, by: IdentityToken(provider: nil, text: subject, nonce: exchange.nonce), call
-        ) { TokenAnswer.response($0, as: type) }
+        do throws(ServiceError) {
+            return try await logIn(
+                login, by: IdentityToken(provider: nil, text: subject, nonce: exchange.nonce), call
+            ) { TokenAnswer.response($0, as: type) }
+        } catch {
+            if case .loginRefused(let reason) = error { throw RequestProblem.subjectRefused(reason) }
+            throw error
+        }
     }
 
     static let providerTokenRule = "must have 1 to \(TokenService.providerTokenLengthMax) characters of printable ASCII"

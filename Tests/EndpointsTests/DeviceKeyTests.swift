@@ -194,6 +194,22 @@ import Testing
         }
     }
 
+    /// RFC 6749 section 5.2: a client that has to prove itself, or that nobody knows, is the reason itself.
+    @Test(arguments: ["backend", "nobody"]) func whoOnlyNamesAClientThatMustProveItselfIsNone(_ client: String)
+        async throws
+    {
+        try await Stage.with { stage in
+            _ = try await stage.makeClient(
+                #"{"client_id":"backend","token_endpoint_auth_method":"client_secret_basic"}"#)
+            let device = ProvingDevice()
+            let tokens = try await logIn(stage, device)
+            let refused = await resume(stage, assertion(stage, device, tokens), more: "&client_id=\(client)")
+            #expect(refused.status == 401)
+            #expect(refused.string("error") == "invalid_client")
+            #expect(await resume(stage, assertion(stage, device, tokens)).status == 200)
+        }
+    }
+
     /// A session that is bound to a key by RFC 9449 needs that proof here, too.
     @Test func aBindingHoldsForTheKeyAsWell() async throws {
         try await Stage.with { stage in

@@ -164,6 +164,22 @@ import Testing
         }
     }
 
+    /// Section 2.2.2: what is "unacceptable based on policy" is an invalid request as well; the reason is told as everywhere.
+    @Test func aUserWhoMayNotLogIn_isAnInvalidRequest() async throws {
+        try await Self.with { world, token in
+            let form = (Self.base + Self.subject).replacing("{token}", with: token)
+            let user = try Tokens(await world.stage.form("/oauth/token", form)).userID
+            #expect(await world.stage.admin(.post, "/admin/v1/users/\(user)/disable", "{}").status == 200)
+            let next = try world.provider.token(#"{"jti":"2"}"#)
+            let refused = await world.stage.form(
+                "/oauth/token", (Self.base + Self.subject).replacing("{token}", with: next))
+            #expect(refused.status == 400)
+            #expect(refused.string("error") == "invalid_request")
+            #expect(refused.string("reason") == "login_disabled_by_admin")
+            #expect(refused.bool("reauthenticate") == false)
+        }
+    }
+
     @Test func nonce_isCompared() async throws {
         try await ProviderStage.with { world in
             _ = try await world.stage.makeClient(
