@@ -69,6 +69,7 @@ extension TokenService {
             }
         }
         guard let answer else { throw .refused(.unknownSession) }
+        try await hastenProviderCheck(of: id, after: answer)
         return try answer.get()
     }
 

@@ -63,9 +63,12 @@ extension TokenService {
         }
     }
 
-    /// Has the provider of a session asked soon, because somebody waits for its word. Until it was, nothing more is written. What a
+    /// Has the provider of a session asked soon, where somebody waits for its word. Until it was, nothing more is written. What a
     /// node may be asking about at this moment is left to it.
-    func hastenProviderCheck(of id: Identifier<Session>) async throws(ServiceError) {
+    func hastenProviderCheck<Value>(
+        of id: Identifier<Session>, after answer: Result<Value, ServiceError>
+    ) async throws(ServiceError) {
+        guard case .failure(.identityProviderUnavailable) = answer else { return }
         let now = context.time.earliest
         let isFarOff: @Sendable (ProviderCheck?) -> Bool = { check in
             check?.sealedToken != nil && check.map { $0.dueAt > now + Self.recheckLease } == true

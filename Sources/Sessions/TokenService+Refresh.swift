@@ -73,7 +73,7 @@ extension TokenService {
             }
         }
         guard let answer else { throw .refused(.unknownSession) }
-        if case .failure(.identityProviderUnavailable) = answer { try await hastenProviderCheck(of: token.sessionID) }
+        try await hastenProviderCheck(of: token.sessionID, after: answer)
         if case .failure(.refused(.bindingMismatch)) = answer {
             try await tellMisuse(
                 of: token.sessionID, provenKey: request.proof?.keyThumbprint, from: origin, at: time.now)

@@ -15,8 +15,7 @@ struct PhoneKey: Sendable {
     var deviceKey: DeviceKey { DeviceKey(key.publicKey) }
 
     /// An assertion for `session` (RFC 7523), good for a minute, with its own id.
-    func assertion(for session: Session, at stage: TransferStage) -> String {
-        let context = stage.context
+    func assertion(for session: Session, to context: ServiceContext) -> String {
         let claims = """
             {"iss":"\(session.id)","sub":"\(session.userID)","aud":"\(context.issuer)",\
             "exp":\(context.clock.now.secondsSinceEpoch + 60),"jti":"\(Base64URL.encode(randomBytes(count: 12)))"}
@@ -133,7 +132,7 @@ struct BoundPhones {
     private func goOnByAssertion(at stage: TransferStage) async throws {
         for (key, isOwn) in [(stranger, false), (resuming, true)] {
             let request = ResumptionRequest(
-                assertion: key.assertion(for: resumed, at: stage), clientID: Client.mobileID)
+                assertion: key.assertion(for: resumed, to: stage.context), clientID: Client.mobileID)
             let answer = await Result { () async throws(ServiceError) in
                 try await stage.tokens.resume(request, from: .system).0
             }
@@ -145,10 +144,10 @@ struct BoundPhones {
         for token in [guarded, secret].compactMap(\.refreshToken) {
             #expect(await stage.asksForUser(token))
         }
-        let strange = stranger.assertion(for: guarded.session, at: stage)
+        let strange = stranger.assertion(for: guarded.session, to: stage.context)
         let (guardedToken, secretToken) = (try #require(guarded.refreshToken), try #require(secret.refreshToken))
         #expect(await stage.asksForUser(guardedToken, PresenceEvidence(assertion: strange)))
-        let assertion = biometric.assertion(for: guarded.session, at: stage)
+        let assertion = biometric.assertion(for: guarded.session, to: stage.context)
         guarded = try await stage.renew(guardedToken) {
             $0.evidence = PresenceEvidence(assertion: assertion)
         }

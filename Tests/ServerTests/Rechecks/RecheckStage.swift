@@ -102,12 +102,18 @@ struct RecheckStage: Sendable {
         }
         (nodes, newcomer) = (all.dropLast(), all[all.count - 1])
         for node in nodes { _ = await node.round(limit: 1) }
-        _ = try await administration.createClient(id: Client.mobileID, by: .system) { _ in nil }
+        _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
+            client.grantTypes = [.refreshToken, .jwtBearer]
+            return nil
+        }
     }
 
     /// Logs in by an ID token, with that refresh token of the provider.
-    func logIn(_ token: String? = "T1", device: String = "phone", subject: String = "u1") async throws -> TokenGrant {
+    func logIn(
+        _ token: String? = "T1", device: String = "phone", subject: String = "u1", key: PhoneKey? = nil
+    ) async throws -> TokenGrant {
         var request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
+        request.deviceKey = key?.deviceKey
         request.providerRefreshToken = token
         let idToken = IdentityToken(provider: "acme", text: provider.idToken(["sub": .string(subject)]))
         let identity = try await tokens.identity(of: idToken, by: identities, from: .system)
@@ -122,6 +128,15 @@ struct RecheckStage: Sendable {
                     RefreshRequest(token: grant.refreshToken ?? "", clientID: Client.mobileID), from: .system
                 ).0)
         } catch { return .failure(error) }
+    }
+
+    /// Goes on by the key that was registered at the login.
+    func resume(_ grant: TokenGrant, by key: PhoneKey) async -> Result<TokenGrant, ServiceError> {
+        let request = ResumptionRequest(
+            assertion: key.assertion(for: grant.session, to: context), clientID: Client.mobileID)
+        do throws(ServiceError) { return .success(try await tokens.resume(request, from: .system).0) } catch {
+            return .failure(error)
+        }
     }
 
     /// Lets the first check become due, and one node ask.

@@ -113,6 +113,22 @@ import Testing
         }
     }
 
+    @Test("who goes on by a key alone does not wait for it either", arguments: databases)
+    func hastenedByAKey(_ database: RecheckDatabase) async throws {
+        try await RecheckStage.with(database) { stage in
+            let key = PhoneKey()
+            let grant = try await stage.logIn(key: key)
+            stage.provider.now { _, _ in RecheckProvider.error("server_error", status: "503 Service Unavailable") }
+            #expect(await stage.recheck() == .failed)
+            #expect(await stage.recheck(after: RecheckStage.budget) == .failed)
+            #expect(await stage.resume(grant, by: key).problem == .identityProviderUnavailable)
+            #expect(try await stage.check(grant)?.dueAt == stage.clock.wall.now)
+            stage.provider.now { provider, _ in provider.confirm() }
+            #expect(await stage.recheck(after: 1) == .answered(1))
+            #expect(await stage.resume(grant, by: key).problem == nil)
+        }
+    }
+
     @Test("a thief is found out though the provider is silent for too long", arguments: databases)
     func theft(_ database: RecheckDatabase) async throws {
         try await RecheckStage.with(database) { stage in
