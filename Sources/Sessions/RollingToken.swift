@@ -154,6 +154,15 @@ struct RollingTokenIssuer: Sendable {
         return keys.verificationKey(id: id) == nil
     }
 
+    /// The refresh token in what says to be a rolling token signed by a key that is not known here: one that was withdrawn, or that
+    /// a backup is too old for. Nothing else in there may be believed; a refresh token stands for itself.
+    func refreshTokenUnderUnknownKey(_ token: String) -> String? {
+        guard let parsed = try? JWT.parse(token), let id = parsed.header.kid, keys.verificationKey(id: id) == nil,
+            JWT.ExpectedType.accessToken.accepts(parsed.header.typ)
+        else { return nil }
+        return parsed.unverifiedClaims?[RollingToken.CodingKeys.refreshToken.rawValue]?.string
+    }
+
     /// The claims of a token that this server has signed, whatever it was called then: what names a session, to refresh
     /// or to end it, must outlive a change of the server's address.
     func read(_ token: String) -> RollingToken? {

@@ -74,6 +74,9 @@ extension TokenService {
     /// The session that a genuine token of either kind names.
     private func sessionID(in token: String) async throws(ServiceError) -> Identifier<Session>? {
         if token.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(token)?.sessionID }
-        return try await claims(of: token, rollingTokens.read)?.sessionID.flatMap { Identifier<Session>($0) }
+        if let claims = try await claims(of: token, rollingTokens.read) {
+            return claims.sessionID.flatMap { Identifier<Session>($0) }
+        }
+        return try await refreshedSession(in: token)
     }
 }

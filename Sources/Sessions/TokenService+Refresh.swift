@@ -102,7 +102,8 @@ extension TokenService {
     /// The refresh token that `text` is, or holds: clients that keep one string present their rolling token.
     func refreshToken(in text: String) async throws(ServiceError) -> RefreshToken? {
         if text.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(text) }
-        return try await claims(of: text, rollingTokens.read)?.refreshToken.flatMap(context.refreshTokens.decode)
+        let inside = try await claims(of: text, rollingTokens.read).map(\.refreshToken)
+        return (inside ?? rollingTokens.refreshTokenUnderUnknownKey(text)).flatMap(context.refreshTokens.decode)
     }
 
     /// The session whose refresh token `text` is, or holds, whether or not it lives.

@@ -44,4 +44,36 @@ import Testing
             await #expect(throws: ServiceError.self) { try await moved.authenticate(kept.access, from: .system) }
         }
     }
+
+    /// The key that signed it is withdrawn, or younger than a backup that was restored. The refresh token within stands for itself.
+    @Test func aKeyThatIsGone_logsNobodyOut_whoKeepsOneString() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.makeClient(#"{"client_id":"one","token_style":"single"}"#)
+            let (kept, ended, revoked) = (
+                try await stage.logIn(device: "a", client: "one").access,
+                try await stage.logIn(device: "b", client: "one").access,
+                try await stage.logIn(device: "c", client: "one").access
+            )
+            // Whom the server could ask for the key's word is not believed without it.
+            let unsigned = kept.split(separator: ".").dropLast().joined(separator: ".") + ".AAAA"
+            #expect(await stage.refresh(unsigned, more: "&client_id=one").string("reason") == "malformed")
+            let key = try #require(stage.context.signingKeys.all.first?.id)
+            #expect(await stage.admin(.delete, "/admin/v1/keys/\(key)").status == 204)
+            #expect(await stage.call(.get, "/v1/me", bearer: kept).status == 401)
+            let forged = kept.replacing(/^[^.]+\.[^.]+/) { match in
+                let claims = #"{"sid":"x","rt":"sjr_x"}"#
+                return match.output.split(separator: ".")[0] + "." + Base64URL.encode(Array(claims.utf8))
+            }
+            #expect(await stage.refresh(forged, more: "&client_id=one").string("reason") == "malformed")
+
+            let renewed = await stage.refresh(kept, more: "&client_id=one")
+            #expect(renewed.status == 200, "\(renewed.text)")
+            let access = try #require(renewed.string("access_token"))
+            #expect(await stage.call(.get, "/v1/me", bearer: access).status == 200)
+            #expect(await stage.call(.post, "/v1/logout", bearer: ended).status == 204)
+            #expect(await stage.refresh(ended, more: "&client_id=one").string("reason") == "logged_out")
+            #expect(await stage.form("/oauth/revoke", "token=\(revoked)&client_id=one").status == 200)
+            #expect(await stage.refresh(revoked, more: "&client_id=one").string("reason") == "logged_out")
+        }
+    }
 }
