@@ -57,7 +57,7 @@ extension Endpoints {
             answer.iat = token.issuedAt.secondsSinceEpoch
             answer.exp = token.expiresAt.secondsSinceEpoch
         case .refreshToken(let record, let expiresAt):
-            answer.describe(record.session, of: record.user, scope: record.session.scope)
+            answer.describe(record.session, of: record.user, scope: record.standingScope)
             answer.cnf = record.session.keyThumbprint.map(IntrospectionResponse.Confirmation.init)
             answer.exp = expiresAt.secondsSinceEpoch
         }

@@ -55,7 +55,7 @@ public struct Client: Hashable, Sendable, Identifiable {
     public var keys: ClientKeys?
     /// What it may ask the token endpoint for.
     public var grantTypes: [GrantType]
-    /// The widest scope that it can be granted.
+    /// The widest scope that it can be granted, and that its tokens are good for.
     public var scope: Scope
     /// The APIs that it can have tokens for, beside the server's own audience (RFC 8707).
     public var resources: [String] = []
@@ -108,6 +108,9 @@ public struct Client: Hashable, Sendable, Identifiable {
         self.dpop = dpop
         self.userPresenceMaxAge = userPresenceMaxAge
     }
+
+    /// What is left of a scope that was granted once: what an admin has taken from the client since is left out.
+    func standing(_ granted: Scope) -> Scope { granted.intersection(scope) }
 
     /// Whether the client has nothing to prove itself with.
     public var isPublic: Bool { authenticationMethod == .none }

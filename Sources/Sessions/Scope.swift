@@ -41,6 +41,11 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
     /// Whether every token of `other` is one of ours.
     public func contains(_ other: Scope) -> Bool { other.tokens.allSatisfy(tokens.contains) }
 
+    /// Those of its tokens that `other` has as well, in the same order.
+    public func intersection(_ other: Scope) -> Scope {
+        other.contains(self) ? self : Scope(unchecked: tokens.filter(other.tokens.contains))
+    }
+
     /// The tokens, parted by single spaces.
     public var description: String { tokens.joined(separator: " ") }
 }

@@ -6,7 +6,7 @@ public struct AuthenticatedSession: Hashable, Sendable {
     public let record: SessionRecord
     /// Whose session it is.
     public let user: User
-    /// What the token may do.
+    /// What the token may do, without what its client can no longer have.
     public let scope: Scope
     /// Whom the token is for: its `aud`, without what its client can no longer have.
     public let audience: [String]
@@ -61,7 +61,7 @@ public enum Introspection: Hashable, Sendable {
 public struct ClientToken: Hashable, Sendable {
     /// The client.
     public let clientID: String
-    /// What the token may do.
+    /// What the token may do, without what its client can no longer have.
     public let scope: Scope
     /// Whom the token is for: its `aud`, without what its client can no longer have.
     public let audience: [String]
@@ -110,7 +110,7 @@ extension TokenService {
         }
         try use.use()
         return AuthenticatedSession(
-            record: record, user: user, scope: Scope(claims.scope ?? "") ?? .empty, audience: audience,
+            record: record, user: user, scope: claims.standingScope(of: record.client), audience: audience,
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
     }
 
@@ -154,7 +154,7 @@ extension TokenService {
         guard !audience.isEmpty else { return .inactive }
         return .clientToken(
             ClientToken(
-                clientID: claims.clientID, scope: Scope(claims.scope ?? "") ?? .empty, audience: audience,
+                clientID: claims.clientID, scope: claims.standingScope(of: client), audience: audience,
                 issuedAt: Instant(secondsSinceEpoch: claims.issuedAt),
                 expiresAt: Instant(secondsSinceEpoch: claims.expiry), keyThumbprint: claims.confirmation?.jkt))
     }
@@ -178,5 +178,17 @@ extension TokenService {
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
         return .refreshToken(
             record, expiresAt: min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session)))
+    }
+}
+
+extension SessionRecord {
+    /// What tokens of the session may do, without what its client can no longer have.
+    public var standingScope: Scope { client?.standing(session.scope) ?? .empty }
+}
+
+extension RollingToken {
+    /// What it may do, without what its client can no longer have.
+    fileprivate func standingScope(of client: Client?) -> Scope {
+        client?.standing(Scope(scope ?? "") ?? .empty) ?? .empty
     }
 }

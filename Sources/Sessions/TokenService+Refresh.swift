@@ -183,8 +183,8 @@ extension RefreshPolicy {
         return .issued(
             decision,
             TokenIssue(
-                session: session, user: user, client: client, settings: change.settings, scope: scope,
-                audience: audience))
+                session: session, user: user, client: client, settings: change.settings,
+                scope: client.standing(scope), audience: audience))
     }
 }
 
