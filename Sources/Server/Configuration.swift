@@ -282,7 +282,7 @@ public struct ServerLimits: Hashable, Sendable {
     public var eventLoops = 0
     /// Passwords that are hashed at the same time, each with 128 MiB of memory.
     public var passwordHashWidth = 2
-    /// Passwords that wait to be hashed. Beyond: 503.
+    /// Passwords that are hashed or wait for it, in each of the hasher's rooms. Beyond: 503.
     public var passwordHashPending = 64
     /// What a new password must be.
     public var passwords = PasswordRules()

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import PostgresStore
 internal import SQLiteStore
+internal import Sessions
 internal import Telemetry
 
 // What the store and the engine tell of themselves, as metrics. The endpoints count their own.
@@ -65,6 +66,12 @@ extension Application {
         metrics.showLimits(engine)
         metrics.gauge("sojourn_store_waiting_changes", help: "Changes that wait for the database writer.") {
             Double(waitingChanges())
+        }
+        metrics.gauges(
+            "sojourn_passwords_pending", help: "Passwords that are hashed or wait for it, by who sends them.",
+            label: "room"
+        ) { [passwords = context.passwords] in
+            PasswordHasher.Room.allCases.map { ($0.rawValue, Double(passwords.pending($0))) }
         }
     }
 }

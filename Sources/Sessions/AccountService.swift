@@ -127,7 +127,7 @@ public struct AccountService: Sendable {
         let now = context.clock.now
         try await tokens.verify(old, of: user, in: session, from: origin)
         let proof = AccountProof.session(session.id, beside: .password(hash: user.passwordHash))
-        try await setPassword(of: .id(user.id), to: new, by: origin, in: session.id) {
+        try await setPassword(of: .id(user.id), to: new, sentBy: .user(user.id), by: origin, in: session.id) {
             [policy = context.policy] change in
             change.refusal(of: proof, by: policy, at: now)
         }
@@ -149,7 +149,8 @@ public struct AccountService: Sendable {
         let now = context.clock.now
         guard now < proven.reset.expiresAt else { throw Self.resetRefused }
         do throws(ServiceError) {
-            try await setPassword(of: .id(proven.userID), to: new, by: origin) { change in
+            let sender = PasswordHasher.Sender.user(proven.userID)
+            try await setPassword(of: .id(proven.userID), to: new, sentBy: sender, by: origin) { change in
                 // Spent or replaced meanwhile?
                 change.user.passwordReset == proven.reset ? nil : Self.resetRefused
             }
@@ -161,14 +162,15 @@ public struct AccountService: Sendable {
 
     /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but the one that asks, if one does.
     func setPassword(
-        of reference: UserReference, to new: String, by origin: Origin, in sessionID: Identifier<Session>? = nil,
+        of reference: UserReference, to new: String, sentBy sender: PasswordHasher.Sender = .anybody,
+        by origin: Origin, in sessionID: Identifier<Session>? = nil,
         _ check: @escaping @Sendable (UserChange) -> ServiceError? = { _ in nil }
     ) async throws(ServiceError) {
         let rules = context.passwordRules
         if let problem = rules.problem(with: new, username: nil) {
             throw .invalid(member: "new_password", detail: problem)
         }
-        let hash = try await context.passwords.hash(new)
+        let hash = try await context.passwords.hash(new, for: sender)
         let now = context.clock.now
         _ = try await update(reference, asking: sessionID) { change -> Result<Void, ServiceError> in
             if let error = check(change) { return .failure(error) }

@@ -1,7 +1,6 @@
 public import Cryptography
 internal import Dispatch
 internal import Locks
-internal import Synchronization
 
 /// Hashes and verifies passwords away from the event loops, a few at a time: scrypt with N = 2^17 takes 128 MiB and a
 /// third of a second each, so that more at once would only exhaust the machine.
@@ -15,23 +14,57 @@ public final class PasswordHasher: Sendable {
     /// hash for nobody would only make the next ones wait.
     static let waitMax = Duration.seconds(10)
 
-    private let scrypt: Scrypt
-    private let queues: [DispatchQueue]
-    private let pendingMax: Int
-    private let now: @Sendable () -> ContinuousClock.Instant
-    private let pending = Atomic<Int>(0)
-    private let next = Atomic<Int>(0)
+    /// Who sends a password.
+    public enum Sender: Hashable, Sendable {
+        /// Whoever may: a login, which anybody can send.
+        case anybody
+        /// Who has shown a secret of that user beside it: a token of a session, or one for a new password.
+        case user(Identifier<User>)
 
-    /// A hasher that works on `width` passwords at a time and lets `pendingMax` wait. A test gives a cheaper `scrypt`.
+        var room: Room {
+            switch self {
+            case .anybody: .anybody
+            case .user: .users
+            }
+        }
+    }
+
+    /// Where passwords wait: a flood of those that anybody can send leaves room for the others, which go first.
+    public enum Room: String, CaseIterable, Sendable {
+        case users, anybody
+    }
+
+    private struct Work: Sendable {
+        let since: ContinuousClock.Instant
+        /// Told whether it is in time.
+        let run: @Sendable (Bool) -> Void
+    }
+
+    private struct State {
+        var turns: PasswordTurns<Work>
+        /// Those that hash nothing.
+        var idle: [DispatchQueue]
+    }
+
+    private let scrypt: Scrypt
+    private let state: Locked<State>
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// A hasher that works on `width` passwords at a time and lets `pendingMax` wait in each room. A test gives a cheaper `scrypt`.
     public init(
         scrypt: Scrypt = .standard, width: Int = 2, pendingMax: Int = 64,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.scrypt = scrypt
-        queues = (0..<max(1, width)).map { DispatchQueue(label: "password-hasher-\($0)") }
-        self.pendingMax = pendingMax
+        state = Locked(
+            State(
+                turns: PasswordTurns<Work>(pendingMax: pendingMax),
+                idle: (0..<max(1, width)).map { DispatchQueue(label: "password-hasher-\($0)") }))
         self.now = now
     }
+
+    /// How many passwords wait in that room, or are being hashed.
+    public func pending(_ room: Room) -> Int { state.withLock { $0.turns.pending(room) } }
 
     /// What is wrong with a new password, as the end of a sentence that begins with its name; nil when it will do.
     public static func problem(with password: String) -> String? {
@@ -43,9 +76,9 @@ public final class PasswordHasher: Sendable {
     }
 
     /// The PHC string of a password that `problem` has passed.
-    public func hash(_ password: String) async throws(ServiceError) -> String {
+    public func hash(_ password: String, for sender: Sender = .anybody) async throws(ServiceError) -> String {
         let bytes = Array(Text.normalized(password).utf8)
-        return try await run { [scrypt] in try? scrypt.hash(bytes) }
+        return try await run(for: sender) { [scrypt] in try? scrypt.hash(bytes) }
     }
 
     /// Whether `text` is a hash that `verify` understands: one of ours, or of another system.
@@ -58,11 +91,13 @@ public final class PasswordHasher: Sendable {
     ///
     /// The hash of another system is verified beside a scrypt of nothing: whoever asks waits for the longer of the two,
     /// which is the scrypt, so that users who came from there cannot be told from others either.
-    public func verify(_ password: String, against phc: String?) async throws(ServiceError) -> Bool {
+    public func verify(
+        _ password: String, against phc: String?, for sender: Sender = .anybody
+    ) async throws(ServiceError) -> Bool {
         let bytes = Array(Text.normalized(password).utf8)
         let isPossible = bytes.count <= Self.byteCountMax && !bytes.contains(0)
         let work = isPossible ? bytes : []
-        return try await run { [scrypt] () -> Bool? in
+        return try await run(for: sender) { [scrypt] () -> Bool? in
             // A password that no hash can have been made of costs the same and is wrong.
             guard isPossible, let phc else { return (try? scrypt.verifyAgainstNothing(work)).map { false } }
             if let foreign = ForeignPasswordHash(phc) {
@@ -96,18 +131,34 @@ public final class PasswordHasher: Sendable {
     }
 
     /// What `work` comes to; overloaded when it came to nothing, or too late to its turn.
-    private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value?) async throws(ServiceError) -> Value {
-        guard pending.add(1, ordering: .relaxed).newValue <= pendingMax else {
-            pending.subtract(1, ordering: .relaxed)
-            throw .overloaded
-        }
-        defer { pending.subtract(1, ordering: .relaxed) }
-        let queue = queues[next.add(1, ordering: .relaxed).oldValue % queues.count]
-        let (now, start) = (now, now())
-        let value: Value? = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: now() - start > Self.waitMax ? nil : work()) }
+    private func run<Value: Sendable>(
+        for sender: Sender, _ work: @escaping @Sendable () -> Value?
+    ) async throws(ServiceError) -> Value {
+        guard state.withLock({ $0.turns.admit(sender) }) else { throw .overloaded }
+        defer { state.withLock { $0.turns.leave(sender) } }
+        let start = now()
+        let value: Value? = await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in
+            let waiting = Work(since: start) { isInTime in continuation.resume(returning: isInTime ? work() : nil) }
+            let idle = state.withLock { state in
+                state.turns.append(waiting, of: sender)
+                return state.idle.popLast()
+            }
+            if let idle { idle.async { self.takeTurns(on: idle) } }
         }
         guard let value else { throw .overloaded }
         return value
+    }
+
+    /// Hashes on `queue` until nobody waits.
+    private func takeTurns(on queue: DispatchQueue) {
+        while let (work, room) = state.withLock({ state in
+            let next = state.turns.next()
+            if next == nil { state.idle.append(queue) }
+            return next
+        }) {
+            let isInTime = now() - work.since <= Self.waitMax
+            if isInTime { state.withLock { $0.turns.taken(by: room) } }
+            work.run(isInTime)
+        }
     }
 }

@@ -68,7 +68,8 @@ extension TokenService {
     ) async throws(ServiceError) {
         let now = context.clock.now
         let here = try await admit(at: .session(session.id, of: user.id), now)
-        guard try await context.passwords.verify(password, against: user.passwordHash) else {
+        let isRight = try await context.passwords.verify(password, against: user.passwordHash, for: .user(user.id))
+        guard isRight else {
             try await countWrong(
                 here,
                 AuditEvent(

@@ -3,7 +3,7 @@ import Sessions
 import Testing
 
 /// What was asked, and how it was answered.
-private enum Verdict: Hashable { case right, wrong, wait(Duration) }
+private enum Verdict: Hashable { case right, wrong, busy, wait(Duration) }
 
 /// Somebody who tries passwords where all nodes count them together.
 private struct Guesser: Sendable {
@@ -38,6 +38,8 @@ private struct Guesser: Sendable {
             switch error {
             case .invalidCredentials: return .wrong
             case .tooManyRequests(let wait): return .wait(wait)
+            // One user has only so much room at a node: nothing was compared.
+            case .overloaded: return .busy
             default:
                 Issue.record("\(error)")
                 return .wrong

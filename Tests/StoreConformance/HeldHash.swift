@@ -12,8 +12,8 @@ public struct HeldHash: Sendable {
     private let reached = Locked<AsyncStream<Void>.Continuation?>(nil)
     private let gate = DispatchSemaphore(value: 0)
 
-    /// One that holds none yet.
-    public init() throws {
+    /// One that holds none yet. With a `width` of one, whatever follows what is held waits behind it.
+    public init(width: Int = 64, pendingMax: Int = 64) throws {
         var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
         let (reached, gate) = (reached, gate)
         scrypt.observer = { _ in
@@ -21,8 +21,14 @@ public struct HeldHash: Sendable {
             begun.finish()
             gate.wait()
         }
-        // A queue for each: none stands behind the one that is held.
-        passwords = PasswordHasher(scrypt: scrypt, width: 64)
+        passwords = PasswordHasher(scrypt: scrypt, width: width, pendingMax: pendingMax)
+    }
+
+    /// Returns when so many passwords wait in that room or are held, or when that is too late.
+    public func pending(
+        _ count: Int, _ room: PasswordHasher.Room, unless isTooLate: () -> Bool = { false }
+    ) async {
+        while passwords.pending(room) < count, !isTooLate() { await Task.yield() }
     }
 
     /// What `ask` comes to if its password is hashed while `body` runs.
