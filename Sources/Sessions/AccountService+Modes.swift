@@ -76,20 +76,22 @@ extension AccountService {
         _ edit: @escaping @Sendable (inout Session, User?) -> Result<AuditEvent?, ServiceError>
     ) async throws(ServiceError) -> SessionRecord {
         let policy = context.policy
-        let outcome = try await tokens.inStore { () async throws(StoreError) in
-            try await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
-                if let refusal = policy.refusal(ofTokensIn: change.record, at: now) ?? proof?.refusal(for: change.user)
-                {
-                    return .failure(refusal)
+        let outcome = try await Abandonment.watched { abandonment async throws(ServiceError) in
+            try await tokens.inStore { () async throws(StoreError) in
+                try await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
+                    let refusal =
+                        abandonment.refusal ?? policy.refusal(ofTokensIn: change.record, at: now)
+                        ?? proof?.refusal(for: change.user)
+                    if let refusal { return .failure(refusal) }
+                    var session = change.session
+                    do throws(ServiceError) {
+                        if let event = try edit(&session, change.user).get() { change.events.append(event) }
+                    } catch {
+                        return .failure(error)
+                    }
+                    change.session = session
+                    return .success(change.record)
                 }
-                var session = change.session
-                do throws(ServiceError) {
-                    if let event = try edit(&session, change.user).get() { change.events.append(event) }
-                } catch {
-                    return .failure(error)
-                }
-                change.session = session
-                return .success(change.record)
             }
         }
         guard let outcome else { throw .invalidToken(.unknownSession) }

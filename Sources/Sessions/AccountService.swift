@@ -198,17 +198,21 @@ public struct AccountService: Sendable {
         }
     }
 
-    /// Changes a user; what the closure fails with is thrown, and nothing is written then.
+    /// Changes a user; what the closure fails with is thrown, and nothing is written then. Nor is anything whose answer was given
+    /// up by the time of the transaction.
     func update<Value: Sendable>(
         _ reference: UserReference, asking sessionID: Identifier<Session>? = nil,
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
-        let update = try await tokens.inStore { () async throws(StoreError) in
-            try await store.updateUser(reference, asking: sessionID) { change -> Result<Value, ServiceError> in
-                var edited = change
-                let result = edit(&edited)
-                if case .success = result { change = edited }
-                return result
+        let update = try await Abandonment.watched { abandonment async throws(ServiceError) in
+            try await tokens.inStore { () async throws(StoreError) in
+                try await store.updateUser(reference, asking: sessionID) { change -> Result<Value, ServiceError> in
+                    if let refusal = abandonment.refusal { return .failure(refusal) }
+                    var edited = change
+                    let result = edit(&edited)
+                    if case .success = result { change = edited }
+                    return result
+                }
             }
         }
         switch update {

@@ -26,6 +26,8 @@ public struct Administration: Sendable {
         }
         let hash: String?
         if let password { hash = try await context.passwords.hash(password) } else { hash = nil }
+        // Whoever was told meanwhile to try again must not find the name taken.
+        if Task.isCancelled { throw .overloaded }
         var user = User(
             id: Identifier(random: context.random), username: Text.normalized(username), profile: profile,
             passwordHash: hash, offlineSessionMax: offlineSessionMax, createdAt: now)

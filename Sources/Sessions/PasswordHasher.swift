@@ -134,6 +134,8 @@ public final class PasswordHasher: Sendable {
     private func run<Value: Sendable>(
         for sender: Sender, _ work: @escaping @Sendable () -> Value?
     ) async throws(ServiceError) -> Value {
+        // Of several that one call needs, the answer may have been given up before this one.
+        if Task.isCancelled { throw .overloaded }
         guard state.withLock({ $0.turns.admit(sender) }) else { throw .overloaded }
         defer { state.withLock { $0.turns.leave(sender) } }
         let start = now()

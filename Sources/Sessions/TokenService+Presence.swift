@@ -32,7 +32,10 @@ extension TokenService {
         // Before a guess or an assertion is spent. The decision that follows finds it used by this very request.
         try presentation.useProof(on: record.session)
         do throws(ServiceError) {
-            return try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: time.now)
+            let proof = try await presence(shownBy: evidence, of: user, in: record.session, from: origin, at: time.now)
+            // Whoever was told meanwhile to try again does so in their own time: the token must not be spent by then.
+            if Task.isCancelled { throw .overloaded }
+            return proof
         } catch .invalidCredentials {
             // The token is good: whoever has mistyped is asked again, and must not lose the session over it.
             throw .wrongPassword(policy.demand(afterWrongPasswordIn: record))

@@ -35,12 +35,25 @@ public struct HeldHash: Sendable {
     public func during<Value: Sendable>(
         _ ask: @escaping @Sendable () async -> Value, _ body: () async throws -> Void
     ) async throws -> Value {
+        let value = await begun(ask)
+        try await body()
+        gate.signal()
+        return await value.value
+    }
+
+    /// What `ask` comes to if its answer is given up while its password is hashed.
+    public func givingUp<Value: Sendable>(_ ask: @escaping @Sendable () async -> Value) async -> Value {
+        let value = await begun(ask)
+        value.cancel()
+        gate.signal()
+        return await value.value
+    }
+
+    private func begun<Value: Sendable>(_ ask: @escaping @Sendable () async -> Value) async -> Task<Value, Never> {
         let (begun, continuation) = AsyncStream<Void>.makeStream()
         reached.withLock { $0 = continuation }
         let value = Task { await ask() }
         for await _ in begun {}
-        try await body()
-        gate.signal()
-        return await value.value
+        return value
     }
 }
