@@ -37,7 +37,7 @@ public struct AccountService: Sendable {
                 change.user.profile = profile
                 change.events.append(
                     AuditEvent(.userChanged, at: now, by: origin, userID: change.user.id, reason: "profile"))
-                change.tellEmailChange(from: old, at: now, by: origin)
+                change.closeFormerAddresses(of: old, at: now, by: origin)
             }
             return .success(change.user)
         }.outcome

@@ -69,7 +69,7 @@ public struct Administration: Sendable {
             if user != change.user {
                 let old = change.user.profile
                 change.replaceUser(by: user, policy, AuditEvent(.userChanged, at: now, by: origin, userID: user.id))
-                change.tellEmailChange(from: old, at: now, by: origin)
+                change.closeFormerAddresses(of: old, at: now, by: origin)
             }
             return .success(user)
         }.outcome

@@ -28,6 +28,15 @@ public struct EmailChange: Hashable, Sendable {
 }
 
 extension UserChange {
+    /// Follows a change of where the user is reached, if `old` was reached elsewhere. What was sent there sets no password any more:
+    /// that somebody else reads it may be why it was changed.
+    mutating func closeFormerAddresses(of old: User.Profile, at now: Instant, by origin: Origin) {
+        let hasLeftMailbox = old.email != nil && EmailChange(from: old, to: user.profile) != nil
+        let hasLeftNumber = old.phoneNumber != nil && old.phoneNumber != user.profile.phoneNumber
+        if hasLeftMailbox || hasLeftNumber { user.passwordReset = nil }
+        tellEmailChange(from: old, at: now, by: origin)
+    }
+
     /// Tells the audit trail of a change of the user's address, if `old` had another one.
     mutating func tellEmailChange(from old: User.Profile, at now: Instant, by origin: Origin) {
         guard let change = EmailChange(from: old, to: user.profile) else { return }

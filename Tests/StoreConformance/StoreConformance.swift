@@ -29,4 +29,4 @@ public let storeRules: [StoreRule] =
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
     + importKeepingRules + importRunningRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
-    + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules
+    + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
