@@ -23,9 +23,7 @@ extension Endpoints {
     }
 
     private func logInByIdentity(_ members: Members, _ call: Call) async throws -> Response {
-        guard let provider = try members.text("provider") else { throw members.refused("provider", "is missing") }
-        let token = IdentityToken(
-            provider: provider, text: try members.requiredString("id_token"), nonce: try members.nonce())
+        guard let token = try members.identityToken() else { throw members.refused("id_token", "is missing") }
         var request = try await publicLogin(members, call)
         request.providerRefreshToken = try members.providerRefreshToken()
         return try await logIn(request, by: token, call) { TokenAnswer.response($0) }
@@ -58,6 +56,13 @@ extension Members {
         guard let jwk = try object(name, known: Self.jwkNames) else { return nil }
         guard let key = try jwk.publicKey else { throw refused(name, "must be a public key on P-256 or Ed25519") }
         return key
+    }
+
+    /// The ID token of the provider that the body names; nil when there is neither.
+    func identityToken() throws -> IdentityToken? {
+        guard contains("provider") || contains("id_token") || contains("nonce") else { return nil }
+        guard let provider = try text("provider") else { throw refused("provider", "is missing") }
+        return IdentityToken(provider: provider, text: try requiredString("id_token"), nonce: try nonce())
     }
 
     /// The nonce that the app had the provider put into an ID token.
@@ -104,7 +109,10 @@ extension Members {
     }
 
     /// The members of a login by an identity provider.
-    fileprivate static let identityNames = ["provider", "id_token", "nonce", "provider_refresh_token"]
+    fileprivate static let identityNames = idTokenNames + ["provider_refresh_token"]
+
+    /// The members that an ID token comes with.
+    static let idTokenNames = ["provider", "id_token", "nonce"]
 
     /// The members that every login can have.
     static let loginNames = ["client_id", "device", "authentication_mode", "scope", "device_key", "presence_key"]

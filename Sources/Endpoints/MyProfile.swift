@@ -18,48 +18,6 @@ extension Endpoints {
         }
         return Response(.ok, "application/json", TokenResponse.User(user).json)
     }
-
-    /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, so
-    /// that logins can be turned on again while no token works.
-    func changeLoginSettings(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ["logins_disabled", "effective"])
-        guard let isDisabled = try members.bool("logins_disabled") else {
-            throw members.refused("logins_disabled", "is missing")
-        }
-        let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
-        let (user, proof): (User, AccountProof)
-        switch try call.authorization() {
-        case .bearer?, .dpop?:
-            let session = try await authenticatedSession(call)
-            (user, proof) = (session.user, .session(session.session.id))
-        case .basic(let credentials)?:
-            user = try await doors.password(in: call) { () async throws(ServiceError) in
-                try await accounts.verifiedUser(
-                    username: credentials.userID, password: credentials.password, from: call.origin)
-            }
-            proof = .password(hash: user.passwordHash)
-        case nil: throw RequestProblem.unauthenticated
-        }
-        let changed = try await accounts.setLogins(
-            of: user.id, shownBy: proof, disabled: isDisabled, effective: effective, from: call.origin)
-        return try .json(LoginSettingsAnswer(changed))
-    }
-}
-
-/// The state of the user's own switch.
-struct LoginSettingsAnswer: Encodable {
-    let loginsDisabled: Bool
-    let effective: String?
-
-    init(_ user: User) {
-        loginsDisabled = user.disabledByUser != nil
-        effective = user.disabledByUser?.effective.rawValue
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case loginsDisabled = "logins_disabled"
-        case effective
-    }
 }
 
 /// The members of a profile in a body that makes or changes a user.

@@ -67,6 +67,9 @@ public struct IdentityProviders: IdentityVerifier {
     }
 
     /// See `IdentityVerifier`.
+    public var providerNames: Set<String> { Set(members.map(\.provider.name)) }
+
+    /// See `IdentityVerifier`.
     public func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity {
         do throws(ServiceError) {
             let identity = try await check(token)

@@ -7,6 +7,8 @@ public enum AccountProof: Hashable, Sendable {
     case session(Identifier<Session>, beside: PresenceProof? = nil)
     /// The password that has that hash.
     case password(hash: String?)
+    /// An ID token of an identity of the user, which is used up by it.
+    case identity
 
     /// The session that asks, if one does.
     var sessionID: Identifier<Session>? { if case .session(let id, _) = self { id } else { nil } }
@@ -37,6 +39,7 @@ extension UserChange {
         case .session(_, let presence):
             policy.refusal(ofTokensIn: askingRecord, at: now) ?? presence?.refusal(for: user)
         case .password(let hash): PresenceProof.password(hash: hash).refusal(for: user)
+        case .identity: nil
         }
     }
 }

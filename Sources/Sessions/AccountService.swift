@@ -43,31 +43,6 @@ public struct AccountService: Sendable {
         }.outcome
     }
 
-    /// The user with that name and password, for the one call that must work while no token does.
-    public func verifiedUser(
-        username: String, password: String, from origin: Origin
-    ) async throws(ServiceError) -> User {
-        try await tokens.verifiedUser(
-            PasswordTry(username: username, password: password, deviceID: nil), from: origin)
-    }
-
-    /// Throws the user's own switch: no new logins and no refreshes on any device, while `disabled` (seed 003).
-    public func setLogins(
-        of userID: Identifier<User>, shownBy proof: AccountProof, disabled: Bool,
-        effective: User.LoginDisabling.Effective, from origin: Origin
-    ) async throws(ServiceError) -> User {
-        let now = context.clock.now
-        return try await update(.id(userID), by: proof, at: now) { change in
-            change.switchLogins(
-                disabled ? .loginsDisabled : .loginsEnabled, at: now, by: origin,
-                reason: disabled ? effective.rawValue : nil
-            ) { user in
-                user.disabledByUser = disabled ? User.LoginDisabling(effective: effective, since: now) : nil
-            }
-            return .success(change.user)
-        }.outcome
-    }
-
     /// The user's living sessions, newest first.
     public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
@@ -187,7 +162,7 @@ public struct AccountService: Sendable {
     }
 
     /// Changes a user for whom `proof` has shown at `now` to be them, and still does in the transaction.
-    private func update<Value: Sendable>(
+    func update<Value: Sendable>(
         _ reference: UserReference, by proof: AccountProof, at now: Instant,
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {

@@ -59,6 +59,8 @@ public struct ExternalIdentity: Sendable {
 public protocol IdentityVerifier: Sendable {
     /// Checks everything but whether the token was used before.
     func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity
+    /// The providers whose tokens it takes, by their names in the configuration.
+    var providerNames: Set<String> { get }
 }
 
 /// Why an ID token is not taken. The raw values are on the wire, in the log and in metrics.

@@ -5,7 +5,7 @@ internal import Cryptography
 public struct OneTimeToken: Hashable, Sendable {
     /// What it is; those of one kind are never taken for those of another.
     public enum Kind: String, Sendable {
-        /// Starts a session of whom an identity provider has authenticated.
+        /// Starts a session of whom an identity provider has authenticated, or switches their logins.
         case identityToken = "id_token"
         /// Shows which client asks (RFC 7523 section 2.2).
         case clientAssertion = "client_assertion"

@@ -58,12 +58,35 @@ extension TokenService {
         let names = [identity.username, identity.key.ownUsername, identity.key.randomUsername(context.random)]
         return IdentityLogin(
             identity.key,
-            // Not by provider: two entries of one issuer take the same token, and a token of another issuer says so.
-            token: OneTimeToken(.identityToken, of: "", id: identity.tokenID, goodUntil: identity.goodUntil, at: now),
+            token: identity.oneTimeToken(at: now),
             linkingKey: linkingKey,
             newUsers: names.compactMap { $0 }.map { name in
                 User(id: id, username: Text.normalized(name), profile: profile, createdAt: now)
             }, at: now)
+    }
+}
+
+extension TokenService {
+    /// The user who has that identity. Its token is used up: it starts no session any more.
+    func owner(of identity: ExternalIdentity, from origin: Origin) async throws(ServiceError) -> Identifier<User> {
+        let now = context.clock.now
+        guard now < identity.goodUntil else { throw .identityRefused(.tooOld) }
+        let known = try await inStore { () async throws(StoreError) in try await store.identity(identity.key) }
+        guard let known else { throw .notFound("user") }
+        let token = identity.oneTimeToken(at: now)
+        guard try await inStore({ () async throws(StoreError) in try await store.use(token) }) else {
+            try await recordFailedLogin(of: known.userID, "id_token_\(IdentityRefusal.replayed.rawValue)", from: origin)
+            throw .identityRefused(.replayed)
+        }
+        return known.userID
+    }
+}
+
+extension ExternalIdentity {
+    /// Its token, which does one thing. Not by provider: two entries of one issuer take the same token, and a token of another issuer
+    /// says so.
+    fileprivate func oneTimeToken(at now: Instant) -> OneTimeToken {
+        OneTimeToken(.identityToken, of: "", id: tokenID, goodUntil: goodUntil, at: now)
     }
 }
 

@@ -76,7 +76,7 @@ struct SessionExplanation {
         }
         if user["login_disabled_by_user"] != nil {
             return "But the user has switched logins off, so refreshes are refused and the session waits. The user can "
-                + "switch them on with the password (PUT /v1/me/login-settings)."
+                + "switch them on with the password or an ID token (PUT /v1/me/login-settings)."
         }
         return nil
     }

@@ -1,0 +1,65 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, or an ID token
+    /// in the body, so that logins can be turned on again while no token works, by users without a password, too.
+    func changeLoginSettings(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["logins_disabled", "effective"] + Members.idTokenNames)
+        guard let isDisabled = try members.bool("logins_disabled") else {
+            throw members.refused("logins_disabled", "is missing")
+        }
+        let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
+        let (userID, proof) = try await accountOwner(call, try members.identityToken())
+        let changed = try await accounts.setLogins(
+            of: userID, shownBy: proof, disabled: isDisabled, effective: effective,
+            providers: identityVerifier?.providerNames ?? [], from: call.origin)
+        return try .json(LoginSettingsAnswer(changed))
+    }
+
+    /// Whose account it is that the call may change, and what has shown that.
+    private func accountOwner(
+        _ call: Call, _ token: IdentityToken?
+    ) async throws -> (Identifier<User>, AccountProof) {
+        let authorization = try call.authorization()
+        if let token {
+            guard authorization == nil else {
+                throw RequestProblem.invalid("id_token", "must not come beside the field Authorization")
+            }
+            guard let identityVerifier else { throw ServiceError.identityRefused(.unknownProvider) }
+            let userID = try await doors.identity(in: call) { () async throws(ServiceError) in
+                try await accounts.verifiedUser(by: token, of: identityVerifier, from: call.origin)
+            }
+            return (userID, .identity)
+        }
+        switch authorization {
+        case .bearer?, .dpop?:
+            let session = try await authenticatedSession(call)
+            return (session.user.id, .session(session.session.id))
+        case .basic(let credentials)?:
+            let user = try await doors.password(in: call) { () async throws(ServiceError) in
+                try await accounts.verifiedUser(
+                    username: credentials.userID, password: credentials.password, from: call.origin)
+            }
+            return (user.id, .password(hash: user.passwordHash))
+        case nil: throw RequestProblem.unauthenticated
+        }
+    }
+}
+
+/// The state of the user's own switch.
+struct LoginSettingsAnswer: Encodable {
+    let loginsDisabled: Bool
+    let effective: String?
+
+    init(_ user: User) {
+        loginsDisabled = user.disabledByUser != nil
+        effective = user.disabledByUser?.effective.rawValue
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case loginsDisabled = "logins_disabled"
+        case effective
+    }
+}
