@@ -9,10 +9,13 @@ final class DraftFile {
     /// Kept open from before SQLite opens the file until after it has closed it.
     private let descriptor: Int32
 
+    /// Where the draft of `target` is written.
+    static func path(of target: String) -> String { target + ".partial" }
+
     /// Makes the draft of `target`. What a draft before it has left is removed.
     init(of target: String) throws(BackupError) {
         self.target = target
-        path = target + ".partial"
+        path = Self.path(of: target)
         unsafe unlink(path)
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -35,7 +35,8 @@ final class ReplacedDatabase {
     }
 
     /// Gives it another name beside, and returns that; nil if there was nothing. The database's own name leads to it until
-    /// the backup takes the name: a crash between leaves the old database in its place.
+    /// the backup takes the name: a crash between leaves the old database in its place, without the log of one that could not be
+    /// read, which lies beside the other name.
     func keep(at now: Instant) throws(BackupError) -> String? {
         // Closing removes the log, whose content the database has.
         connection = nil
@@ -59,6 +60,13 @@ final class ReplacedDatabase {
         unsafe unlink(path + "-shm")
         DatabaseFile.syncFolder(of: path)
         return kept
+    }
+
+    /// Undoes what `keep` has taken from the database, when the backup cannot take its place.
+    func giveLogBack(from kept: String) {
+        let log = kept + "-wal"
+        if DatabaseFile.exists(log) { try? link(log, path + "-wal") }
+        DatabaseFile.syncFolder(of: path)
     }
 
     private func link(_ file: String, _ name: String) throws(BackupError) {

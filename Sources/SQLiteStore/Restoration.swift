@@ -11,8 +11,6 @@ public struct Restoration: Hashable, Sendable {
     /// What the audit trail of the replaced database tells of the time after the backup: how many events of each kind.
     /// Nil if that database cannot be read, or is not the one of the backup.
     public var undone: [String: Int]?
-    /// How long a session may rest, by the settings of the backup.
-    public var idle: Duration
     /// The size of the database.
     public var bytes: Int64
 }
@@ -35,25 +33,29 @@ extension SQLiteStore {
         }
         defer { lock.release() }
         let backup = try backupFile(file, for: path, migrations)
+        let now = clock.now
         let old = ReplacedDatabase(path)
         let draft = try DraftFile(of: path)
         try DatabaseCopy(options: .restless).copy(from: backup.connection, to: draft, named: path)
-        let event = AuditEvent(.databaseRestored, at: clock.now, by: origin, reason: file)
+        let event = AuditEvent(.databaseRestored, at: now, by: origin, reason: file)
         // After every place that the replaced trail had: who reads the trail from a cursor misses nothing.
         let place = max(backup.lastEvent?.place ?? 0, old.lastPlace ?? 0) + 1
         try BackupError.mapping(path) { () throws(DatabaseError) in
             let connection = try Connection(path: draft.path, access: .readWrite, cacheKibibytes: 1024)
             try EventRow.insertInAnyVersion(event, at: place, connection)
             try ProviderCheckRow.doubtAll(connection)
+            try RestedSessions(connection).beginAnew(at: now, livingAt: backup.lastEvent?.at)
         }
         try DatabaseCopy.check(draft.path, named: file)
         try draft.sync()
         let undone = backup.lastEvent.flatMap { old.events(after: $0) }
-        let replaced = try old.keep(at: clock.now)
-        try draft.publish(replacing: true)
+        let replaced = try old.keep(at: now)
+        do throws(BackupError) { try draft.publish(replacing: true) } catch {
+            if let replaced { old.giveLogBack(from: replaced) }
+            throw error
+        }
         return Restoration(
-            takenAt: backup.lastEvent?.at, replaced: replaced, undone: undone, idle: backup.idle,
-            bytes: DatabaseFile.size(path))
+            takenAt: backup.lastEvent?.at, replaced: replaced, undone: undone, bytes: DatabaseFile.size(path))
     }
 }
 
@@ -89,11 +91,13 @@ struct EventPlace {
 private struct BackupFile {
     let connection: Connection
     let lastEvent: EventPlace?
-    let idle: Duration
 
     init(_ file: String, for database: String, migrations: [Migration]) throws(BackupError) {
         guard DatabaseFile.exists(file) else { throw .missing(path: file) }
-        if DatabaseFile.isSame(file, database) { throw .isTheDatabase(path: file) }
+        // The draft takes the place of whatever has its name.
+        if DatabaseFile.isSame(file, database) || DatabaseFile.isSame(file, DraftFile.path(of: database)) {
+            throw .isTheDatabase(path: file)
+        }
         guard DatabaseFile.isOurs(file) else { throw .open(.notADatabase(path: file)) }
         if DatabaseFile.size(file + "-wal") > 0 { throw .hasLog(path: file) }
         let free = DatabaseFile.freeBytes(besides: database) ?? .max
@@ -107,14 +111,42 @@ private struct BackupFile {
             guard try !runner.examine(connection, path: file).isEmpty else { throw .notADatabase(path: file) }
             return connection
         }
-        (lastEvent, idle) = try BackupError.opening { () throws(OpenError) in
-            try OpenError.mapping(file) { () throws(DatabaseError) in
-                let idle = try opened.first(Self.selectIdle) { row in row.duration() }
-                return (try EventPlace.last(opened), idle ?? SessionSettings.defaults.offlineSessionIdle)
-            }
+        lastEvent = try BackupError.opening { () throws(OpenError) in
+            try OpenError.mapping(file) { () throws(DatabaseError) in try EventPlace.last(opened) }
         }
         connection = opened
     }
+}
 
-    private static let selectIdle = Query("SELECT offline_session_idle_seconds FROM settings WHERE id = 1")
+/// The sessions of a backup that is put back. Nobody knows how often they were refreshed after it was taken: that their rest is
+/// over by then would log out whoever has used them since.
+private struct RestedSessions {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// Lets the rest of those begin anew at `now` that lived at `instant`, in steps that keep the log small; nil: at any time.
+    func beginAnew(at now: Instant, livingAt instant: Instant?) throws(DatabaseError) {
+        try connection.run("PRAGMA synchronous = OFF")
+        let last = try connection.first(Self.selectLast) { row in row.optional { row in row.integer() } } ?? nil
+        var number: Int64 = 0
+        while let last, number < last {
+            try connection.execute(
+                Self.update, now, number, number + Self.step, SessionSettings.defaults.offlineSessionIdle,
+                instant ?? Instant(secondsSinceEpoch: .min))
+            try Writer.copyWholeLog(connection)
+            number += Self.step
+        }
+    }
+
+    private static let step: Int64 = 20_000
+    private static let selectLast = Query("SELECT max(number) FROM sessions")
+    private static let update = Query(
+        """
+        UPDATE sessions SET child_answered_at = ?1
+        WHERE number > ?2 AND number <= ?3 AND ended_at IS NULL AND child_answered_at < ?1
+        AND child_answered_at + coalesce(
+            (SELECT offline_session_idle_seconds FROM clients WHERE id = client_id),
+            (SELECT offline_session_idle_seconds FROM settings WHERE id = 1), ?4) > ?5
+        """)
 }

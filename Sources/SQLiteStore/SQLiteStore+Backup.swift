@@ -86,7 +86,10 @@ extension SQLiteStore {
     ) throws(BackupError) -> String {
         let target = try BackupError.opening { () throws(OpenError) in try DatabaseFile.resolve(path) }
         let companions = ["", "-wal", "-shm", "-journal", ".lock", ".sock", ".clock", ".root-key"].map { database + $0 }
-        if companions.contains(target) || DatabaseFile.isSame(target, database) { throw .isTheDatabase(path: path) }
+        for name in [target, DraftFile.path(of: target)]
+        where companions.contains(name) || DatabaseFile.isSame(name, database) {
+            throw .isTheDatabase(path: path)
+        }
         if DatabaseFile.exists(target) {
             if !replacing { throw .exists(path: path) }
             guard DatabaseFile.isOurs(target) else { throw .notOurs(path: path) }

@@ -26,9 +26,10 @@ enum RestorationText {
             lines.append("it was taken at \(Wording.timeWithDistance(takenAt.secondsSinceEpoch))")
         }
         if let replaced = restored.replaced { lines.append("the database that it replaces is kept as \(replaced)") }
-        lines += ["", "Nobody is logged out by this: every app goes on with the newest token that it holds."]
-        lines += age(restored)
         lines += [
+            "",
+            "Nobody is logged out by this: every app goes on with the newest token that it holds, and how long a session may",
+            "rest counts anew from now on, since the backup does not know who has refreshed after it. The longest life stays.",
             "But whatever was done after the backup is undone: sessions that were ended since then live again, logins that",
             "were switched off are on, changed passwords are the old ones, and who logged in since then logs in once more.",
         ]
@@ -44,21 +45,6 @@ enum RestorationText {
                 "The root key must be the one of that time: \(configuration.rootKeyFile); 'sojourn doctor' checks it.")
         }
         return lines
-    }
-
-    /// The refreshes that the backup does not know of count as rest.
-    private static func age(_ restored: Restoration) -> [String] {
-        guard let takenAt = restored.takenAt else { return [] }
-        let age = Int64(time(nil)) - takenAt.secondsSinceEpoch
-        let idle = restored.idle.wholeSeconds
-        guard age >= idle / 2 else { return [] }
-        let days = 2 * max(age, idle) / 86400 + 1
-        return [
-            age >= idle
-                ? "It is older than offline_session_idle (\(Wording.span(idle))), though: every session would count as idle."
-                : "It is half of offline_session_idle (\(Wording.span(idle))) old, though: sessions that rested before would end.",
-            "To spare them, before the first start of the server: sojourn settings set --offline-session-idle \(days)d",
-        ]
     }
 
     private static func undone(_ restored: Restoration) -> [String] {

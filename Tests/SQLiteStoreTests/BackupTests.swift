@@ -98,7 +98,9 @@ import Testing
             #expect(try Data(contentsOf: URL(filePath: diary)) == text)
             let link = folder.path + "/link"
             try FileManager.default.linkItem(atPath: folder.database, toPath: link)
-            for path in [folder.database, folder.database + "-wal", folder.database + ".lock", link] {
+            // What has the name of the draft would go.
+            try FileManager.default.linkItem(atPath: folder.database, toPath: link + "2.partial")
+            for path in [folder.database, folder.database + "-wal", folder.database + ".lock", link, link + "2"] {
                 await #expect(throws: BackupError.isTheDatabase(path: path)) {
                     try await store.backUp(to: path, replacing: true, by: .system)
                 }

@@ -48,7 +48,6 @@ import Testing
             #expect(replaced == folder.database + ".replaced-20270116-080000")
             #expect(restored.takenAt == Example.start)
             #expect(restored.undone == ["user_created": 2])
-            #expect(restored.idle == SessionSettings.defaults.offlineSessionIdle)
             #expect(try await Self.names(folder.database) == ["anna"])
             #expect(try await Self.names(replaced) == ["anna", "berta"])
             // The same again: every replaced one is kept.

@@ -17,9 +17,15 @@ struct RestoreRefreshTests {
         let administration: Administration
 
         /// Logs in on a device and gives the refresh token.
-        func logIn(_ device: String) async throws -> String {
-            let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
+        func logIn(_ device: String, client: String = Client.mobileID) async throws -> String {
+            let request = LoginRequest(clientID: client, device: Device(id: device))
             let grant = try await tokens.mintSession(request, for: .username("ada"), from: .system)
+            return try #require(grant.refreshToken)
+        }
+
+        /// Refreshes, and gives the token to go on with.
+        func goOn(_ token: String, client: String = Client.mobileID) async throws -> String {
+            let (grant, _) = try await tokens.refresh(RefreshRequest(token: token, clientID: client), from: .system)
             return try #require(grant.refreshToken)
         }
     }
@@ -85,6 +91,43 @@ struct RestoreRefreshTests {
         for device in held.indices { #expect(try await refresh(&held[device], again) == .rotated) }
         let sessions = try await again.store.sessions(of: user, after: nil, limit: 99)
         #expect(sessions.items.allSatisfy { $0.session.ending == nil })
+        await again.application.close()
+    }
+
+    @Test(
+        "nobody counts as rested for too long by a backup, by the settings or by a client's own, however old it is",
+        arguments: [1, 13, 15, 170] as [Int64])
+    func idle(days: Int64) async throws {
+        let stage = try await open()
+        _ = try await createUser(stage)
+        _ = try await stage.administration.createClient(id: "bank", by: .system) { client in
+            client.offlineSessionIdle = .seconds(7200)
+            return nil
+        }
+        let gone = try await stage.logIn("gone", client: "bank")
+        clock.advance(.seconds(7200))
+        var (used, quiet) = (try await stage.logIn("used"), try await stage.logIn("quiet"))
+        var bank = try await stage.logIn("bank", client: "bank")
+        _ = try await stage.store.backUp(to: folder.file("backup"), by: .system)
+        for _ in 0..<days {
+            clock.advance(.seconds(86_400))
+            used = try await stage.goOn(used)
+        }
+        await stage.application.close()
+        _ = try restore()
+
+        let again = try await open()
+        used = try await again.goOn(used)
+        quiet = try await again.goOn(quiet)
+        clock.advance(.seconds(7199))
+        bank = try await again.goOn(bank, client: "bank")
+        // What had rested for too long when the backup was taken stays over, and from now on the clock counts.
+        for (token, client, wait) in [(gone, "bank", 0), (bank, "bank", 7200), (quiet, Client.mobileID, 1_209_600)] {
+            clock.advance(.seconds(Int64(wait)))
+            await #expect(throws: ServiceError.refused(.ended(.idleExpired))) {
+                try await again.goOn(token, client: client)
+            }
+        }
         await again.application.close()
     }
 
