@@ -173,4 +173,22 @@ import Testing
             }
         }
     }
+
+    /// Whose password it is to be shows in the transaction alone.
+    @Test func theUsernameIsNoPassword() async throws {
+        try await Stage.with { stage in
+            let name = "bernadette.long"
+            let user = "/admin/v1/users/username:\(name)"
+            let made = await stage.admin(.post, "/admin/v1/users", #"{"username":"\#(name)"}"#)
+            #expect(made.status == 201)
+            let token = try #require(await stage.admin(.post, user + "/password-reset").string("reset_token"))
+            for answer in [
+                await stage.admin(.put, user + "/password", #"{"new_password":"\#(name)"}"#),
+                await stage.call(
+                    .post, "/v1/password-reset", #"{"reset_token":"\#(token)","new_password":"\#(name)"}"#),
+            ] {
+                #expect(answer.status == 400 && answer.string("member") == "new_password", "\(answer.text)")
+            }
+        }
+    }
 }

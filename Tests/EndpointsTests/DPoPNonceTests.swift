@@ -22,6 +22,19 @@ import Testing
         }
     }
 
+    /// The clock of the node that gave it out may be ahead, by two minutes.
+    @Test func aNonceFromFurtherAheadIsNoneYet() async throws {
+        try await Stage.with(proofs: ProofPolicy(nonce: .required)) { stage in
+            let device = ProvingDevice()
+            stage.moveClock(to: 1000)
+            let nonce = try #require(await stage.call(.get, "/v1/me", token: "x", by: device).field("DPoP-Nonce"))
+            stage.moveClock(to: 880)
+            let tokens = try await stage.logIn(device, nonce: nonce)
+            stage.moveClock(to: 879)
+            #expect(await stage.refresh(tokens.refresh, by: device, nonce: nonce).string("error") == "use_dpop_nonce")
+        }
+    }
+
     @Test func aNonceIsGoodForAWhile() async throws {
         try await Stage.with(proofs: ProofPolicy(nonce: .required)) { stage in
             let device = ProvingDevice()

@@ -62,6 +62,25 @@ import Testing
         }
     }
 
+    /// One key can have many sessions; what is over is revoked already.
+    @Test func aProofRevokesOneSession() async throws {
+        try await Stage.with { stage in
+            let key = ProvingDevice()
+            let login = { (device: String) in
+                let fields: Fields = ["DPoP": key.proof(stage, .post, "/v1/login")]
+                return try Tokens(
+                    await stage.call(.post, "/v1/login", Stage.loginBody(device: device), fields: fields))
+            }
+            let (first, second) = (try await login("phone"), try await login("tablet"))
+            let proof: Fields = ["DPoP": key.proof(stage, .post, "/oauth/revoke")]
+            let done = await stage.form("/oauth/revoke", "client_id=mobile&token=\(first.access)", fields: proof)
+            #expect(done.status == 200)
+            let again = await stage.form("/oauth/revoke", "client_id=mobile&token=\(second.access)", fields: proof)
+            #expect(again.string("error") == "invalid_dpop_proof", "\(again.text)")
+            #expect(await stage.call(.get, "/v1/me", token: second.access, by: key).status == 200)
+        }
+    }
+
     /// The password is looked at before the session's row is locked: the proof is used up before that, once for the request.
     @Test func aReplayedProofGuessesNoPassword() async throws {
         try await Stage.with { stage in

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import HTTP
 import SQLiteStore
-import Sessions
 import StoreConformance
 import Testing
 
 @testable import Endpoints
+@testable import Sessions
 
 /// A password is hashed for a while: what an admin has ended by then, and was answered so, changes nothing of the account.
 @Suite struct EndedMeanwhileTests {
@@ -175,6 +175,55 @@ import Testing
             }
             #expect(answer.status == 401 && answer.string("code") == "invalid_credentials", "\(answer.text)")
             #expect(try await stage.store.user(.username("anna")) == before)
+        }
+    }
+
+    @Test func theOldPasswordBeginsNoSession() async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let wrong = await stage.call(.post, "/v1/login", Stage.loginBody().replacing(Stage.password, with: "wrong"))
+            let answer = try await hash.during {
+                await node.call(.post, "/v1/login", Stage.loginBody())
+            } _: {
+                await Ending.passwordSet.bringAbout(stage)
+            }
+            #expect(answer.status == 401 && answer.text == wrong.text, "\(answer.text)")
+            #expect(try await stage.store.exportSessions(after: nil, limit: 9).isEmpty)
+        }
+    }
+
+    /// After a right login, when the parameters have risen.
+    @Test func aPasswordThatIsHashedAgainReplacesNoOther() async throws {
+        try await Stage.with { stage in
+            let old = try #require(try await stage.store.user(.username("anna")))
+            await Ending.passwordSet.bringAbout(stage)
+            let new = try await stage.store.user(.username("anna"))
+            // What it stands for is not what is the user's now.
+            #expect(try await TokenService(stage.context).rehash(Stage.password, of: old) == old.passwordHash)
+            #expect(try await stage.store.user(.username("anna")) == new)
+        }
+    }
+
+    @Test(arguments: [true, false]) func aResetTokenThatIsSpentOrReplacedSetsNoPassword(_ isSpent: Bool) async throws {
+        try await Stage.with { stage in
+            let hash = try HeldHash()
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let path = "/admin/v1/users/username:anna/password-reset"
+            let token = try #require(await stage.admin(.post, path).string("reset_token"))
+            let answer = try await hash.during {
+                await node.call(
+                    .post, "/v1/password-reset", #"{"reset_token":"\#(token)","new_password":"another horse"}"#)
+            } _: {
+                let spent = #"{"reset_token":"\#(token)","new_password":"battery staple"}"#
+                let first =
+                    isSpent ? await stage.call(.post, "/v1/password-reset", spent) : await stage.admin(.post, path)
+                #expect(first.status < 300, "\(first.text)")
+            }
+            #expect(answer.status == 400 && answer.string("member") == "reset_token", "\(answer.text)")
+            let now = isSpent ? "battery staple" : Stage.password
+            let login = Stage.loginBody().replacing(Stage.password, with: now)
+            #expect(await stage.call(.post, "/v1/login", login).status == 200)
         }
     }
 }

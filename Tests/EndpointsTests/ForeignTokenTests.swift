@@ -150,6 +150,17 @@ extension Stage {
         }
     }
 
+    /// RFC 7009 section 2.1: a client ends what is its own.
+    @Test func noOtherClientRevokesIt() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.makeClient(#"{"client_id":"app"}"#)
+            try await stage.bring()
+            let other = await stage.form("/oauth/revoke", "token=\(Stage.foreignToken)&client_id=app")
+            #expect(other.string("error") == "unauthorized_client")
+            #expect(await stage.refresh(Stage.foreignToken).status == 200)
+        }
+    }
+
     @Test func aNewerLoginOnTheDeviceIsNotPushedOut() async throws {
         try await Stage.with { stage in
             try await stage.bring()

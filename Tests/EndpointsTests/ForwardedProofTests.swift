@@ -89,6 +89,17 @@ import Testing
         }
     }
 
+    /// What the proxy does not say of the request, its question does not say either.
+    @Test func nothingStandsInForAFieldThatIsMissing() async throws {
+        try await Self.with { world in
+            let noMethod = Array(Self.said.dropFirst())
+            #expect(await world.ask(noMethod, by: .get, proof: .get) == 401)
+            let noHost = Self.said.filter { $0.value != "api.example" }
+            #expect(noHost.count == 3)
+            #expect(await world.ask(noHost + [("Host", "api.example")]) == 401)
+        }
+    }
+
     /// A host that the path goes on with is another one.
     @Test func theTargetBeginsWithASlash() async throws {
         try await Self.with { world in

@@ -83,6 +83,17 @@ import Testing
         }
     }
 
+    /// Whoever has found an old phone's id has no way in by it.
+    @Test func aDeviceIsKnownAsLongAsItsSessionLives() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.logIn(device: "phone-1")
+            await fail(stage, 12)
+            #expect(await logIn(stage, device: "phone-1").status == 200)
+            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+            #expect(await logIn(stage, device: "phone-1").status == 429)
+        }
+    }
+
     /// Another node has counted: this one knows of it from the store alone.
     private func lock(until seconds: Int64, _ stage: Stage) async throws {
         _ = try await stage.store.updateUser(.username("anna")) { change in
@@ -143,6 +154,30 @@ import Testing
             #expect(after.status == 200)
             let missing = await stage.admin(.post, "/admin/v1/users/username:nobody/unlock")
             #expect(missing.status == 404)
+        }
+    }
+
+    @Test func aNewPasswordLiftsTheLockAndTheDelays() async throws {
+        try await Stage.with { stage in
+            try await lock(until: 900, stage)
+            await fail(stage, 12)
+            #expect(await logIn(stage).status == 429)
+            let set = await stage.admin(
+                .put, "/admin/v1/users/username:anna/password", #"{"new_password":"battery staple"}"#)
+            #expect(set.status == 204)
+            #expect(await logIn(stage, "battery staple").status == 200)
+        }
+    }
+
+    /// The delays are each node's own: one that hears of the lifting last hears of it all the same.
+    @Test func aLoginAtOneNodeDoesNotKeepTheLiftingFromAnother() async throws {
+        try await Stage.with { stage in
+            let other = try await stage.anotherNode()
+            await fail(other, 12)
+            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/unlock").status == 200)
+            await fail(stage, 1)
+            #expect(await logIn(stage).status == 200)
+            #expect(await logIn(other, device: "tablet").status == 200)
         }
     }
 

@@ -134,4 +134,16 @@ import Testing
             #expect(await doors.refresh(other.refresh).string("reason") == "revoked_by_admin")
         }
     }
+
+    @Test func eachForeignTokenHasALimitOfItsOwn() async throws {
+        try await Stage.with { stage in
+            let doors = Self.stage(stage, perSession: 1)
+            for token in ["one", "two"] { try await stage.bring(token, device: token, lifetime: 10) }
+            stage.moveClock(to: 10)
+            for token in ["one", "two"] {
+                #expect(await doors.refresh(token).string("reason") == "idle_expired")
+                #expect(await doors.refresh(token).status == 429)
+            }
+        }
+    }
 }

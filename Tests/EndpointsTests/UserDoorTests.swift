@@ -183,6 +183,21 @@ import Testing
         }
     }
 
+    @Test func aResetTokenThatCouldNotBeMadeIsNotCounted() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.resetTokensPerUser = 1 })
+            let id = try #require(try await stage.store.user(.username("anna"))).id
+            for _ in 1...2 {
+                await #expect(throws: ServiceError.overloaded) {
+                    try await doors.endpoints.doors.resetToken(of: id) { () async throws(ServiceError) in
+                        throw .overloaded
+                    }
+                }
+            }
+            _ = try await resetToken(doors)
+        }
+    }
+
     /// Where the process's memory stands, in bytes.
     private func residentMemory() throws -> Int {
         let statistics = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)

@@ -191,6 +191,9 @@ struct TransferTests {
             let (importer, refused) = try await stages[1].load(folder)
             #expect(refused.isEmpty && importer.counts[.foreignToken] == 2500)
             #expect(body(try await stages[1].export(to: folder, "two.jsonl")) == body(first))
+            // What both files lack, too, would be lost.
+            let sessions = try await stages[0].store.exportSessions(after: nil, limit: 9)
+            #expect(try await stages[1].store.exportSessions(after: nil, limit: 9) == sessions)
         }
     }
 }

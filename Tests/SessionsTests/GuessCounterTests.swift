@@ -77,4 +77,15 @@ struct GuessCounterTests {
         // Of two nodes one may be behind.
         #expect(policy.adding(to: guesses, at: Self.start + .seconds(-1)) == Guesses(count: 20, lastAt: Self.start))
     }
+
+    /// What all nodes count together: a device that is called like a session is still none.
+    @Test func everyTargetIsCountedByItself() {
+        let (anna, bert) = (Identifier<User>(words: (1, 1)), Identifier<User>(words: (1, 2)))
+        let (one, other) = (Identifier<Session>(words: (2, 1)), Identifier<Session>(words: (2, 2)))
+        let targets: [GuessTarget] = [
+            .session(one, of: anna), .session(other, of: anna), .device(one.description, of: anna),
+            .device("phone", of: anna), .device("phone", of: bert),
+        ]
+        #expect(Set(targets.map(\.digest)).count == targets.count)
+    }
 }

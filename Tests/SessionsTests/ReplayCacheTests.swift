@@ -90,6 +90,15 @@ import Testing
         #expect(cache.present("0 0", of: "key", until: at(240), at: at(239)) == .forgotten)
     }
 
+    /// What would have to push out its own like lies in no memory, and stands in nobody's way.
+    @Test func whatWouldGoFirstItselfIsRefusedWhenItIsFull() {
+        let cache = ReplayCache(capacity: 2, longest: .seconds(64))
+        for id in ["1", "2"] { #expect(cache.present(id, of: "key", until: at(61), at: at(0)) == .fresh) }
+        for id in ["3", "1"] { #expect(cache.present(id, of: "key", until: at(61), at: at(0)) == .forgotten) }
+        for id in ["4", "5", "6"] { #expect(cache.present(id, of: "key", until: at(70), at: at(9)) != .repeated) }
+        #expect(cache.count <= 2)
+    }
+
     @Test func aClockThatIsSetBackIsFollowed() {
         let cache = ReplayCache(capacity: 100, longest: .seconds(360), lead: .seconds(120), buckets: 360)
         #expect(cache.present("1", of: "key", until: at(3840), at: at(3600)) == .fresh)

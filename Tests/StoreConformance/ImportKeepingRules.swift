@@ -105,6 +105,20 @@ let importKeepingRules: [StoreRule] = [
         #expect(try await store.importForeignTokens([other], .replacing) == [.kept])
         #expect(try await store.foreignTokens(after: nil, limit: 9) == [spent])
     },
+    StoreRule("a foreign token from before everything was ended here waits for nobody; one that was used tells so") {
+        store in
+        let user = try await store.given(Fixture.user())
+        let token = Fixture.foreignToken(1, of: user.id)
+        let end = memory(AuditEvent(.allSessionsRevoked, at: token.startedAt, by: Fixture.admin))
+        #expect(try await store.importForeignTokens([token], end) == [.differs])
+        #expect(try await store.foreignTokens(after: nil, limit: 9).isEmpty)
+        var spent = token
+        spent.exchange = ForeignToken.Exchange(sessionID: Fixture.sessionID(), at: Fixture.start)
+        #expect(try await store.importForeignTokens([spent], end) == [.written])
+        let earlier = memory(AuditEvent(.allSessionsRevoked, at: token.startedAt - .seconds(1), by: Fixture.admin))
+        let other = Fixture.foreignToken(2, of: user.id)
+        #expect(try await store.importForeignTokens([other], earlier) == [.written])
+    },
     StoreRule("of the trail an import remembers what was ended, step by step, and of users what they lost") { store in
         let (user, other) = (Fixture.userID(), Fixture.userID())
         let kinds: [(AuditEvent.Kind, String?)] = [
