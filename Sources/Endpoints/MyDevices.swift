@@ -50,11 +50,12 @@ struct DeviceAnswer: Encodable {
         self.current = session.device.id == current.device.id
     }
 
-    /// Each device once, as its last seen session has it: several apps can share one.
+    /// Each device once, as its last seen session has it: several apps can share one. The one that asks is there, however many others
+    /// are.
     static func list(_ sessions: [Session], current: Session) -> [DeviceAnswer] {
         var seen: Set<String> = []
         return
-            sessions
+            (sessions + [current])
             .sorted { ($0.childAnsweredAt, $0.device.id) > ($1.childAnsweredAt, $1.device.id) }
             .filter { seen.insert($0.device.id).inserted }
             .map { DeviceAnswer($0, current: current) }

@@ -32,31 +32,6 @@ extension PostgresStore {
         return try result.get()
     }
 
-    /// See `Store`.
-    public func sessions(
-        of userID: Identifier<User>, after cursor: String?, limit: Int
-    ) async throws(StoreError) -> Page<SessionRecord> {
-        guard let place = Self.place(after: cursor), limit > 0 else { return Page(items: [], nextCursor: nil) }
-        let catalogue = try await catalogue().catalogue
-        let statements = [
-            UserSQL.select(.id(userID)),
-            SessionSQL.selectPage(
-                of: userID, before: place.startedAt, place.id, limit: limit == .max ? limit : limit + 1),
-        ]
-        return try await read(statements) { (rows) throws(DatabaseError) in
-            let user = try rows[0].first { (row) throws(Contradiction) in try UserColumns.read(&row) }
-            let sessions = try rows[1].map { (row) throws(Contradiction) in try SessionColumns.read(&row) }
-            let items = sessions.prefix(limit).map { session in
-                SessionRecord(
-                    session: session, user: user, client: catalogue.clients[session.clientID],
-                    settings: catalogue.settings)
-            }
-            return Page(
-                items: items,
-                nextCursor: sessions.count > limit ? items.last.map { Self.cursor(after: $0.session) } : nil)
-        }
-    }
-
     /// See `Store`. What is changed while it is looked at stays.
     public func sweepSessions(
         after cursor: Identifier<Session>?, limit: Int,
@@ -74,19 +49,5 @@ extension PostgresStore {
             let deleted = try transaction.run(SessionSQL.delete(ids, revisions)).changedCount
             return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
         }
-    }
-
-    /// Where a page of a user's sessions begins: everything below this pair. Nil: the cursor is not one of ours.
-    private static func place(after cursor: String?) -> (startedAt: Int64, id: Identifier<Session>?)? {
-        guard let cursor else { return (.max, nil) }
-        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let startedAt = Int64(parts[0]), let id = Identifier<Session>(parts[1]) else {
-            return nil
-        }
-        return (startedAt, id)
-    }
-
-    private static func cursor(after session: Session) -> String {
-        "\(session.startedAt.secondsSinceEpoch).\(session.id)"
     }
 }

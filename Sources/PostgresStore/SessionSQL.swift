@@ -1,7 +1,7 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about sessions.
+/// Every statement about sessions but those about all of one user (`SessionSQL+OfUser.swift`).
 enum SessionSQL {
     private static let withUser = """
         SELECT s.revision, \(SessionColumns.all.list(of: "s")), u.revision, \(UserColumns.all.list(of: "u"))
@@ -130,19 +130,6 @@ enum SessionSQL {
             presence_proven_at = excluded.presence_proven_at,
             password_proven_at = excluded.password_proven_at, revision = sessions.revision + 1
         """)
-
-    /// A page of a user's sessions, newest first. Each half has its partial index.
-    static func selectPage(
-        of userID: Identifier<User>, before startedAt: Int64, _ id: Identifier<Session>?, limit: Int
-    ) -> Statement {
-        Statement(
-            """
-            SELECT \(SessionColumns.all.list) FROM sessions
-            WHERE user_id = $1::uuid
-                AND (started_at < $2::bigint OR (started_at = $2::bigint AND id < $3::uuid))
-            ORDER BY started_at DESC, id DESC LIMIT $4::bigint
-            """, userID, startedAt, id, limit)
-    }
 
     static func selectByID(_ id: Identifier<Session>, locked: String = "") -> Statement {
         Statement("SELECT \(SessionColumns.all.list) FROM sessions WHERE id = $1::uuid \(locked)", id)

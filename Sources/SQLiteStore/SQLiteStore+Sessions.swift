@@ -56,26 +56,6 @@ extension SQLiteStore {
     }
 
     /// See `Store`.
-    public func sessions(
-        of userID: Identifier<User>, after cursor: String?, limit: Int
-    ) async throws(StoreError) -> Page<SessionRecord> {
-        guard let place = Self.place(after: cursor), limit > 0 else { return Page(items: [], nextCursor: nil) }
-        return try await read { (snapshot) throws(DatabaseError) -> Page<SessionRecord> in
-            let user = try UserRow.find(.id(userID), snapshot.connection)
-            let sessions = try snapshot.connection.all(
-                SessionRow.selectPage, user?.number, userID, place.startedAt, place.id, Self.oneMore(than: limit)
-            ) { (row) throws(Contradiction) in try SessionRow.read(&row).session }
-            let items = sessions.prefix(limit).map { session in
-                SessionRecord(
-                    session: session, user: user?.user, client: snapshot.catalogue.clients[session.clientID],
-                    settings: snapshot.catalogue.settings)
-            }
-            let next = sessions.count > limit ? items.last.map { Self.cursor(after: $0.session) } : nil
-            return Page(items: items, nextCursor: next)
-        }
-    }
-
-    /// See `Store`.
     public func sweepSessions(
         after cursor: Identifier<Session>?, limit: Int,
         _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
@@ -95,20 +75,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Where a page of a user's sessions begins: everything below this pair. Nil: the cursor is not one of ours.
-    private static func place(after cursor: String?) -> (startedAt: Int64, id: [UInt8])? {
-        guard let cursor else { return (.max, [UInt8](repeating: 0xFF, count: Identifier<Session>.byteCount + 1)) }
-        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let startedAt = Int64(parts[0]), let id = Identifier<Session>(parts[1]) else {
-            return nil
-        }
-        return (startedAt, id.bytes)
-    }
-
     /// One row more than a page holds tells whether there is another page.
     static func oneMore(than limit: Int) -> Int { limit == .max ? limit : limit + 1 }
-
-    private static func cursor(after session: Session) -> String {
-        "\(session.startedAt.secondsSinceEpoch).\(session.id)"
-    }
 }

@@ -57,14 +57,52 @@ enum SessionRow {
         """)
 
     /// A page of a user's sessions, newest first. Each half has its partial index; a deleted user has no number, and
-    /// only tombstones.
+    /// only tombstones. Whole rows are read of the page alone.
     static let selectPage = Query(
         """
         SELECT \(columns) FROM sessions s WHERE s.number IN (
-            SELECT number FROM sessions WHERE user_number = ?1 AND ended_at IS NULL
-            UNION ALL SELECT number FROM sessions WHERE user_id = ?2 AND ended_at IS NOT NULL
-        ) AND (s.started_at, s.id) < (?3, ?4)
-        ORDER BY s.started_at DESC, s.id DESC LIMIT ?5
+            SELECT number FROM (
+                SELECT number, started_at, id FROM sessions
+                WHERE user_number = ?1 AND ended_at IS NULL AND (started_at, id) < (?3, ?4)
+                UNION ALL SELECT number, started_at, id FROM sessions
+                WHERE user_id = ?2 AND ended_at IS NOT NULL AND (started_at, id) < (?3, ?4)
+            ) ORDER BY started_at DESC, id DESC LIMIT ?5
+        ) ORDER BY s.started_at DESC, s.id DESC
+        """)
+
+    /// The sessions without an end that a user has on a device. The index has the client before the device: it is gone through from
+    /// client to client, not from session to session.
+    static let selectOnDevice = Query(
+        """
+        WITH RECURSIVE apps (id) AS (
+            SELECT min(client_id) FROM sessions WHERE user_number = ?1 AND ended_at IS NULL
+            UNION ALL SELECT (
+                SELECT min(client_id) FROM sessions
+                WHERE user_number = ?1 AND client_id > apps.id AND ended_at IS NULL
+            ) FROM apps WHERE apps.id IS NOT NULL
+        )
+        SELECT \(columns) FROM apps CROSS JOIN sessions s
+        WHERE s.user_number = ?1 AND s.client_id = apps.id AND s.device_id = ?2 AND s.ended_at IS NULL
+        """)
+
+    /// Those of so many of a user's sessions without an end that were refreshed last.
+    static let selectLatest = Query(
+        """
+        SELECT \(columns) FROM sessions s WHERE s.number IN (
+            SELECT number FROM (
+                SELECT number, child_answered_at, id FROM sessions
+                WHERE user_number = ?1 AND ended_at IS NULL LIMIT ?2
+            ) ORDER BY child_answered_at DESC, id DESC LIMIT ?3
+        ) ORDER BY s.child_answered_at DESC, s.id DESC
+        """)
+
+    /// Whether one of so many tombstones of a user, the newest rows first, is of a session on that device from before that time.
+    static let selectEnded = Query(
+        """
+        SELECT 1 FROM (
+            SELECT device_id, started_at FROM sessions WHERE user_id = ?1 AND ended_at IS NOT NULL
+            ORDER BY number DESC LIMIT ?2
+        ) WHERE device_id = ?3 AND started_at < ?4 LIMIT 1
         """)
 
     /// A step of clean-up reads this.

@@ -169,22 +169,17 @@ struct WebhookMessage: Encodable, Sendable {
         return nil
     }
 
+    /// Among so many tombstones of a user an earlier session is looked for: a bound on how long one message can hold up the others,
+    /// whatever the user has done. Of a user with more it may not be found: better two mails than none.
+    private static let tombstonesMax = 10_000
+
     /// Whether the user has had another session on the device of `event` before, as far as sessions are remembered. Of two in one second
     /// each is the first: better two mails than none.
     private static func hasOther(
         _ event: AuditEvent, of userID: Identifier<User>, in store: any Store
     ) async throws(StoreError) -> Bool {
-        var cursor: String?
-        repeat {
-            let page = try await store.sessions(of: userID, after: cursor, limit: 200)
-            let other = page.items.contains { record in
-                record.session.device.id == event.deviceID && record.session.id != event.sessionID
-                    && record.session.startedAt < event.at
-            }
-            if other { return true }
-            cursor = page.nextCursor
-        } while cursor != nil
-        return false
+        guard let deviceID = event.deviceID else { return false }
+        return try await store.hasSession(of: userID, onDevice: deviceID, before: event.at, lookMax: tombstonesMax)
     }
 
     static func encode(_ message: WebhookMessage) -> [UInt8] {

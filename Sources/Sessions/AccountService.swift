@@ -43,20 +43,19 @@ public struct AccountService: Sendable {
         }.outcome
     }
 
-    /// The user's living sessions, newest first.
+    /// As many of a user's sessions are listed.
+    public static let listedSessionsMax = 1000
+    /// Among so many: a bound on the work, whatever a user has.
+    private static let listLookMax = 5000
+
+    /// The user's living sessions, those first that were refreshed last: `listedSessionsMax` at most, of a user with more than
+    /// `listLookMax` among some of them.
     public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
-        var living: [SessionRecord] = []
-        var cursor: String?
-        repeat {
-            let after = cursor
-            let page = try await tokens.inStore { () async throws(StoreError) in
-                try await store.sessions(of: userID, after: after, limit: 200)
-            }
-            living += page.items.filter { context.policy.ending(of: $0, at: now) == nil }
-            cursor = page.nextCursor
-        } while cursor != nil
-        return living
+        let found = try await tokens.inStore { () async throws(StoreError) in
+            try await store.latestSessions(of: userID, limit: Self.listedSessionsMax, lookMax: Self.listLookMax)
+        }
+        return found.filter { context.policy.ending(of: $0, at: now) == nil }
     }
 
     /// Gives a device of the user another name. Returns its session as it then is.
@@ -67,8 +66,12 @@ public struct AccountService: Sendable {
             throw .invalid(
                 member: "name", detail: "must have 1 to \(Device.textLengthMax) bytes and no control characters")
         }
+        let now = context.clock.now
+        let found = try await tokens.inStore { () async throws(StoreError) in
+            try await store.sessions(of: userID, onDevice: deviceID)
+        }
         var renamed: SessionRecord?
-        for record in try await livingSessions(of: userID) where record.session.device.id == deviceID {
+        for record in found where context.policy.ending(of: record, at: now) == nil {
             renamed = try await tokens.inStore { () async throws(StoreError) in
                 try await store.updateSession(record.session.id) { change in
                     change.session.device.name = name

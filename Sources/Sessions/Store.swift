@@ -58,70 +58,6 @@ public struct SessionChange: Sendable {
     }
 }
 
-/// A change of one user, inside a transaction: edit `user`, end sessions with it, or delete it.
-public struct UserChange: Sendable {
-    /// Which of the user's sessions end with this change.
-    public struct EndingSessions: Hashable, Sendable {
-        /// The reason that each gets.
-        public var reason: EndReason
-        /// The instant that each gets.
-        public var at: Instant
-        /// Spared: the session that asked.
-        public var except: Identifier<Session>?
-        /// Only those in this client, if set.
-        public var clientID: String?
-        /// Only those on this device, if set.
-        public var deviceID: String?
-
-        /// All sessions of the user, but `except`, as far as client and device agree.
-        public init(
-            _ reason: EndReason, at: Instant, except: Identifier<Session>? = nil, clientID: String? = nil,
-            deviceID: String? = nil
-        ) {
-            self.reason = reason
-            self.at = at
-            self.except = except
-            self.clientID = clientID
-            self.deviceID = deviceID
-        }
-    }
-
-    /// The user, to be edited; what differs at the end is written. The id stays.
-    public var user: User
-    /// The settings of this moment.
-    public let settings: Settings
-    /// Every client of this moment, in no order: what the user's sessions may be in.
-    public let clients: [Client]
-    /// The session that asks for the change, as it is at this moment; nil: none was named, or it is forgotten.
-    public let asking: Session?
-    /// Sessions that end in the same transaction.
-    public var ending: EndingSessions?
-    /// Whether what is counted in `GuessTarget`s of the user is forgotten.
-    public var forgetsGuesses = false
-    /// Whether the user is deleted; their sessions then end as `user_deleted` and stay as tombstones.
-    public var deletes = false
-    /// What the audit trail gets, in the same transaction.
-    public var events: [AuditEvent] = []
-
-    /// The change of `user`.
-    public init(user: User, settings: Settings, clients: [Client], asking: Session? = nil) {
-        self.user = user
-        self.settings = settings
-        self.clients = clients
-        self.asking = asking
-    }
-}
-
-/// What a change of a user came to.
-public enum UserUpdate<Outcome: Sendable>: Sendable {
-    /// No such user.
-    case notFound
-    /// The new username belongs to somebody else; nothing was written.
-    case usernameTaken
-    /// Written and durable; so many sessions ended with it.
-    case done(Outcome, endedSessions: Int)
-}
-
 /// What the domain needs of a database. Each call is one transaction: it has happened and is durable when it returns,
 /// or it throws and nothing has happened that was acknowledged. The closures are pure, run inside the transaction, and
 /// may run more than once (a backend may have to try again); a refusal is a value that they return, so that what it
@@ -179,10 +115,29 @@ public protocol Store: RevocationSource {
     /// The session as it stands, with every acknowledged change.
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord?
 
-    /// The sessions of a user, tombstones included, newest first, beginning after `cursor` (from `nextCursor`).
+    /// The sessions of a user, tombstones included, newest first, beginning after `cursor` (from `nextCursor`). For each page it
+    /// looks at all of them: not for what users or strangers can ask for.
     func sessions(
         of userID: Identifier<User>, after cursor: String?, limit: Int
     ) async throws(StoreError) -> Page<SessionRecord>
+
+    /// The sessions of a user on one device that have no recorded end, one of each client at most. It looks at no other session,
+    /// however many the user has.
+    func sessions(
+        of userID: Identifier<User>, onDevice deviceID: String
+    ) async throws(StoreError) -> [SessionRecord]
+
+    /// Up to `limit` sessions of a user that have no recorded end, those first that were refreshed last. It looks at no more than
+    /// `lookMax`: of a user who has more, at some.
+    func latestSessions(
+        of userID: Identifier<User>, limit: Int, lookMax: Int
+    ) async throws(StoreError) -> [SessionRecord]
+
+    /// Whether the user has a session on that device, or a tombstone of one, that started before `instant`. It looks at no more than
+    /// `lookMax` tombstones: of a user who has more, at some.
+    func hasSession(
+        of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
+    ) async throws(StoreError) -> Bool
 
     /// Adds a user. False: the username is taken; nothing was written.
     func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool

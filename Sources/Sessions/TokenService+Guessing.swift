@@ -110,10 +110,10 @@ extension TokenService {
     /// Whether the user has a living session on that device. For nobody it looks as well, and finds nothing.
     private func hasSession(_ user: User?, on deviceID: String?, at now: Instant) async throws(ServiceError) -> Bool {
         let id = user?.id ?? Identifier(random: context.random)
-        let page = try await inStore { () async throws(StoreError) in
-            try await store.sessions(of: id, after: nil, limit: 200)
+        let found = try await inStore { () async throws(StoreError) in
+            try await store.sessions(of: id, onDevice: deviceID ?? "")
         }
-        return page.items.contains { $0.session.device.id == deviceID && policy.ending(of: $0, at: now) == nil }
+        return found.contains { policy.ending(of: $0, at: now) == nil }
     }
 
     /// The wrong passwords of a user as they are now. For nobody it looks as well.

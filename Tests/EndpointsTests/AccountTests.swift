@@ -1,4 +1,6 @@
+import Cryptography
 import HTTP
+import SQLiteStore
 import Sessions
 import Testing
 
@@ -27,6 +29,44 @@ import Testing
                 #expect(answer.status == 400)
                 #expect(answer.string("member") == member)
             }
+        }
+    }
+
+    @Test func theDeviceThatAsksIsListed_howeverManyWereSeenLater() async throws {
+        try await Stage.with { stage in
+            let phone = try await stage.logIn(device: "phone")
+            let user = try #require(try await stage.store.user(.username("anna")))
+            let epoch = try await stage.store.settings().epoch
+            let later = Instant(secondsSinceEpoch: Stage.start + 100)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0...AccountService.listedSessionsMax {
+                    let session = Session(
+                        id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID,
+                        device: Device(id: "d-\(number)"), startedAt: later, epoch: epoch)
+                    group.addTask {
+                        _ = try await stage.store.openSession(
+                            userID: user.id, clientID: Client.mobileID, deviceID: session.device.id
+                        ) { $0.session = session }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            stage.moveClock(to: 200)
+            let list = await stage.call(.get, "/v1/me/devices", bearer: phone.access)
+            #expect(list.status == 200)
+            // More than the reader of the tests takes.
+            let items = list.text.split(separator: "{").dropFirst()
+            #expect(items.count == AccountService.listedSessionsMax + 1)
+            let current = items.filter { $0.contains(#""current":true"#) }
+            #expect(current.count == 1 && current.allSatisfy { $0.contains(#""device_id":"phone""#) })
+            // It is renamed and ended, listed or not.
+            let missing = (0...AccountService.listedSessionsMax).map { "d-\($0)" }
+                .filter { !list.text.contains("\"\($0)\"") }
+            let left = try #require(missing.first)
+            let renamed = await stage.call(
+                .patch, "/v1/me/devices/\(left)", #"{"name":"x"}"#, bearer: phone.access)
+            #expect(renamed.status == 200)
+            #expect(await stage.call(.delete, "/v1/me/devices/\(left)", bearer: phone.access).status == 204)
         }
     }
 

@@ -65,6 +65,24 @@ final class ManyStores: Store {
         try await next.sessions(of: userID, after: cursor, limit: limit)
     }
 
+    func sessions(
+        of userID: Identifier<User>, onDevice deviceID: String
+    ) async throws(StoreError) -> [SessionRecord] {
+        try await next.sessions(of: userID, onDevice: deviceID)
+    }
+
+    func latestSessions(
+        of userID: Identifier<User>, limit: Int, lookMax: Int
+    ) async throws(StoreError) -> [SessionRecord] {
+        try await next.latestSessions(of: userID, limit: limit, lookMax: lookMax)
+    }
+
+    func hasSession(
+        of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
+    ) async throws(StoreError) -> Bool {
+        try await next.hasSession(of: userID, onDevice: deviceID, before: instant, lookMax: lookMax)
+    }
+
     func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
         try await next.insertUser(user, events: events)
     }

@@ -92,6 +92,30 @@ struct TwinStore: Store {
         }
     }
 
+    func sessions(
+        of userID: Identifier<User>, onDevice deviceID: String
+    ) async throws(StoreError) -> [SessionRecord] {
+        try await both { (store) async throws(StoreError) in
+            try await store.sessions(of: userID, onDevice: deviceID)
+        }
+    }
+
+    func latestSessions(
+        of userID: Identifier<User>, limit: Int, lookMax: Int
+    ) async throws(StoreError) -> [SessionRecord] {
+        try await both { (store) async throws(StoreError) in
+            try await store.latestSessions(of: userID, limit: limit, lookMax: lookMax)
+        }
+    }
+
+    func hasSession(
+        of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
+    ) async throws(StoreError) -> Bool {
+        try await both { (store) async throws(StoreError) in
+            try await store.hasSession(of: userID, onDevice: deviceID, before: instant, lookMax: lookMax)
+        }
+    }
+
     func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
         try await both { (store) async throws(StoreError) in try await store.insertUser(user, events: events) }
     }

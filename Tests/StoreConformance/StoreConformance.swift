@@ -25,7 +25,8 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
 
 /// Every rule.
 public let storeRules: [StoreRule] =
-    sessionRules + openingRules + pagingRules + sweepRules + userRules + userChangeRules + clientRules + settingsRules
+    sessionRules + openingRules + pagingRules + userSessionRules + sweepRules + userRules + userChangeRules
+    + clientRules + settingsRules
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
     + importKeepingRules + importRunningRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
