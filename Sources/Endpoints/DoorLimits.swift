@@ -1,4 +1,4 @@
-/// How often may be tried in a minute what costs much, or could be guessing. 0: without limit. Each node counts for itself.
+/// How often may be tried in a minute, or a day, what costs much, or could be guessing. 0: without limit. Each node counts for itself.
 public struct DoorLimits: Hashable, Sendable {
     /// A limit, by the key of the configuration that sets it.
     public enum Name: String, CaseIterable, Sendable {
@@ -6,6 +6,8 @@ public struct DoorLimits: Hashable, Sendable {
         case wrongPasswordsPerAddress = "limits.wrong_passwords_per_address_per_minute"
         /// Logins of one user on one device.
         case loginsPerDevice = "limits.logins_per_device_per_minute"
+        /// Sessions that one user starts, on whatever devices.
+        case loginsPerUser = "limits.logins_per_user_per_day"
         /// Password resets from one address that came to nothing.
         case failedResetsPerAddress = "limits.failed_resets_per_address_per_minute"
         /// Password resets with a token of one user that came to nothing.
@@ -22,12 +24,18 @@ public struct DoorLimits: Hashable, Sendable {
         case refusedTokensPerSession = "limits.refused_tokens_per_session_per_minute"
         /// Refused refreshes and resumptions of all sessions of one user.
         case refusedTokensPerUser = "limits.refused_tokens_per_user_per_minute"
+
+        /// How long an empty bucket takes to fill.
+        var period: Duration { self == .loginsPerUser ? .seconds(86_400) : .seconds(60) }
     }
 
     /// Wrong passwords from one address, but for those that come with a session's token, or by a client that has proved itself.
     public var wrongPasswordsPerAddress = 120
     /// Logins of one user on one device, right or wrong.
     public var loginsPerDevice = 60
+    /// Sessions that one user starts in a day, by passwords or by one identity, on whatever devices. What a stranger tries is none, nor
+    /// is what a backend mints.
+    public var loginsPerUser = 1000
     /// Password resets from one address that came to nothing.
     public var failedResetsPerAddress = 60
     /// Password resets that came to nothing although the token was, or had been, the user's.
@@ -50,11 +58,12 @@ public struct DoorLimits: Hashable, Sendable {
     /// The defaults.
     public init() {}
 
-    /// How often a minute; 0: without limit.
-    func perMinute(_ limit: Name) -> Int {
+    /// How often in its period; 0: without limit.
+    func count(_ limit: Name) -> Int {
         switch limit {
         case .wrongPasswordsPerAddress: wrongPasswordsPerAddress
         case .loginsPerDevice: loginsPerDevice
+        case .loginsPerUser: loginsPerUser
         case .failedResetsPerAddress: failedResetsPerAddress
         case .failedResetsPerUser: failedResetsPerUser
         case .resetTokensPerUser: resetTokensPerUser

@@ -38,7 +38,7 @@ struct Doors: Sendable {
         let names = DoorLimits.Name.allCases
         buckets = Dictionary(
             uniqueKeysWithValues: names.compactMap { name in
-                TokenBuckets(perMinute: limits.perMinute(name)).map { (name, $0) }
+                TokenBuckets(limits.count(name), within: name.period).map { (name, $0) }
             })
         ipv6PrefixBits = limits.ipv6PrefixBits
         self.stopwatch = stopwatch
@@ -50,9 +50,12 @@ struct Doors: Sendable {
 
     /// Takes a token; refuses with the time until there is one.
     private func take(_ key: some Hashable, _ limit: DoorLimits.Name) throws(ServiceError) {
-        guard let wait = buckets[limit]?.take(key, at: stopwatch()) else { return }
+        if let wait = buckets[limit]?.take(key, at: stopwatch()) { throw refusal(limit, wait) }
+    }
+
+    private func refusal(_ limit: DoorLimits.Name, _ wait: Int64) -> ServiceError {
         refusals[limit]?.increment()
-        throw .tooManyRequests(retryAfter: .nanoseconds(wait))
+        return .tooManyRequests(retryAfter: .nanoseconds(wait))
     }
 
     /// Nil for a caller on this machine, through a Unix socket.
@@ -127,9 +130,26 @@ struct Doors: Sendable {
         }
     }
 
-    /// Lets a login of a user on a device pass, or refuses it: an app that logs in again and again instead of refreshing.
+    /// Lets a login of a user on a device pass, or refuses it: an app that logs in again and again instead of refreshing. For who has
+    /// started too many sessions no password is hashed; that somebody does so under this name is all that a stranger learns by it.
     func admitLogin(username: String, deviceID: String) throws(ServiceError) {
-        try take(LoginKey(username: Text.key(username), deviceID: deviceID), .loginsPerDevice)
+        let name = Text.key(username)
+        try take(LoginKey(username: name, deviceID: deviceID), .loginsPerDevice)
+        let wait = buckets[.loginsPerUser]?.wait(for: name, at: stopwatch())
+        if let wait { throw refusal(.loginsPerUser, wait) }
+    }
+
+    /// Runs what starts a session of a user who has shown to be that: nobody else can use up what is theirs. Sessions are not
+    /// limited, but how fast they come: to end one for another would log somebody out.
+    func session<Value>(
+        of username: String, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        let name = Text.key(username)
+        try take(name, .loginsPerUser)
+        do throws(ServiceError) { return try await body() } catch {
+            buckets[.loginsPerUser]?.giveBack(name)
+            throw error
+        }
     }
 
     /// What to answer to a token call that was refused with `error`: that, or 429.

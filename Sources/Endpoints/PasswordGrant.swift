@@ -47,7 +47,11 @@ extension Endpoints {
         do throws(ServiceError) {
             try doors.admitLogin(username: username, deviceID: request.device.id)
             let grant = try await doors.password(in: call) { () async throws(ServiceError) in
-                try await tokens.login(request, username: username, password: password, from: call.origin)
+                let user = try await tokens.user(
+                    named: username, password: password, on: request.device, from: call.origin)
+                return try await doors.session(of: username) { () async throws(ServiceError) in
+                    try await tokens.login(request, as: user, from: call.origin)
+                }
             }
             let response = TokenAnswer.response(grant)
             metrics.countLogin()

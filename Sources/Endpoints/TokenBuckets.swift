@@ -26,11 +26,25 @@ final class TokenBuckets: Sendable {
     /// Empty until the first token is taken: a server that refuses nobody spends nothing.
     private let buckets = Locked<[Bucket]>([])
 
-    /// Buckets of `perMinute` tokens that fill within a minute; nil for 0, which means no limit.
-    init?(perMinute: Int) {
-        guard perMinute > 0 else { return nil }
-        capacity = 60_000_000_000
-        interval = capacity / Int64(perMinute)
+    /// Buckets of `count` tokens that fill within `period`; nil for 0, which means no limit.
+    init?(_ count: Int, within period: Duration) {
+        guard count > 0 else { return nil }
+        capacity = period.components.seconds * 1_000_000_000
+        interval = capacity / Int64(count)
+    }
+
+    /// Buckets of `perMinute` tokens that fill within a minute.
+    convenience init?(perMinute: Int) { self.init(perMinute, within: .seconds(60)) }
+
+    /// Nil if there is a token of `key`, or the nanoseconds after which there will be one.
+    func wait(for key: some Hashable, at now: Int64) -> Int64? {
+        let hash = Self.hash(key)
+        return buckets.withLock { buckets in
+            guard !buckets.isEmpty else { return nil }
+            let bucket = buckets[Self.place(of: hash, in: buckets)]
+            let left = bucket.fullAt + interval - now - capacity
+            return bucket.tag == hash && left > 0 ? left : nil
+        }
     }
 
     /// Takes a token of `key`. Nil, or the nanoseconds after which there will be one.

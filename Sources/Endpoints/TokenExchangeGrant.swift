@@ -67,7 +67,9 @@ extension Endpoints {
                 let identity = try await tokens.identity(of: token, by: identityVerifier, from: call.origin)
                 let name = "\(identity.key.provider)\0\(identity.key.subject)"
                 try doors.admitLogin(username: name, deviceID: request.device.id)
-                return try await tokens.login(request, as: identity, from: call.origin)
+                return try await doors.session(of: name) { () async throws(ServiceError) in
+                    try await tokens.login(request, as: identity, from: call.origin)
+                }
             }
             let response = answer(grant)
             metrics.countLogin()

@@ -98,19 +98,20 @@ extension ConfigurationKey {
         count("limits.wrong_passwords_before_delay", 0...100, "passwords", \.limits.guesses.triesBeforeDelay),
         count("limits.wrong_passwords_before_lock", 3...100, "passwords", \.limits.guesses.triesBeforeLock),
         seconds("limits.lock_seconds", 1...86_400, \.limits.guesses.lockDuration),
-        perMinute(.wrongPasswordsPerAddress, \.limits.doors.wrongPasswordsPerAddress),
-        perMinute(.loginsPerDevice, \.limits.doors.loginsPerDevice),
-        perMinute(.failedResetsPerAddress, \.limits.doors.failedResetsPerAddress),
-        perMinute(.failedResetsPerUser, \.limits.doors.failedResetsPerUser),
-        perMinute(.resetTokensPerUser, \.limits.doors.resetTokensPerUser),
-        perMinute(.refusedTokensPerAddress, \.limits.doors.refusedTokensPerAddress),
-        perMinute(.refusedTokensPerClient, \.limits.doors.refusedTokensPerClient),
-        perMinute(.clientTokensPerClient, \.limits.doors.clientTokensPerClient),
-        perMinute(.refusedTokensPerSession, \.limits.doors.refusedTokensPerSession),
-        perMinute(.refusedTokensPerUser, \.limits.doors.refusedTokensPerUser),
+        times(.wrongPasswordsPerAddress, \.limits.doors.wrongPasswordsPerAddress),
+        times(.loginsPerDevice, \.limits.doors.loginsPerDevice),
+        times(.loginsPerUser, \.limits.doors.loginsPerUser),
+        times(.failedResetsPerAddress, \.limits.doors.failedResetsPerAddress),
+        times(.failedResetsPerUser, \.limits.doors.failedResetsPerUser),
+        times(.resetTokensPerUser, \.limits.doors.resetTokensPerUser),
+        times(.refusedTokensPerAddress, \.limits.doors.refusedTokensPerAddress),
+        times(.refusedTokensPerClient, \.limits.doors.refusedTokensPerClient),
+        times(.clientTokensPerClient, \.limits.doors.clientTokensPerClient),
+        times(.refusedTokensPerSession, \.limits.doors.refusedTokensPerSession),
+        times(.refusedTokensPerUser, \.limits.doors.refusedTokensPerUser),
     ]
 
-    private static func perMinute(
+    private static func times(
         _ limit: DoorLimits.Name, _ member: any WritableKeyPath<Configuration, Int> & Sendable
     ) -> ConfigurationKey {
         count(limit.rawValue, 0...1_000_000, "times", member)

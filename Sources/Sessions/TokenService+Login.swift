@@ -56,9 +56,23 @@ extension TokenService {
     public func login(
         _ request: LoginRequest, username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
-        let user = try await verifiedUser(
-            PasswordTry(username: username, password: password, deviceID: request.device.id), from: origin)
-        return try await start(
+        let user = try await user(named: username, password: password, on: request.device, from: origin)
+        return try await login(request, as: user, from: origin)
+    }
+
+    /// The user with that name and password, who logs in on that device: the first half of a login.
+    public func user(
+        named username: String, password: String, on device: Device, from origin: Origin
+    ) async throws(ServiceError) -> User {
+        try await verifiedUser(
+            PasswordTry(username: username, password: password, deviceID: device.id), from: origin)
+    }
+
+    /// The second half: starts the session, unless the password has been changed meanwhile.
+    public func login(
+        _ request: LoginRequest, as user: User, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        try await start(
             request, userID: user.id, shownBy: .password(hash: user.passwordHash), authenticationMethods: ["pwd"],
             from: origin)
     }

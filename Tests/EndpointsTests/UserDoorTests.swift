@@ -224,4 +224,73 @@ import Testing
             #expect(try residentMemory() - before < 8 << 20)
         }
     }
+
+    /// A script that logs in for each of its calls, and names no device.
+    @Test func theSessionsOfAUserComeSoFastAndNoFaster() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.loginsPerUser = 3 })
+            #expect(
+                await stage.admin(
+                    .post, "/admin/v1/users", #"{"username":"bert","password":"\#(Stage.password)"}"#
+                ).status == 201)
+            // What a stranger tries uses up nothing of it.
+            for index in 1...5 {
+                let wrong = await doors.logIn("wrong", device: "w-\(index)", from: "192.0.2.\(index)")
+                #expect(wrong.status == 401)
+            }
+            // Nor does what comes to no session, nor what a backend mints.
+            let scope = #"{"username":"anna","password":"\#(Stage.password)","device":{"id":"d"},"scope":"all"}"#
+            for _ in 1...4 { #expect(await doors.json(.post, "/v1/login", scope).status == 400) }
+            for _ in 1...4 { #expect(await doors.admin(.post, "/admin/v1/users/username:anna/sessions").status == 200) }
+            var token = ""
+            for device in 1...3 {
+                let answer = await doors.logIn(device: "d-\(device)")
+                token = try #require(answer.string("refresh_token"))
+            }
+            stage.surroundings.hashes.withLock { $0 = [] }
+            let refused = await doors.logIn(as: "ANNA", device: "d-4")
+            #expect(refused.status == 429)
+            #expect(refused.string("code") == "too_many_requests")
+            #expect(refused.field("Retry-After") == "28801")
+            #expect(doors.refusals(.loginsPerUser))
+            #expect(stage.surroundings.hashes.withLock { $0.isEmpty })
+            // Nobody is logged out by it, nobody else is kept waiting, and a backend goes on.
+            #expect(await doors.refresh(token).status == 200)
+            #expect(await doors.logIn(as: "bert").status == 200)
+            #expect(await doors.admin(.post, "/admin/v1/users/username:anna/sessions").status == 200)
+            doors.wait(seconds: 28_801)
+            #expect(await doors.logIn(device: "d-4").status == 200)
+            #expect(await doors.logIn(device: "d-5").status == 429)
+        }
+    }
+
+    @Test func ofManyLoginsAtOnceNoMoreStartSessions() async throws {
+        try await Stage.with { stage in
+            let doors = DoorStage(stage, Self.limits { $0.loginsPerUser = 3 })
+            let statuses = await withTaskGroup(of: Int.self) { group in
+                for device in 1...9 { group.addTask { await doors.logIn(device: "d-\(device)").status } }
+                return await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(statuses.count { $0 == 200 } == 3 && statuses.count { $0 == 429 } == 6, "\(statuses)")
+        }
+    }
+
+    @Test func anIdentityHasItsOwn() async throws {
+        try await ProviderStage.with { world in
+            let doors = DoorStage(world.stage, Self.limits { $0.loginsPerUser = 1 })
+            func logIn(_ subject: String, _ device: String) async throws -> Answer {
+                let token = try world.provider.token(#"{"sub":"\#(subject)","jti":"\#(device)"}"#)
+                return await doors.json(
+                    .post, "/v1/login", #"{"provider":"acme","id_token":"\#(token)","device":{"id":"\#(device)"}}"#)
+            }
+            var statuses: [Int] = []
+            for (subject, device) in [("one", "a"), ("one", "b"), ("other", "c")] {
+                let answer = try await logIn(subject, device)
+                statuses.append(answer.status)
+            }
+            doors.wait(seconds: 86_401)
+            let later = try await logIn("one", "d")
+            #expect(statuses + [later.status] == [200, 429, 200, 200])
+        }
+    }
 }
