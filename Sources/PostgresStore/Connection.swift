@@ -76,6 +76,8 @@ internal import Glibc
     func run(
         _ statements: [Statement], commits: Bool, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> [Rows] {
+        // Nothing is begun, and least of all committed, for which nobody waits any more.
+        guard now() < deadline else { throw .lost("no time left") }
         if commits { canHaveCommitted = true }
         let usesNames = names.areUsed
         var expected: [Expected] = []

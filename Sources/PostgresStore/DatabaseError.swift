@@ -34,6 +34,8 @@ enum DatabaseError: Error, Hashable {
             case "40001", "40P01": return .mayRepeat
             // A standby, or a primary that became one.
             case "25006": return .distrustsConnection
+            // The time of the transaction was over: while nobody went on with it, or when its limit was to be set again.
+            case "25P03", "22023": return .distrustsConnection
             default: break
             }
             switch state.prefix(2) {

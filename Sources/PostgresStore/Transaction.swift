@@ -26,23 +26,31 @@ enum TransactionLock: Int64 {
 final class Transaction {
     private let connection: Connection
     private let deadline: ContinuousClock.Instant
+    /// See `timeLimit`.
+    private let limit: Statement
     /// What goes out with the next round trip.
     private var waiting: [Statement]
+    private let beginningCount: Int
     private var isOpen = false
 
-    private init(_ connection: Connection, _ beginning: [Statement], until deadline: ContinuousClock.Instant) {
+    private init(
+        _ connection: Connection, _ limit: Statement, _ locks: [Statement], until deadline: ContinuousClock.Instant
+    ) {
         self.connection = connection
         self.deadline = deadline
-        waiting = [Statement("BEGIN")] + beginning
+        self.limit = limit
+        waiting = [Statement("BEGIN"), limit] + locks
+        beginningCount = waiting.count
     }
 
     /// Runs `body` in a transaction, which is committed when it returns and rolled back when it throws. The server gives up on
-    /// its own when `deadline` has come.
+    /// its own when `deadline` has come, though nobody tells it: a node that has lost its power or its network meanwhile, or
+    /// stands still, holds no lock any longer, and one that goes on later commits nothing.
     static func run<Value>(
         on connection: Connection, _ locks: [Statement], timeLeft: Duration, until deadline: ContinuousClock.Instant,
         _ body: (Transaction) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        let transaction = Transaction(connection, [timeLimit(timeLeft)] + locks, until: deadline)
+        let transaction = Transaction(connection, timeLimit(timeLeft), locks, until: deadline)
         do throws(DatabaseError) {
             let value = try body(transaction)
             try transaction.commit()
@@ -53,24 +61,36 @@ final class Transaction {
         }
     }
 
-    /// No statement after this one takes longer, until the end of the transaction.
+    /// Ends the transaction when so much time has passed since its beginning, by the server's own clock: from here on whatever
+    /// runs then is given up, and whoever has nothing run then is disconnected. Later than that, it fails itself: no time is
+    /// left, and 0 would mean no limit.
     static func timeLimit(_ duration: Duration) -> Statement {
         let (seconds, attoseconds) = duration.components
-        let milliseconds = max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000)
-        return Statement(limiting, String(milliseconds))
+        return Statement(limiting, max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
-    private static let limiting = Template("SELECT set_config('statement_timeout', $1::text, true)")
+    private static let limiting = Template(
+        """
+        SELECT set_config('statement_timeout', coalesce(nullif(v.ms, 0), -1)::text, true),
+            set_config('idle_in_transaction_session_timeout', coalesce(nullif(v.ms, 0), -1)::text, true)
+        FROM (SELECT $1::bigint
+            - (extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)::bigint AS ms) AS v
+        """)
 
-    /// Runs statements, after those that wait, in one round trip.
-    func run(_ statements: [Statement]) throws(DatabaseError) -> [Rows] { try run(statements, commits: false) }
+    /// Runs statements, after those that wait, in one round trip. The server waits for the next one as long as there is time
+    /// then, and not as long as there was at the beginning.
+    func run(_ statements: [Statement]) throws(DatabaseError) -> [Rows] {
+        try send(statements, then: [limit], commits: false)
+    }
 
-    private func run(_ statements: [Statement], commits: Bool) throws(DatabaseError) -> [Rows] {
+    private func send(
+        _ statements: [Statement], then end: [Statement], commits: Bool
+    ) throws(DatabaseError) -> [Rows] {
         let prefix = waiting
         waiting = []
         isOpen = true
-        let rows = try connection.run(prefix + statements, commits: commits, until: deadline)
-        return Array(rows.dropFirst(prefix.count))
+        let rows = try connection.run(prefix + statements + end, commits: commits, until: deadline)
+        return Array(rows.dropFirst(prefix.count).prefix(statements.count))
     }
 
     /// Runs one statement, after those that wait.
@@ -84,8 +104,9 @@ final class Transaction {
 
     private func commit() throws(DatabaseError) {
         // Nothing was asked: there is nothing to commit.
-        guard isOpen || waiting.count > 1 else { return }
-        _ = try run([Statement("COMMIT")], commits: true)
+        guard isOpen || waiting.count > beginningCount else { return }
+        // What was written last may have waited until it was too late.
+        _ = try send([], then: [limit, Statement("COMMIT")], commits: true)
         isOpen = false
     }
 
