@@ -148,8 +148,8 @@ final class SessionBatch: Sendable {
         until deadline: ContinuousClock.Instant, _ written: Set<Identifier<Session>>
     ) throws(DatabaseError) -> Set<Identifier<Session>> {
         if writes.isEmpty { return [] }
-        let locks = [TransactionLock.doors.shared] + (writes.hasEvents ? [TransactionLock.trail.alone] : [])
-        let beginning = [Transaction.timeLimit(deadline - options.now())] + locks
+        let beginning =
+            [Transaction.timeLimit(deadline - options.now()), TransactionLock.doors.shared] + writes.locks
         let statements = writes.statements(catalogue: snapshot.catalogue.revision, before: snapshot.end)
         let rows = try connection.run(beginning + statements, commits: true, until: deadline)
         var conflicting = written

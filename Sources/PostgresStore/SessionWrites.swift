@@ -4,6 +4,7 @@ internal import Sessions
 /// all, and one for everything else. Each compares and swaps: what another node has changed since it was read (the session,
 /// its user, settings or clients) is left as it is, and its id does not come back.
 struct SessionWrites {
+    private var ids = ArrayParameter(of: .uuid)
     private var rotations = Rows()
     private var others = Rows()
     private var devices = (
@@ -43,14 +44,25 @@ struct SessionWrites {
     }
 
     var isEmpty: Bool { rotations.count == 0 && others.count == 0 }
-    var hasEvents: Bool { events.count > 0 }
 
-    /// Adds what `session` and `events` have become, if that is anything to write.
+    /// What they take beforehand. Rows first and in the order of ids, the trail last, as everybody else does: a login that has
+    /// locked one of these sessions waits for the trail, and must not be waited for by who has it. Who only rotates takes
+    /// each row as it is written.
+    var locks: [Statement] {
+        if others.count == 0 { return [] }
+        return [Statement(Self.locking, ids)] + (events.count > 0 ? [TransactionLock.trail.alone] : [])
+    }
+
+    private static let locking = Template(
+        "SELECT FROM sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE")
+
+    /// Adds what `session` and `events` have become, if that is anything to write. Called in the order of ids.
     mutating func add(
         _ session: Session, _ events: [(AuditEvent, Revocation?)], over stored: SessionSQL.Stored
     ) {
         let old = stored.session
         if session == old, events.isEmpty { return }
+        ids.append(session.id)
         if events.isEmpty, session.ending == old.ending, session.device == old.device,
             session.authenticationMode == old.authenticationMode, session.presence == old.presence
         {

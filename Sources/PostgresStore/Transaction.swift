@@ -1,5 +1,6 @@
 /// What parts changes of several nodes that must not pass each other: locks of the server that live as long as their transaction.
-/// Taken in this order, so that nobody waits in a circle; rows are locked between the first and the second.
+/// Taken in this order, so that nobody waits in a circle; rows are locked before the last, those of users first, and those of
+/// sessions in the order of their ids.
 enum TransactionLock: Int64 {
     /// Who opens and closes doors (users, settings, clients) takes it alone; who goes through one (sessions) shares it. So a
     /// refresh that has not been committed when a door closes is not committed afterwards either.
