@@ -106,22 +106,3 @@ struct MigrationRunner {
         ).first { row in row.integer() } != 0
     }
 }
-
-/// Whether the server keeps what it acknowledges.
-enum DurabilityCheck {
-    static func run(
-        on connection: Connection, url: String, until deadline: ContinuousClock.Instant
-    ) throws(PostgresStore.OpenError) {
-        let off = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
-            try connection.run(
-                [
-                    Statement(
-                        """
-                        SELECT name FROM pg_catalog.pg_settings
-                        WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off'
-                        """)
-                ], commits: false, until: deadline)[0].first { row in row.text() }
-        }
-        if let off { throw .notDurable(setting: off) }
-    }
-}

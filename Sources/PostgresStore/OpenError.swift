@@ -5,6 +5,8 @@ extension PostgresStore {
         case unreachable(reason: String)
         /// The server acknowledges changes before they are durable; the text names the setting.
         case notDurable(setting: String)
+        /// The server does not show a transaction what others commit while it runs; the text names how it isolates them.
+        case notReadCommitted(isolation: String)
         /// The schema holds tables that are not ours.
         case notADatabase
         /// The database was written by a newer version of this program.
@@ -51,6 +53,10 @@ extension PostgresStore {
             case .notDurable(let setting):
                 "The PostgreSQL server acknowledges changes that a crash can take back (\(setting) is off). Turn it on, for "
                     + "this database at least (ALTER DATABASE … SET), or people will be logged out by a crash."
+            case .notReadCommitted(let isolation):
+                "The PostgreSQL server isolates transactions as '\(isolation)', so that a refresh would not see that its user was "
+                    + "disabled meanwhile. Let default_transaction_isolation be 'read committed', for this database at least "
+                    + "(ALTER DATABASE … SET)."
             case .notADatabase:
                 "The PostgreSQL database holds tables that are not of this program. Name another database, or another schema "
                     + "(?options=-csearch_path%3Dsojourn); this one was not touched."

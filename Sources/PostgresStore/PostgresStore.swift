@@ -67,7 +67,7 @@ public final class PostgresStore: Store {
             try Connection(
                 url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
         }
-        try DurabilityCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
+        try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
         try MigrationRunner(migrations: migrations, clock: options.clock, now: options.now).run(
             on: connection, url: url)
         self.options = options

@@ -48,7 +48,7 @@ extension PostgresStore.Survey {
             try Connection(
                 url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
         }
-        try DurabilityCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
+        try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
         let runner = MigrationRunner(migrations: migrations, clock: options.clock, now: options.now)
         self = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
             // Rows are counted, which takes as long as reading them.

@@ -96,6 +96,16 @@ import Testing
         #expect(throws: PostgresStore.OpenError.notDurable(setting: "synchronous_commit")) { try openStore(early) }
     }
 
+    @Test func aServerThatHidesWhatOthersCommitIsRefused() throws {
+        let server = try PostgresServer()
+        let url = try server.newDatabase()
+        try server.run("ALTER DATABASE postgres SET default_transaction_isolation = 'repeatable read'")
+        let error = #expect(throws: PostgresStore.OpenError.notReadCommitted(isolation: "repeatable read")) {
+            try openStore(url)
+        }
+        #expect(error?.description.contains("ALTER DATABASE") == true)
+    }
+
     @Test func aSchemaOfSomebodyElseIsLeftAlone() throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))

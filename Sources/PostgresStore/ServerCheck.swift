@@ -1,0 +1,33 @@
+/// Whether a server keeps what it acknowledges, and lets a statement see what was committed before it began: everything that
+/// is promised of several nodes rests on the two.
+enum ServerCheck {
+    /// What is wrong with the server that `connection` leads to; nil: nothing.
+    static func problem(
+        on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> PostgresStore.OpenError? {
+        let settings = try connection.run([asking], commits: false, until: deadline)[0]
+        return try settings.first { row in
+            for setting in ["fsync", "synchronous_commit"] where row.text() == "off" {
+                return .notDurable(setting: setting)
+            }
+            let isolation = row.text()
+            return isolation == "read committed" ? nil : .notReadCommitted(isolation: isolation)
+        } ?? nil
+    }
+
+    private static let asking = Statement(
+        """
+        SELECT current_setting('fsync'), current_setting('synchronous_commit'),
+            current_setting('transaction_isolation')
+        """)
+
+    /// The same, when a database is opened.
+    static func run(
+        on connection: Connection, url: String, until deadline: ContinuousClock.Instant
+    ) throws(PostgresStore.OpenError) {
+        let problem = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
+            try Self.problem(on: connection, until: deadline)
+        }
+        if let problem { throw problem }
+    }
+}
