@@ -45,9 +45,8 @@ final class CatalogueCache: Sendable {
         on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> Entry {
         while true {
-            let rows = try connection.run(
-                [revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, revision], commits: false,
-                until: deadline)
+            let rows = try connection.read(
+                [revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, revision], until: deadline)
             let (before, after) = (try entry(rows[0], rows[1], rows[2]), try entry(rows[3], rows[1], rows[2]))
             if before.revision == after.revision { return before }
         }

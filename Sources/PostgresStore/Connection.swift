@@ -94,6 +94,13 @@ internal import Glibc
         }
     }
 
+    /// Runs statements that only read, outside of a transaction, in one round trip. The server gives up at `deadline`, too: else
+    /// whoever waits there for a lock kept one of its connections long after everybody here has gone.
+    func read(_ statements: [Statement], until deadline: ContinuousClock.Instant) throws(DatabaseError) -> [Rows] {
+        let limit = Transaction.timeLimit(deadline - now())
+        return Array(try run([limit] + statements, commits: false, until: deadline).dropFirst())
+    }
+
     /// What an answer is to.
     private enum Expected {
         case statement

@@ -156,7 +156,7 @@ public final class PostgresStore: Store {
         _ body: @escaping @Sendable ([Rows]) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         try await perform(on: takesLong ? longReads : reads) { (connection, limit) throws(DatabaseError) in
-            try body(try connection.run(statements, commits: false, until: limit.deadline))
+            try body(try connection.read(statements, until: limit.deadline))
         }
     }
 
@@ -165,7 +165,7 @@ public final class PostgresStore: Store {
         let clock = options.clock
         return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
             try ClockSkew(of: clock) { (statement) throws(DatabaseError) in
-                try connection.run([statement], commits: false, until: limit.deadline).first
+                try connection.read([statement], until: limit.deadline).first
             }
         }
     }
@@ -174,7 +174,7 @@ public final class PostgresStore: Store {
     func catalogue() async throws(StoreError) -> CatalogueCache.Entry {
         let cache = cache
         return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
-            let rows = try connection.run([CatalogueCache.revision], commits: false, until: limit.deadline)
+            let rows = try connection.read([CatalogueCache.revision], until: limit.deadline)
             return try cache.current(rows[0], on: connection, until: limit.deadline)
         }
     }

@@ -91,8 +91,7 @@ final class SessionBatch: Sendable {
         var ids = ArrayParameter(of: .uuid)
         for id in Set(changes.map(\.id)) { ids.append(id) }
         let timeLeft = deadline - options.now()
-        let rows = try connection.run(
-            [CatalogueCache.revisionAndTime, SessionSQL.select(ids)], commits: false, until: deadline)
+        let rows = try connection.read([CatalogueCache.revisionAndTime, SessionSQL.select(ids)], until: deadline)
         let present = try rows[0].first { row in
             row.skip(1)
             return row.integer()

@@ -128,4 +128,31 @@ import Testing
         #expect(try await store.session(session.id)?.session.child == session.child + 1)
         await store.close()
     }
+
+    @Test func whoseReadWaitsTooLongLeavesNobodyWaitingAtTheServer() async throws {
+        let server = try PostgresServer()
+        let url = try server.newDatabase()
+        let session = try await givenSession(try openStore(url))
+        // The second one has not read settings yet.
+        let stores = try (0..<2).map { _ in try openStore(url) { $0.decisionDeadline = .seconds(2) } }
+        _ = try await stores[0].settings()
+        let reads: [@Sendable () async throws -> Void] = [
+            { _ = try await stores[0].session(session.id) },
+            { _ = try await stores[0].updateSession(session.id) { $0.session.child += 1 } },
+            { _ = try await stores[0].user(.id(session.userID)) },
+            { _ = try await stores[0].users(matching: nil, after: nil, limit: 9) },
+            { _ = try await stores[1].settings() },
+        ]
+        try await holding(Statement("LOCK TABLE sessions, users, settings IN ACCESS EXCLUSIVE MODE"), on: url) {
+            await withTaskGroup(of: Void.self) { group in
+                for read in reads { group.addTask { await #expect(throws: StoreError.self) { try await read() } } }
+            }
+            let counting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            // The server hears of it by a clock of its own.
+            let end = ContinuousClock.now + .seconds(10)
+            while try server.run(counting) != "0\n", ContinuousClock.now < end {}
+            #expect(try server.run(counting) == "0\n")
+        }
+        for store in stores { await store.close() }
+    }
 }
