@@ -30,10 +30,12 @@ enum DatabaseError: Error, Hashable {
         case .forgotten: return .mayRepeat
         case .refused(let state, _):
             switch state {
-            // Serialization failure, deadlock.
-            case "40001", "40P01": return .mayRepeat
+            // Serialization failure, deadlock, a lock that could not be had in the time that an operator gives for one.
+            case "40001", "40P01", "55P03": return .mayRepeat
             // A standby, or a primary that became one.
             case "25006": return .distrustsConnection
+            // A right that the user of the database had when the schema was made, and an operator has to give back.
+            case "42501": return .distrustsConnection
             // The time of the transaction was over: while nobody went on with it, or when its limit was to be set again.
             case "25P03", "22023": return .distrustsConnection
             default: break

@@ -133,7 +133,7 @@ struct Examination {
         if response.status.isSuccess { return [Finding(.ok, "server", "runs and can commit")] + inUse }
         let server = Finding(.fail, "server", "runs, but answers \(response.status.code): see its log")
         if JSON(text: response.body)?["store"]?.string == "damaged" {
-            return [server, Finding(.fail, "database", damaged("the server's log says where"))]
+            return [server, Finding(.fail, "database", damaged)]
         }
         return [server] + inUse
     }
@@ -152,8 +152,10 @@ struct Examination {
         }
     }
 
-    private func damaged(_ reason: String) -> String {
-        OpenError.damaged(path: configuration.database.path, reason: reason).description
+    private var damaged: String {
+        configuration.database.isFile
+            ? OpenError.damaged(path: configuration.database.path, reason: "the server's log says where").description
+            : PostgresExamination.damaged
     }
 
     private func permissions(_ path: String) -> Finding {

@@ -28,6 +28,12 @@ struct PostgresExamination {
         return findings + contents.webhooks(held.webhooks)
     }
 
+    /// What to do about a database in which a node finds what cannot be.
+    static let damaged =
+        "The PostgreSQL database holds, or lacks, what no version of this program leaves so (the nodes' log says what): "
+        + "undo what was changed there by hand. If nobody did, 'pg_amcheck --heapallindexed' finds damage: REINDEX mends an "
+        + "index; for all else promote a standby, or restore the newest backup, which logs nobody out."
+
     /// Whether this machine's clock agrees with the database's.
     static func clock(_ skew: ClockSkew) -> Finding {
         let lead = (skew.lead / .milliseconds(1)).rounded() / 1000

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What happens when the server goes, hangs, or is the wrong one.
-@Suite struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
     @Test func everyChangeOfARestartedServerIsAnsweredOrRefused_andNothingAcknowledgedIsLost() async throws {
@@ -75,6 +75,37 @@ import Testing
         #expect(try await other.session(session.id)?.session.child == session.child)
         await store.close()
         await other.close()
+    }
+
+    @Test func aLockTimeoutOfTheServerIsNoDamage_andTheChangeIsTriedAgain() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let failures = Counter()
+        let store = try openStore(url.replacing("options=", with: "options=-clock_timeout%3D100ms%20")) { options in
+            options.decisionDeadline = .seconds(30)
+            options.observer.failed = { text in
+                if text.contains("55P03") { failures.count.wrappingAdd(1, ordering: .releasing) }
+            }
+        }
+        let session = try await givenSession(store)
+        let other = try openStore(url)
+        let gate = Gate()
+        async let holder: Void? = other.updateUser(.id(session.userID)) { _ in
+            gate.hasBegun.store(true, ordering: .releasing)
+            while !gate.mayEnd.load(ordering: .acquiring) {}
+        }.nothing
+        while !gate.hasBegun.load(ordering: .acquiring) { await Task.yield() }
+        async let change: Void? = store.updateSession(session.id) { $0.session.child += 1 }
+        while failures.count.load(ordering: .acquiring) < 1 { await Task.yield() }
+        gate.mayEnd.store(true, ordering: .releasing)
+        #expect(try await change != nil)
+        _ = try await holder
+        #expect(try await other.session(session.id)?.session.child == session.child + 1)
+        await store.close()
+        await other.close()
+    }
+
+    private final class Counter: Sendable {
+        let count = Atomic<Int>(0)
     }
 
     private final class Gate: Sendable {

@@ -76,6 +76,22 @@ struct PostgresCommandTests {
         #expect(await process.result().status == 0)
     }
 
+    @Test("doctor names a way out of damage that leads somewhere for PostgreSQL")
+    func damage() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try #require(url.split(separator: "%3D").last.map(String.init))
+        let process = try base.program.start(CommandLineTests.serve + ["--database", url])
+        #expect(await process.waitForFile("ready.json"))
+        try PostgresServer.shared.run("DROP TABLE heartbeat", schema: schema)
+        let result = try await base.program.run(["doctor", "--database", url])
+        #expect(result.status == 1)
+        #expect(result.output.contains("runs, but answers 503"), "\(result.output)")
+        #expect(result.output.contains("pg_amcheck"), "\(result.output)")
+        #expect(!result.output.contains("sqlite3"), "\(result.output)")
+        process.signal(SIGTERM)
+        #expect(await process.result().status == 0)
+    }
+
     @Test("start and doctor say what is wrong with the way to the database")
     func transport() async throws {
         let certificates = Certificates.shared
