@@ -46,7 +46,13 @@ final class Lane: Sendable {
                 options.observer.failed(error.description)
             }
         }
-        return try use(try connect(until: deadline), body)
+        let made = try connect(until: deadline)
+        guard options.now() < deadline else {
+            // Other addresses of the server were silent before. Whoever comes next finds it; else nobody ever would.
+            giveBack(made)
+            throw .lost("the connection was made too late")
+        }
+        return try use(made, body)
     }
 
     private func use<Value>(

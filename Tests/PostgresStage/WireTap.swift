@@ -54,7 +54,7 @@ public final class WireTap: Sendable {
         "\(folder)/.s.PGSQL.\(server.port)"
     }
 
-    private static func withAddress(
+    static func withAddress(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {
         var address = sockaddr_un()

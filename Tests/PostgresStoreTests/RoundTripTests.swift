@@ -107,4 +107,24 @@ import Testing
         #expect(pauses(3) == [50, 100, 200])
         lane.close()
     }
+
+    @Test func aConnectionThatWasMadeTooLateForOneIsThereForTheNext() throws {
+        let server = try PostgresServer.shared
+        let silent = try SilentServer()
+        var options = PostgresStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 0) })
+        // libpq waits two seconds for an address, and no shorter.
+        options.decisionDeadline = .seconds(1)
+        let url = try server.newDatabase().replacing("host=", with: "host=\(silent.folder),")
+        let lane = Lane(url: url, options: options, names: StatementNames())
+        func ask() throws(DatabaseError) -> Int64? {
+            let deadline = options.now() + options.decisionDeadline
+            return try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in
+                try connection.run([Statement("SELECT 7::bigint")], commits: false, until: deadline)[0]
+                    .first { row in row.integer() }
+            }
+        }
+        #expect(throws: DatabaseError.self) { try ask() }
+        #expect(try ask() == 7)
+        lane.close()
+    }
 }
