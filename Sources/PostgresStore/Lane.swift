@@ -86,8 +86,12 @@ final class Lane: Sendable {
         }
         if let refusal { throw refusal }
         do throws(DatabaseError) {
-            return try Connection(
+            let connection = try Connection(
                 url: url, patience: min(options.connectPatience, left), names: names, now: options.now)
+            // It may lead to another server than the one that was there when the store was opened.
+            let problem = try ServerCheck.problem(on: connection, until: options.now() + options.connectPatience)
+            if let problem { throw .lost(problem.description) }
+            return connection
         } catch {
             let end = options.now()
             state.withLock { state in

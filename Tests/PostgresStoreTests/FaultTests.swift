@@ -137,6 +137,33 @@ import Testing
         #expect(error?.description.contains("ALTER DATABASE") == true)
     }
 
+    @Test(arguments: ["synchronous_commit = off", "default_transaction_isolation = 'repeatable read'"])
+    func aServerThatBecomesWorseLaterIsNotUsed(setting: String) async throws {
+        let server = try PostgresServer()
+        let store = try openStore(try server.newDatabase()) { $0.decisionDeadline = .seconds(10) }
+        let session = try await givenSession(store)
+        _ = try await store.updateSession(session.id) { $0.session.child += 1 }
+        try server.run("ALTER DATABASE postgres SET \(setting)")
+        let ending = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'sojourn'"
+        try server.run(ending)
+        let error = await #expect(throws: StoreError.self) {
+            try await store.updateSession(session.id) { $0.session.child += 1 }
+        }
+        guard case .unavailable(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        #expect(reason.contains("ALTER DATABASE"), "\(reason)")
+        try server.run("ALTER DATABASE postgres RESET ALL")
+        // After a pause, in which whoever comes is refused.
+        var child: UInt64?
+        while child == nil {
+            child = try? await store.updateSession(session.id) { change -> UInt64 in
+                change.session.child += 1
+                return change.session.child
+            }
+        }
+        #expect(child == session.child + 2)
+        await store.close()
+    }
+
     @Test func aSchemaOfSomebodyElseIsLeftAlone() throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))
