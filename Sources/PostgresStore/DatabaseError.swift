@@ -34,8 +34,6 @@ enum DatabaseError: Error, Hashable {
             case "40001", "40P01", "55P03": return .mayRepeat
             // A standby, or a primary that became one.
             case "25006": return .distrustsConnection
-            // A right that the user of the database had when the schema was made, and an operator has to give back.
-            case "42501": return .distrustsConnection
             // The time of the transaction was over: while nobody went on with it, or when its limit was to be set again.
             case "25P03", "22023": return .distrustsConnection
             default: break
@@ -66,8 +64,9 @@ enum DatabaseError: Error, Hashable {
         case .contradiction(let text): .corrupted(text)
         case .lost, .forgotten: .unavailable(description)
         case .refused(let state, _):
-            // Data or an index is damaged; else the statement or a value is one that cannot be.
-            state.hasPrefix("XX00") || consequence == .failsChange
+            // Data or an index is damaged; else the statement or a value is one that cannot be, but for a right that the user of
+            // the database had when the schema was made, and an operator has to give back.
+            state.hasPrefix("XX00") || consequence == .failsChange && state != "42501"
                 ? .corrupted(description) : .unavailable(description)
         }
     }

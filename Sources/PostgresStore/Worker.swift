@@ -31,13 +31,13 @@ final class Worker: Sendable {
     private func process(_ work: PendingWork) {
         let deadline = work.waitingSince + options.decisionDeadline
         while true {
-            let left = deadline - options.now()
-            guard left > .zero else {
+            guard options.now() < deadline else {
                 return work.refuse(.unavailable("waited longer than the deadline for the database"))
             }
             do throws(DatabaseError) {
                 let answer = try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in
-                    try work.run(connection, TimeLimit(deadline: deadline, left: left))
+                    // Making the connection may have taken some of it.
+                    try work.run(connection, TimeLimit(deadline: deadline, left: deadline - options.now()))
                 }
                 return answer()
             } catch {

@@ -63,7 +63,9 @@ final class ReplacedDatabase {
     }
 
     /// Undoes what `keep` has taken from the database, when the backup cannot take its place.
-    func giveLogBack(from kept: String) {
+    func giveBack(from kept: String) {
+        // Where there are no links, the database has gone with its log.
+        if !DatabaseFile.exists(path) { unsafe rename(kept, path) }
         let log = kept + "-wal"
         if DatabaseFile.exists(log) { try? link(log, path + "-wal") }
         DatabaseFile.syncFolder(of: path)

@@ -51,7 +51,7 @@ extension SQLiteStore {
         let undone = backup.lastEvent.flatMap { old.events(after: $0) }
         let replaced = try old.keep(at: now)
         do throws(BackupError) { try draft.publish(replacing: true) } catch {
-            if let replaced { old.giveLogBack(from: replaced) }
+            if let replaced { old.giveBack(from: replaced) }
             throw error
         }
         return Restoration(
@@ -146,7 +146,7 @@ private struct RestedSessions {
         UPDATE sessions SET child_answered_at = ?1
         WHERE number > ?2 AND number <= ?3 AND ended_at IS NULL AND child_answered_at < ?1
         AND child_answered_at + coalesce(
-            (SELECT offline_session_idle_seconds FROM clients WHERE id = client_id),
+            (SELECT nullif(offline_session_idle_seconds, 0) FROM clients WHERE id = client_id),
             (SELECT offline_session_idle_seconds FROM settings WHERE id = 1), ?4) > ?5
         """)
 }

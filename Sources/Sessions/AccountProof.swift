@@ -39,6 +39,7 @@ extension UserChange {
         case .session(_, let presence):
             policy.refusal(ofTokensIn: askingRecord, at: now) ?? presence?.refusal(for: user)
         case .password(let hash): PresenceProof.password(hash: hash).refusal(for: user)
+        // The token was used up before. That an admin unlinks the identity in this very moment takes nothing back.
         case .identity: nil
         }
     }

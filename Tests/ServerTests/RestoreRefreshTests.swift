@@ -104,6 +104,11 @@ struct RestoreRefreshTests {
             client.offlineSessionIdle = .seconds(7200)
             return nil
         }
+        // 0 is as none.
+        _ = try await stage.administration.changeClient(Client.mobileID, by: .system) { client in
+            client.offlineSessionIdle = .zero
+            return nil
+        }
         let gone = try await stage.logIn("gone", client: "bank")
         clock.advance(.seconds(7200))
         var (used, quiet) = (try await stage.logIn("used"), try await stage.logIn("quiet"))
