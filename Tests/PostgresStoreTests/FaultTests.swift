@@ -56,22 +56,27 @@ import Testing
         let isOver = Atomic<Bool>(false)
     }
 
+    /// A change of a user that keeps its locks until the gate opens.
+    private func hold(_ userID: Identifier<User>, _ gate: Gate, in store: PostgresStore) async throws {
+        _ = try await store.updateUser(.id(userID)) { _ in
+            gate.hasBegun.store(true, ordering: .releasing)
+            while !gate.mayEnd.load(ordering: .acquiring) {}
+        }
+    }
+
     @Test func whoWaitsForALockOfSomebodyElseIsRefusedInTime_andNotDecidedLater() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let store = try openStore(url) { $0.decisionDeadline = .milliseconds(700) }
         let session = try await givenSession(store)
         let other = try openStore(url)
         let gate = Gate()
-        async let holder: Void? = other.updateUser(.id(session.userID)) { _ in
-            gate.hasBegun.store(true, ordering: .releasing)
-            while !gate.mayEnd.load(ordering: .acquiring) {}
-        }.nothing
+        async let holder: Void = hold(session.userID, gate, in: other)
         while !gate.hasBegun.load(ordering: .acquiring) { await Task.yield() }
         await #expect(throws: StoreError.self) {
             try await store.updateSession(session.id) { $0.session.child += 1 }
         }
         gate.mayEnd.store(true, ordering: .releasing)
-        _ = try await holder
+        try await holder
         #expect(try await other.session(session.id)?.session.child == session.child)
         await store.close()
         await other.close()
@@ -89,16 +94,13 @@ import Testing
         let session = try await givenSession(store)
         let other = try openStore(url)
         let gate = Gate()
-        async let holder: Void? = other.updateUser(.id(session.userID)) { _ in
-            gate.hasBegun.store(true, ordering: .releasing)
-            while !gate.mayEnd.load(ordering: .acquiring) {}
-        }.nothing
+        async let holder: Void = hold(session.userID, gate, in: other)
         while !gate.hasBegun.load(ordering: .acquiring) { await Task.yield() }
         async let change: Void? = store.updateSession(session.id) { $0.session.child += 1 }
         while failures.count.load(ordering: .acquiring) < 1 { await Task.yield() }
         gate.mayEnd.store(true, ordering: .releasing)
         #expect(try await change != nil)
-        _ = try await holder
+        try await holder
         #expect(try await other.session(session.id)?.session.child == session.child + 1)
         await store.close()
         await other.close()
@@ -196,9 +198,4 @@ import Testing
             #expect(users.isEmpty)
         }
     }
-}
-
-extension UserUpdate {
-    /// Its end is all that counts.
-    fileprivate var nothing: Void? { nil }
 }
