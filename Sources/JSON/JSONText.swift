@@ -8,21 +8,25 @@ public enum JSONText {
     }
 
     /// Whether it is ASCII without anything that JSON gives a meaning: it stands for itself.
-    static func isPlain(_ text: String) -> Bool {
-        text.utf8.span.withUnsafeBytes { bytes in
-            var index = 0
-            var special: UInt64 = 0
-            while index + 8 <= bytes.count {
-                special |= Self.special(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-                index += 8
-            }
-            while index < bytes.count {
-                // Seven spaces beside it.
-                special |= Self.special(0x2020_2020_2020_2000 | UInt64(bytes[index]))
-                index += 1
-            }
+    static func isPlain(_ text: String) -> Bool { text.utf8.span.withUnsafeBytes(isPlain) }
+
+    /// Whether the bytes of a text are.
+    static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var special: UInt64 = 0
+        if bytes.count < 8 {
+            // Seven spaces beside each.
+            for byte in bytes { special |= Self.special(0x2020_2020_2020_2000 | UInt64(byte)) }
             return special == 0
         }
+        var index = 0
+        let last = bytes.count - 8
+        while index < last {
+            special |= Self.special(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        // The last eight, some of them for the second time.
+        special |= Self.special(bytes.loadUnaligned(fromByteOffset: last, as: UInt64.self))
+        return special == 0
     }
 
     /// Looks at eight bytes at once: zero, if each is ASCII, not below a space, no quotation mark and no backslash.
