@@ -17,17 +17,22 @@ public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
 /// HMAC-SHA-256 (RFC 2104) under one key, from any thread.
 public struct HMACSHA256Key: Sendable, Redacted {
     private let key: [UInt8]
-    private let contexts = ContextPool {
-        let context = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) { unsafe EVP_MAC_CTX_free($0) }
-        unsafe mustSucceed(COpenSSL_HMAC_choose_SHA256(context.pointer))
-        return context
-    }
+    private let contexts: ContextPool
 
     /// Takes a key of any length but zero; 32 bytes are usual.
     public init(_ key: [UInt8]) {
         precondition(!key.isEmpty, "an HMAC key must not be empty")
         self.key = key
+        contexts = ContextPool {
+            let context = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) { unsafe EVP_MAC_CTX_free($0) }
+            unsafe mustSucceed(COpenSSL_HMAC_choose_SHA256(context.pointer))
+            unsafe mustSucceed(EVP_MAC_init(context.pointer, key, key.count, nil))
+            return context
+        }
     }
+
+    /// libcrypto before 3.0.3 begins anew only when it is given the key, which it then has to hash again.
+    private static let mustRepeatKey = OpenSSL_version_num() < 0x3000_0030
 
     /// Takes a secret key.
     public init(_ key: SecretKey) { self.init(key.bytes) }
@@ -35,8 +40,11 @@ public struct HMACSHA256Key: Sendable, Redacted {
     /// The 32-byte tag of `message`.
     public func authenticate(_ message: [UInt8]) -> [UInt8] {
         unsafe contexts.withContext { context in
-            // Older libraries begin anew only when they are given the key.
-            unsafe mustSucceed(EVP_MAC_init(context, key, key.count, nil))
+            if Self.mustRepeatKey {
+                unsafe mustSucceed(EVP_MAC_init(context, key, key.count, nil))
+            } else {
+                unsafe mustSucceed(EVP_MAC_init(context, nil, 0, nil))
+            }
             unsafe mustSucceed(EVP_MAC_update(context, message, message.count))
             return unsafe [UInt8](unsafeUninitializedCapacity: 32) { tag, initialized in
                 var count = 0
