@@ -4,19 +4,16 @@ public struct ClientParameters: Hashable, Sendable {
     public static let jwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
     /// `client_id`.
-    public let id: String?
+    public var id: String? { parameters["client_id"] }
     /// `client_secret`.
-    public let secret: String?
+    public var secret: String? { parameters["client_secret"] }
     /// `client_assertion_type`.
-    public let assertionType: String?
+    public var assertionType: String? { parameters["client_assertion_type"] }
     /// `client_assertion`.
-    public let assertion: String?
+    public var assertion: String? { parameters["client_assertion"] }
+
+    private let parameters: FormParameters
 
     /// The client that the parameters name.
-    public init(_ parameters: FormParameters) {
-        id = parameters["client_id"]
-        secret = parameters["client_secret"]
-        assertionType = parameters["client_assertion_type"]
-        assertion = parameters["client_assertion"]
-    }
+    public init(_ parameters: FormParameters) { self.parameters = parameters }
 }

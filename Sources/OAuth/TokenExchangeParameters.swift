@@ -11,31 +11,24 @@ public struct TokenExchangeParameters: Sendable {
     }
 
     /// `subject_token`: who it is about.
-    public let subjectToken: String?
+    public var subjectToken: String? { parameters["subject_token"] }
     /// `subject_token_type`.
-    public let subjectTokenType: String?
+    public var subjectTokenType: String? { parameters["subject_token_type"] }
     /// `requested_token_type`.
-    public let requestedTokenType: String?
+    public var requestedTokenType: String? { parameters["requested_token_type"] }
     /// `audience`: the names of those whom the token is for.
-    public let audiences: [String]
+    public var audiences: [String] { parameters.all(Self.audienceName) }
     static let audienceName = "audience"
     /// `actor_token`: who acts for the subject.
-    public let actorToken: String?
+    public var actorToken: String? { parameters["actor_token"] }
     /// `actor_token_type`.
-    public let actorTokenType: String?
+    public var actorTokenType: String? { parameters["actor_token_type"] }
     /// `nonce`: the one in the ID token, as the app knows it. Not of the RFC.
-    public let nonce: String?
+    public var nonce: String? { parameters["nonce"] }
     /// `provider_refresh_token`: by which the identity provider can be asked again. Not of the RFC.
-    public let providerRefreshToken: String?
+    public var providerRefreshToken: String? { parameters["provider_refresh_token"] }
 
-    init(_ parameters: FormParameters) {
-        subjectToken = parameters["subject_token"]
-        subjectTokenType = parameters["subject_token_type"]
-        requestedTokenType = parameters["requested_token_type"]
-        audiences = parameters.all(Self.audienceName)
-        actorToken = parameters["actor_token"]
-        actorTokenType = parameters["actor_token_type"]
-        nonce = parameters["nonce"]
-        providerRefreshToken = parameters["provider_refresh_token"]
-    }
+    private let parameters: FormParameters
+
+    init(_ parameters: FormParameters) { self.parameters = parameters }
 }

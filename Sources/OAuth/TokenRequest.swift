@@ -3,34 +3,34 @@ public import HTTP
 /// A request to the token endpoint (RFC 6749 section 3.2). Unknown parameters are ignored, as the RFC says.
 public struct TokenRequest: Sendable {
     /// `grant_type`, as it was sent.
-    public let grantType: String?
+    public var grantType: String? { parameters["grant_type"] }
     /// What it says of its client.
-    public let client: ClientParameters
+    public var client: ClientParameters { ClientParameters(parameters) }
     /// `refresh_token`.
-    public let refreshToken: String?
+    public var refreshToken: String? { parameters["refresh_token"] }
     /// `assertion` (RFC 7521 section 4.1).
-    public let assertion: String?
+    public var assertion: String? { parameters["assertion"] }
     /// `scope`.
-    public let scope: String?
+    public var scope: String? { parameters["scope"] }
     /// `username`.
-    public let username: String?
+    public var username: String? { parameters["username"] }
     /// `password`.
-    public let password: String?
+    public var password: String? { parameters["password"] }
     /// `user_assertion`: that the user is there, signed by the session's presence key.
-    public let userAssertion: String?
+    public var userAssertion: String? { parameters["user_assertion"] }
     /// `authentication_mode`: how the app will guard the session of a login.
-    public let authenticationMode: String?
+    public var authenticationMode: String? { parameters["authentication_mode"] }
     /// `device_key`: a JWK that can resume the session of a login.
-    public let deviceKey: String?
+    public var deviceKey: String? { parameters["device_key"] }
     /// `presence_key`: a JWK that signs while the user is there.
-    public let presenceKey: String?
+    public var presenceKey: String? { parameters["presence_key"] }
     /// `device_id`: the installation that asks.
-    public let deviceID: String?
+    public var deviceID: String? { parameters["device_id"] }
     /// `device_name`: what people call it.
-    public let deviceName: String?
+    public var deviceName: String? { parameters["device_name"] }
 
     /// `resource`: the APIs that the token is for (RFC 8707 section 2).
-    public let resources: [String]
+    public var resources: [String] { parameters.all(Self.resourceName) }
     private static let resourceName = "resource"
 
     /// The parameters that may be repeated: `resource`, and at a token exchange `audience`, too (RFC 8693 section 2.1).
@@ -40,24 +40,10 @@ public struct TokenRequest: Sendable {
     }
 
     /// What RFC 8693 section 2.1 has beside these.
-    public let exchange: TokenExchangeParameters
+    public var exchange: TokenExchangeParameters { TokenExchangeParameters(parameters) }
 
-    /// The request that the parameters make.
-    public init(_ parameters: FormParameters) {
-        grantType = parameters["grant_type"]
-        client = ClientParameters(parameters)
-        refreshToken = parameters["refresh_token"]
-        assertion = parameters["assertion"]
-        scope = parameters["scope"]
-        username = parameters["username"]
-        password = parameters["password"]
-        userAssertion = parameters["user_assertion"]
-        authenticationMode = parameters["authentication_mode"]
-        deviceKey = parameters["device_key"]
-        presenceKey = parameters["presence_key"]
-        deviceID = parameters["device_id"]
-        deviceName = parameters["device_name"]
-        resources = parameters.all(Self.resourceName)
-        exchange = TokenExchangeParameters(parameters)
-    }
+    private let parameters: FormParameters
+
+    /// The request that the parameters make. What nobody asks for is not looked for.
+    public init(_ parameters: FormParameters) { self.parameters = parameters }
 }
