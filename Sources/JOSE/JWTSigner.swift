@@ -2,7 +2,7 @@ public import Cryptography
 internal import FoundationEssentials
 
 /// Signs tokens of one type with one key; the header is written once.
-public struct JWTSigner: Sendable {
+public final class JWTSigner: Sendable {
     /// The key that signs.
     public let key: SigningKey
     /// The name of the key in the header, and in the key set.
@@ -37,7 +37,7 @@ public struct JWTSigner: Sendable {
     /// A token with claims that are a JSON object in UTF-8 already.
     public func sign(encodedClaims: [UInt8]) -> String {
         var token = header
-        token.reserveCapacity(header.count + encodedClaims.count * 4 / 3 + 90)
+        token.reserveCapacity(header.count + encodedClaims.count * 4 / 3 + 100)
         Base64URL.append(encodedClaims.span, to: &token)
         let signature = key.sign(token)
         token.append(UInt8(ascii: "."))

@@ -10,11 +10,17 @@ public final class SigningKeys: Sendable {
     /// How long a new key is published before it signs.
     public static let publicationLead = Duration.seconds(86400)
 
-    /// A key that was opened.
-    struct Opened: Sendable {
+    /// A key that was opened. An object, because every refresh looks for the one that signs.
+    final class Opened: Sendable {
         let stored: StoredSigningKey
         let signer: JWTSigner
         let publicKey: VerificationKey
+
+        init(stored: StoredSigningKey, signer: JWTSigner, publicKey: VerificationKey) {
+            self.stored = stored
+            self.signer = signer
+            self.publicKey = publicKey
+        }
     }
 
     private let store: any Store
@@ -171,8 +177,7 @@ public final class SigningKeys: Sendable {
     /// The signer of `now`: the newest key that is active.
     func signer(at now: Instant) -> JWTSigner? {
         opened.withLock { keys in
-            let signing = Self.signing(keys.lazy.map(\.stored), at: now)
-            return keys.first { $0.stored.id == signing?.id }?.signer
+            Self.signing(keys, at: now) { ($0.stored.createdAt, $0.stored.activeFrom) }?.signer
         }
     }
 
@@ -264,13 +269,21 @@ public final class SigningKeys: Sendable {
     /// The key that signs at `now`: the one that became active last; of two in one second, the one that was made last.
     /// When the clock was set back to before all of them, the one from the farthest future goes on, which was published
     /// before: nobody is to wait for the clock.
-    private static func signing(_ keys: some Collection<StoredSigningKey>, at now: Instant) -> StoredSigningKey? {
-        let newest = keys.reduce(nil) { (newest: StoredSigningKey?, key) in
-            if key.activeFrom > now { return newest }
-            guard let newest, newest.activeFrom > key.activeFrom else { return key }
-            return newest
+    private static func signing<Key>(
+        _ keys: [Key], at now: Instant, _ times: (Key) -> (createdAt: Instant, activeFrom: Instant)
+    ) -> Key? {
+        var newest: (key: Key, activeFrom: Instant)?
+        for key in keys {
+            let activeFrom = times(key).activeFrom
+            if activeFrom > now { continue }
+            if let newest, newest.activeFrom > activeFrom { continue }
+            newest = (key, activeFrom)
         }
-        return newest ?? keys.max { $0.createdAt < $1.createdAt }
+        return newest?.key ?? keys.max { times($0).createdAt < times($1).createdAt }
+    }
+
+    private static func signing(_ keys: [StoredSigningKey], at now: Instant) -> StoredSigningKey? {
+        signing(keys, at: now) { ($0.createdAt, $0.activeFrom) }
     }
 
     /// Dates the end of keys that have a successor, later when settings have prolonged the life of their tokens since,
