@@ -21,8 +21,8 @@ extension Endpoints {
     }
 }
 
-/// The OAuth client that asks, as far as it has shown.
-enum ClientIdentity: Sendable {
+/// The OAuth client that asks, as far as it has shown. A client is large, and most calls only name one.
+indirect enum ClientIdentity: Sendable {
     /// The request names no client.
     case unnamed
     /// The request names a client and proves nothing: enough for public clients.
@@ -46,38 +46,45 @@ enum ClientIdentity: Sendable {
 extension Endpoints {
     /// The client of an OAuth request (RFC 6749 sections 2.3 and 3.2.1): by HTTP Basic, by an assertion, or in the form.
     func clientIdentity(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
-        let id = client.id
-        let secret = client.secret
         if client.assertion != nil || client.assertionType != nil { return try await assertedClient(call, client) }
-        switch try call.authorization() {
-        case .basic(let encoded)?:
-            guard secret == nil else {
-                throw RequestProblem.invalid("client_secret", "must not stand beside an Authorization field")
-            }
-            guard let credentials = encoded.formDecoded else { throw ServiceError.invalidClient }
-            guard id == nil || id == credentials.userID else {
-                throw RequestProblem.invalid("client_id", "must be that of the Authorization field")
-            }
-            return .authenticated(
-                try await proven(credentials.userID, call) { () async throws(ServiceError) in
-                    try await tokens.authenticateClient(
-                        id: credentials.userID, secret: credentials.password, method: .clientSecretBasic)
-                })
-        case .bearer?, .dpop?: throw ServiceError.invalidClient
-        case nil: break
-        }
-        guard let id else {
+        if let authorization = try call.authorization() { return try await clientIdentity(authorization, call, client) }
+        let secret = client.secret
+        guard let id = client.id else {
             guard secret == nil else { throw ServiceError.invalidClient }
             return .unnamed
         }
         guard let secret else { return .named(id) }
+        return .authenticated(try await provenClient(id, secret, .clientSecretPost, call))
+    }
+
+    /// The client in the `Authorization` field.
+    @inline(never)
+    private func clientIdentity(
+        _ authorization: Authorization, _ call: Call, _ client: ClientParameters
+    ) async throws -> ClientIdentity {
+        guard case .basic(let encoded) = authorization else { throw ServiceError.invalidClient }
+        guard client.secret == nil else {
+            throw RequestProblem.invalid("client_secret", "must not stand beside an Authorization field")
+        }
+        guard let credentials = encoded.formDecoded else { throw ServiceError.invalidClient }
+        guard client.id == nil || client.id == credentials.userID else {
+            throw RequestProblem.invalid("client_id", "must be that of the Authorization field")
+        }
         return .authenticated(
-            try await proven(id, call) { () async throws(ServiceError) in
-                try await tokens.authenticateClient(id: id, secret: secret, method: .clientSecretPost)
-            })
+            try await provenClient(credentials.userID, credentials.password, .clientSecretBasic, call))
+    }
+
+    @inline(never)
+    private func provenClient(
+        _ id: String, _ secret: String, _ method: Client.AuthenticationMethod, _ call: Call
+    ) async throws(ServiceError) -> Client {
+        try await proven(id, call) { () async throws(ServiceError) in
+            try await tokens.authenticateClient(id: id, secret: secret, method: method)
+        }
     }
 
     /// The client that proves itself by an assertion, and by nothing else (RFC 7521 section 4.2).
+    @inline(never)
     private func assertedClient(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
         guard try call.onlyField("Authorization") == nil else {
             throw RequestProblem.invalid("client_assertion", "must not stand beside an Authorization field")

@@ -100,24 +100,29 @@ public final class Endpoints: Sendable {
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
             if route.isPatient, Self.waits(request) {
+                // No capture list: with one, the closure would leave the loop that runs the request (Swift 6.3).
                 return .patient(
-                    PatientReply(patience: Self.longestWait) { [self] in
-                        switch await patientAnswer(call) {
-                        case .whole(var answer):
-                            finish(&answer, call.request, call.caller, id, route, start)
-                            return .whole(answer)
-                        case .stream(var stream):
-                            finish(&stream.head, call.request, call.caller, id, route, start)
-                            return .stream(stream)
-                        }
-                    })
+                    PatientReply(patience: Self.longestWait) { await self.patientAnswer(call, id, route, start) })
             }
-            return .later { [self] in
-                var answer = await answer(call)
-                appendNonce(to: &answer, call.request)
-                finish(&answer, call.request, call.caller, id, route, start)
-                return answer
-            }
+            return .later { await self.answer(call, id, route, start) }
+        }
+    }
+
+    private func answer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> Response {
+        var answer = await answer(call)
+        appendNonce(to: &answer, call.request)
+        finish(&answer, call.request, call.caller, id, route, start)
+        return answer
+    }
+
+    private func patientAnswer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> PatientAnswer {
+        switch await patientAnswer(call) {
+        case .whole(var answer):
+            finish(&answer, call.request, call.caller, id, route, start)
+            return .whole(answer)
+        case .stream(var stream):
+            finish(&stream.head, call.request, call.caller, id, route, start)
+            return .stream(stream)
         }
     }
 
@@ -157,28 +162,40 @@ public final class Endpoints: Sendable {
     /// Lets the route's handler answer, after whoever asks has proved what the route demands.
     private func answer(_ call: Call) async -> Response {
         do {
-            if call.request.method == .put, call.request.fields.contains("Content-Range") {
-                // RFC 9110 section 14.5: it would be taken for the whole.
-                throw RequestProblem.invalid("Content-Range", "is not supported: send the whole")
-            }
-            switch call.route.handler {
-            case .immediate(let handle): return try handle(self)
-            case .open(let handle): return try await handle(self, call)
-            case .absentUser(let handle):
-                return try await handle(self, call, try await authenticatedSession(call, demandsPresence: false))
-            case .user(let handle):
-                let session = try await authenticatedSession(call)
-                try Preconditions.check(call.request)
-                return try await handle(self, call, session)
-            case .admin(let scope, let handle):
-                var call = call
-                call.actor = try await authenticatedAdmin(call, for: scope)
-                try Preconditions.check(call.request)
-                return try await handle(self, call)
-            case .patient: return await patientAnswer(call).head
-            }
+            if call.request.method == .put { try refusePart(call.request) }
+            guard case .open(let handle) = call.route.handler else { return try await provenAnswer(call) }
+            return try await handle(self, call)
         } catch {
             return errorResponse(doors.refusal(error, of: call), to: call)
+        }
+    }
+
+    /// RFC 9110 section 14.5: a part would be taken for the whole.
+    private func refusePart(_ request: Request) throws {
+        if request.fields.contains("Content-Range") {
+            throw RequestProblem.invalid("Content-Range", "is not supported: send the whole")
+        }
+    }
+
+    /// The answer of a handler for which somebody has to prove something. Not inlined into what every refresh passes, whose memory
+    /// would grow by what only this needs.
+    @inline(never)
+    private func provenAnswer(_ call: Call) async throws -> Response {
+        switch call.route.handler {
+        case .immediate(let handle): return try handle(self)
+        case .open(let handle): return try await handle(self, call)
+        case .absentUser(let handle):
+            return try await handle(self, call, try await authenticatedSession(call, demandsPresence: false))
+        case .user(let handle):
+            let session = try await authenticatedSession(call)
+            try Preconditions.check(call.request)
+            return try await handle(self, call, session)
+        case .admin(let scope, let handle):
+            var call = call
+            call.actor = try await authenticatedAdmin(call, for: scope)
+            try Preconditions.check(call.request)
+            return try await handle(self, call)
+        case .patient: return await patientAnswer(call).head
         }
     }
 

@@ -5,14 +5,7 @@ internal import Sessions
 extension Endpoints {
     /// `grant_type=refresh_token` (RFC 6749 section 6).
     func refreshTokenGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
-        guard let token = request.refreshToken else { throw RequestProblem.invalid("refresh_token", "is missing") }
-        let presenter = try identity.presenter(by: .refreshToken)
-        var refresh = RefreshRequest(
-            token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
-            deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
-            scope: try request.requestedScope(), proof: call.proof)
-        refresh.evidence = request.evidence
-        refresh.resources = request.resources
+        let refresh = try refreshRequest(request, identity, call)
         do throws(ServiceError) {
             return try await self.refresh(refresh, call)
         } catch {
@@ -21,8 +14,24 @@ extension Endpoints {
         }
     }
 
+    @inline(never)
+    private func refreshRequest(
+        _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
+    ) throws -> RefreshRequest {
+        guard let token = request.refreshToken else { throw RequestProblem.invalid("refresh_token", "is missing") }
+        let presenter = try identity.presenter(by: .refreshToken)
+        var refresh = RefreshRequest(
+            token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
+            deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
+            scope: try request.requestedScope(), proof: call.proof)
+        refresh.evidence = request.evidence
+        refresh.resources = request.resources
+        return refresh
+    }
+
     /// Throws `invalid_client` if that is why a session is not renewed: a client that has to prove itself only named itself, or it is
     /// unknown (RFC 6749 section 5.2). Only now is it worth a look in the store.
+    @inline(never)
     func explain(_ error: ServiceError, to identity: ClientIdentity, _ call: Call) async throws {
         if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity, call) }
     }

@@ -5,6 +5,7 @@ internal import Sessions
 /// The answer with tokens (RFC 6749 section 5.1), which nobody may keep but the client.
 enum TokenAnswer {
     /// The answer to a login or a refresh.
+    @inline(never)
     static func response(_ grant: TokenGrant) -> Response { response(answer(grant)) }
 
     /// The answer to a token exchange (RFC 8693 section 2.2.1): what was asked for stands under `access_token`.
@@ -56,7 +57,7 @@ enum TokenAnswer {
         return answer
     }
 
-    private static func response(_ answer: TokenResponse) -> Response {
+    private static func response(_ answer: consuming TokenResponse) -> Response {
         var response = Response(.ok, "application/json", answer.json)
         response.fields.append("Cache-Control", "no-store")
         response.fields.append("Pragma", "no-cache")

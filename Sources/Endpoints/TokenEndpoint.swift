@@ -19,6 +19,15 @@ extension Endpoints {
             call.isOfProvenClient = true
         }
         // 4. The grant.
+        if grantType == .refreshToken { return try await refreshTokenGrant(request, identity, call) }
+        return try await otherGrant(grantType, request, identity, call)
+    }
+
+    /// What is asked for more seldom than a refresh: not inlined into what every refresh passes, whose memory would grow by it.
+    @inline(never)
+    private func otherGrant(
+        _ grantType: OAuth.GrantType, _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
+    ) async throws -> Response {
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
         case .jwtBearer: return try await jwtBearerGrant(request, identity, call)
