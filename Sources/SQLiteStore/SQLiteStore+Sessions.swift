@@ -10,14 +10,14 @@ extension SQLiteStore {
     }
 
     /// See `Store`. The hot path.
-    public func updateSession<Outcome: Sendable, Answer>(
-        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,
-        preparing prepare: (Outcome) async -> Answer
-    ) async throws(StoreError) -> Answer? {
+    public func changeSession(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
+        preparing prepare: () -> Void
+    ) async throws(StoreError) -> Bool {
         try await write { (transaction) throws(DatabaseError) in
-            try Self.update(id, change, in: transaction)
-        } preparing: { outcome in
-            if let outcome { await prepare(outcome) } else { nil }
+            try Self.update(id, change, in: transaction) != nil
+        } preparing: { isFound in
+            if isFound { prepare() }
         }
     }
 

@@ -164,28 +164,30 @@ public final class SQLiteStore: Store {
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let delivery = Delivery<Outcome>()
-        let undertaking = begin { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
-        try await undertaking.durability()
-        return delivery.take()
+        let pending = try submit { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        try await pending.durability()
+        return delivery.outcome
     }
 
     /// The same, and `prepare` makes the answer of what the change came to while the disk works on it.
-    func write<Outcome: Sendable, Answer>(
+    func write<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome,
-        preparing prepare: (Outcome) async -> Answer
-    ) async throws(StoreError) -> Answer {
+        preparing prepare: (Outcome) -> Void
+    ) async throws(StoreError) -> Outcome {
         let delivery = Delivery<Outcome>()
-        let undertaking = begin { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
-        try await undertaking.decision()
-        let answer = await prepare(delivery.take())
-        try await undertaking.durability()
-        return answer
+        let pending = try submit { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        try await pending.decision()
+        prepare(delivery.outcome)
+        try await pending.durability()
+        return delivery.outcome
     }
 
-    private func begin(_ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Void) -> Undertaking {
-        let pending = PendingChange(waitingSince: options.now(), run: change, undertaking: Undertaking())
-        if let refusal = Self.refusal(changes.submit(pending)) { pending.undertaking.end(refusal) }
-        return pending.undertaking
+    private func submit(
+        _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Void
+    ) throws(StoreError) -> PendingChange {
+        let pending = PendingChange(waitingSince: options.now(), change)
+        if let refusal = Self.refusal(changes.submit(pending)) { throw refusal }
+        return pending
     }
 
     /// Reads from a snapshot that holds every acknowledged change.
@@ -194,7 +196,7 @@ public final class SQLiteStore: Store {
     ) async throws(StoreError) -> Outcome {
         let delivery = Delivery<Outcome>()
         try await run(on: reads) { (snapshot) throws(DatabaseError) in delivery.set(try body(snapshot)) }
-        return delivery.take()
+        return delivery.outcome
     }
 
     /// The same for reads that can take long: they do not hold up the short ones.
@@ -206,7 +208,7 @@ public final class SQLiteStore: Store {
         try await run(on: longReads, examinesDamage: examinesDamage) { (snapshot) throws(DatabaseError) in
             delivery.set(try body(snapshot))
         }
-        return delivery.take()
+        return delivery.outcome
     }
 
     private func run(

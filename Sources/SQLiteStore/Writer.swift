@@ -21,14 +21,6 @@ struct Transaction {
     }
 }
 
-/// A change that waits for the writer.
-struct PendingChange: Sendable {
-    let waitingSince: ContinuousClock.Instant
-    /// Runs the change and delivers what it comes to, which counts once the transaction is committed.
-    let run: @Sendable (inout Transaction) throws(DatabaseError) -> Void
-    let undertaking: Undertaking
-}
-
 /// The one place that writes: takes all waiting changes, runs them in one transaction, commits once for all of them
 /// (group commit) and only then answers. If the commit fails, all of them are refused.
 ///
@@ -79,7 +71,7 @@ final class Writer: Sendable {
     /// Runs `batch` and answers every one of its changes.
     func process(_ batch: [PendingChange]) {
         let answers = state.withLock { state in commit(batch, &state) }
-        for answer in answers { answer.undertaking.end(answer.refusal) }
+        for answer in answers { answer.change.end(answer.refusal) }
         state.withLock { state in checkpointIfDue(&state) }
     }
 
@@ -112,7 +104,7 @@ final class Writer: Sendable {
 
     /// What somebody who waits is resumed with.
     private struct Answer {
-        let undertaking: Undertaking
+        let change: PendingChange
         let refusal: StoreError?
     }
 
@@ -140,7 +132,7 @@ final class Writer: Sendable {
                     let change = remaining.remove(at: index)
                     try rollBack(connection)
                     options.observer.failed(error.description)
-                    refused.append(Answer(undertaking: change.undertaking, refusal: error.storeError))
+                    refused.append(Answer(change: change, refusal: error.storeError))
                 }
             } catch {
                 options.observer.batchEnded(
@@ -174,7 +166,7 @@ final class Writer: Sendable {
                 refusal = .unavailable("waited longer than the deadline for the writer")
             } else {
                 do throws(DatabaseError) {
-                    try change.run(&transaction)
+                    try change.run(in: &transaction)
                 } catch {
                     guard error.consequence == .failsChange else { throw error }
                     guard connection.totalChanges == changesBeforeThis else { return .mustLeaveOut(index, error) }
@@ -182,9 +174,9 @@ final class Writer: Sendable {
                     refusal = error.storeError
                 }
             }
-            answers.append(Answer(undertaking: change.undertaking, refusal: refusal))
+            answers.append(Answer(change: change, refusal: refusal))
         }
-        for answer in answers where answer.refusal == nil { answer.undertaking.decide() }
+        for answer in answers where answer.refusal == nil { answer.change.decide() }
         let wrote = connection.totalChanges != changesBefore
         let commitStart = options.now()
         if transaction.changesCatalogue {
@@ -224,7 +216,7 @@ final class Writer: Sendable {
     }
 
     private static func refused(_ batch: [PendingChange], _ refusal: StoreError) -> [Answer] {
-        batch.map { Answer(undertaking: $0.undertaking, refusal: refusal) }
+        batch.map { Answer(change: $0, refusal: refusal) }
     }
 
     private func rollBack(_ connection: Connection?) throws(DatabaseError) {

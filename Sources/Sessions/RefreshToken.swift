@@ -64,7 +64,7 @@ public struct RefreshTokenCoder: Sendable {
     /// The token that `text` is; nil unless it is one of ours to the last bit.
     public func decode(_ text: String) -> RefreshToken? {
         guard text.hasPrefix(Self.prefix), text.utf8.count < 128,
-            let bytes = Base64URL.decode(utf8: Array(text.utf8.dropFirst(Self.prefix.utf8.count))),
+            let bytes = Base64URL.decode(utf8: Array(text.utf8)[Self.prefix.utf8.count...]),
             bytes.count == Self.bodyCount + Self.tagCount, bytes[0] == Self.version, let key = keys[bytes[1]]
         else { return nil }
         let body = bytes[..<Self.bodyCount]

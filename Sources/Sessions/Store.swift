@@ -70,12 +70,13 @@ public protocol Store: RevocationSource {
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
     ) async throws(StoreError) -> Outcome?
 
-    /// The same; and `prepare` makes the answer of what `change` came to. It may run before that is durable, and its work is
-    /// thrown away if it never is: it must not let anything out.
-    func updateSession<Outcome: Sendable, Answer>(
-        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,
-        preparing prepare: (Outcome) async -> Answer
-    ) async throws(StoreError) -> Answer?
+    /// The same, of which `change` keeps the outcome; then `prepare` makes the answer of it. It may run before that is durable, and its
+    /// work is thrown away if it never is: it must not let anything out. False: no such session, and neither was run. Not generic,
+    /// because every refresh passes here, and would look up at run time what it is made of.
+    func changeSession(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
+        preparing prepare: () -> Void
+    ) async throws(StoreError) -> Bool
 
     /// Lets `decide` start a session for a user on a device, and ends the one that it replaces. Nil: no such user.
     func openSession<Outcome: Sendable>(
@@ -341,11 +342,12 @@ extension Store {
     }
 
     /// For a store whose commits are too slow for it to matter when the answer is prepared: afterwards.
-    public func updateSession<Outcome: Sendable, Answer>(
-        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome,
-        preparing prepare: (Outcome) async -> Answer
-    ) async throws(StoreError) -> Answer? {
-        guard let outcome = try await updateSession(id, change) else { return nil }
-        return await prepare(outcome)
+    public func changeSession(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
+        preparing prepare: () -> Void
+    ) async throws(StoreError) -> Bool {
+        guard try await updateSession(id, change) != nil else { return false }
+        prepare()
+        return true
     }
 }

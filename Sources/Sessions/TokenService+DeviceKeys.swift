@@ -56,19 +56,12 @@ extension TokenService {
             deviceID: request.deviceID, provenKeyThumbprint: request.proof?.keyThumbprint)
         presentation.proof = request.proof
         presentation.isOfDeviceKey = true
-        if !request.evidence.isEmpty {
-            presentation.presence = try await presence(
-                shownBy: request.evidence, beside: presentation, in: id, from: origin, at: time)
-        }
-        let wanted = WantedToken(scope: request.scope, resources: context.demand(for: request.resources))
-        let answer = try await inStore { () async throws(StoreError) in
-            try await store.updateSession(id) { [policy, presentation] change in
-                policy.refresh(presentation, wanted, &change, from: origin, at: time)
-            } preparing: { outcome in
-                await tokens(for: outcome, at: time.now) { refusing(id, $0) }
-            }
-        }
-        guard let answer else { throw .refused(.unknownSession) }
+        let attempt = RefreshAttempt(
+            presentation, WantedToken(scope: request.scope, resources: context.demand(for: request.resources)),
+            under: policy, from: origin, at: time)
+        if !request.evidence.isEmpty { try await look(at: request.evidence, beside: attempt, in: id) }
+        guard try await decide(attempt, in: id) else { throw .refused(.unknownSession) }
+        let answer = await tokens(for: attempt) { refusing(id, $0) }
         try await hastenProviderCheck(of: id, after: answer)
         return try answer.get()
     }

@@ -46,53 +46,96 @@ extension TokenService {
     public func refresh(
         _ request: RefreshRequest, from origin: Origin, refusing: (Identifier<User>) -> Void = { _ in }
     ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
-        let time = context.time
         let token = try await refreshToken(in: request.token)
+        let attempt = attempt(request, serial: token?.serial ?? 0, from: origin)
+        guard let token else { return try await exchange(request.token, attempt, refusing: refusing) }
+        if !request.evidence.isEmpty { try await look(at: request.evidence, beside: attempt, in: token.sessionID) }
+        guard try await decide(attempt, in: token.sessionID) else { throw .refused(.unknownSession) }
+        if let granted = attempt.granted { return granted }
+        return try await conclude(attempt, in: token.sessionID, refusing: refusing)
+    }
+
+    // An awaited function keeps its variables in memory of its own, taken and given back at each call, those of what was inlined
+    // into it included. So what few refreshes need stands in functions that are not.
+
+    /// What `request` presents and asks for.
+    @inline(never)
+    private func attempt(_ request: RefreshRequest, serial: UInt64, from origin: Origin) -> RefreshAttempt {
         var presentation = RefreshPresentation(
-            serial: token?.serial ?? 0, clientID: request.clientID,
-            isClientAuthenticated: request.isClientAuthenticated,
+            serial: serial, clientID: request.clientID, isClientAuthenticated: request.isClientAuthenticated,
             deviceID: request.deviceID, requestKey: request.idempotencyKey.map(Self.shortHash),
             provenKeyThumbprint: request.proof?.keyThumbprint)
         presentation.proof = request.proof
-        if let token, !request.evidence.isEmpty {
-            presentation.presence = try await presence(
-                shownBy: request.evidence, beside: presentation, in: token.sessionID, from: origin, at: time)
-        }
         let wanted = WantedToken(scope: request.scope, resources: context.demand(for: request.resources))
-        guard let token else {
-            let outcome = try await exchangeForeignToken(
-                request.token, presentation, wanted, from: origin, at: time)
-            guard let outcome else { throw .refused(.malformed) }
-            return try await tokens(for: outcome, at: time.now, refusing: refusing).get()
-        }
-        let answer = try await inStore { () async throws(StoreError) in
-            try await store.updateSession(token.sessionID) { [policy, presentation] change in
-                policy.refresh(presentation, wanted, &change, from: origin, at: time)
-            } preparing: { outcome in
-                await tokens(for: outcome, at: time.now, refusing: refusing)
+        return RefreshAttempt(presentation, wanted, under: policy, from: origin, at: context.time)
+    }
+
+    /// Notes what `evidence` shows of the user's presence.
+    @inline(never)
+    func look(
+        at evidence: PresenceEvidence, beside attempt: RefreshAttempt, in id: Identifier<Session>
+    ) async throws(ServiceError) {
+        attempt.presentation.presence = try await presence(
+            shownBy: evidence, beside: attempt.presentation, in: id, from: attempt.origin, at: attempt.time)
+    }
+
+    /// Decides in a transaction on a session, and signs what that gives while the disk works. False: no such session.
+    func decide(_ attempt: RefreshAttempt, in id: Identifier<Session>) async throws(ServiceError) -> Bool {
+        do throws(StoreError) {
+            return try await store.changeSession(id) { change in
+                attempt.decide(&change)
+            } preparing: {
+                self.sign(attempt)
             }
-        }
-        guard let answer else { throw .refused(.unknownSession) }
-        try await hastenProviderCheck(of: token.sessionID, after: answer)
+        } catch { throw .store(error) }
+    }
+
+    /// Signs what was decided, on any thread; unless other keys have to be read first.
+    private func sign(_ attempt: RefreshAttempt) {
+        guard case .issued(_, let issue) = attempt.outcome, !context.signingKeys.isBehind else { return }
+        attempt.grant = Result { () throws(ServiceError) in try signedGrant(issue, at: attempt.time.now) }
+    }
+
+    /// A refresh with a token that is not one of ours.
+    @inline(never)
+    private func exchange(
+        _ text: String, _ attempt: RefreshAttempt, refusing: (Identifier<User>) -> Void
+    ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
+        attempt.outcome = try await exchangeForeignToken(
+            text, attempt.presentation, attempt.wanted, from: attempt.origin, at: attempt.time)
+        if attempt.outcome == nil { throw .refused(.malformed) }
+        return try await tokens(for: attempt, refusing: refusing).get()
+    }
+
+    /// Does what follows a decision that did not give signed tokens.
+    @inline(never)
+    private func conclude(
+        _ attempt: RefreshAttempt, in id: Identifier<Session>, refusing: (Identifier<User>) -> Void
+    ) async throws(ServiceError) -> (TokenGrant, RefreshDecision) {
+        let answer = await tokens(for: attempt, refusing: refusing)
+        try await hastenProviderCheck(of: id, after: answer)
         if case .failure(.refused(.bindingMismatch)) = answer {
             try await tellMisuse(
-                of: token.sessionID, provenKey: request.proof?.keyThumbprint, from: origin, at: time.now)
+                of: id, provenKey: attempt.presentation.provenKeyThumbprint, from: attempt.origin,
+                at: attempt.time.now)
         }
         return try answer.get()
     }
 
-    /// What the outcome of a refresh gives to the client.
+    /// What a decision gives to the client.
     func tokens(
-        for outcome: RefreshOutcome, at now: Instant, refusing: (Identifier<User>) -> Void
+        for attempt: RefreshAttempt, refusing: (Identifier<User>) -> Void
     ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
-        switch outcome {
+        switch attempt.outcome {
+        case nil: return .failure(.refused(.unknownSession))
         case .failed(let error): return .failure(error)
         case .refused(let error, let userID):
             refusing(userID)
             return .failure(error)
         case .issued(let decision, let issue):
+            if let signed = attempt.grant { return signed.map { ($0, decision) } }
             do throws(ServiceError) {
-                return .success((try await grant(issue, at: now), decision))
+                return .success((try await grant(issue, at: attempt.time.now), decision))
             } catch {
                 return .failure(error)
             }
@@ -102,6 +145,11 @@ extension TokenService {
     /// The refresh token that `text` is, or holds: clients that keep one string present their rolling token.
     func refreshToken(in text: String) async throws(ServiceError) -> RefreshToken? {
         if text.hasPrefix(RefreshTokenCoder.prefix) { return context.refreshTokens.decode(text) }
+        return try await refreshToken(inRollingToken: text)
+    }
+
+    @inline(never)
+    private func refreshToken(inRollingToken text: String) async throws(ServiceError) -> RefreshToken? {
         let inside = try await claims(of: text, rollingTokens.read).map(\.refreshToken)
         return (inside ?? rollingTokens.refreshTokenUnderUnknownKey(text)).flatMap(context.refreshTokens.decode)
     }
@@ -122,22 +170,6 @@ extension TokenService {
     ) async throws(ServiceError) -> Value {
         do throws(StoreError) { return try await body() } catch { throw .store(error) }
     }
-}
-
-/// What the transaction of a refresh came to.
-enum RefreshOutcome: Sendable {
-    case issued(RefreshDecision, TokenIssue)
-    /// What was presented belongs to that user, and is refused, or not taken for what the request asks for.
-    case refused(ServiceError, Identifier<User>)
-    /// Nothing is known of it, or it cannot be decided now.
-    case failed(ServiceError)
-}
-
-/// What a refresh may ask for less of than the login was granted.
-struct WantedToken: Sendable {
-    /// Nil: all that was granted.
-    let scope: Scope?
-    let resources: ResourceDemand
 }
 
 extension RefreshPolicy {

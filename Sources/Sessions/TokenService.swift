@@ -1,7 +1,7 @@
 public import Cryptography
 
 /// What all use cases of the domain share.
-public struct ServiceContext: Sendable {
+public final class ServiceContext: Sendable {
     /// Where everything is kept.
     public let store: any Store
     /// The lifetimes and the table of rotation.
@@ -80,7 +80,7 @@ public struct ServiceContext: Sendable {
 }
 
 /// Issues tokens, renews them, ends sessions, and tells whether a token is good: everything that a client's token can do.
-public struct TokenService: Sendable {
+public final class TokenService: Sendable {
     let context: ServiceContext
     let rollingTokens: RollingTokenIssuer
 
@@ -96,9 +96,14 @@ public struct TokenService: Sendable {
 
     /// What a login or a refresh gives: the values of the token answer.
     func grant(_ issue: TokenIssue, at now: Instant) async throws(ServiceError) -> TokenGrant {
-        let (session, user, client) = (issue.session, issue.user, issue.client)
         // What a key has signed that another node has withdrawn would be good for nothing.
         if context.signingKeys.isBehind { try await followKeys() }
+        return try signedGrant(issue, at: now)
+    }
+
+    /// The same, with the keys that are known here.
+    func signedGrant(_ issue: TokenIssue, at now: Instant) throws(ServiceError) -> TokenGrant {
+        let (session, user, client) = (issue.session, issue.user, issue.client)
         let lifetimes = policy.lifetimes(settings: issue.settings, client: client, user: user)
         // What checks tokens by itself is to know no older word of the provider than a refresh would do with.
         let end = lifetimes.accessTokenEnd(of: session, issuedAt: now)

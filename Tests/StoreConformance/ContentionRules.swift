@@ -1,3 +1,4 @@
+import Locks
 import Sessions
 import Testing
 
@@ -16,9 +17,18 @@ let contentionRules: [StoreRule] = [
         let user = try await store.given(Fixture.user())
         let session = try await store.given(Fixture.session(of: user.id))
         let answers = try await gather(50) { _ in
-            try await store.updateSession(session.id, issueNext, preparing: { "child \($0)" })
+            let (child, answer) = (Locked<UInt64?>(nil), Locked(""))
+            let isFound = try await store.changeSession(session.id) { change in
+                let serial = issueNext(&change)
+                child.withLock { $0 = serial }
+            } preparing: {
+                let serial = child.withLock { $0 }
+                answer.withLock { $0 += "child \(serial ?? 0)" }
+            }
+            #expect(isFound)
+            return answer.withLock { $0 }
         }
-        #expect(Set(answers.compactMap { $0 }) == Set((2...51).map { "child \($0)" }))
+        #expect(Set(answers) == Set((2...51).map { "child \($0)" }))
         #expect(try await store.stored(session.id).child == 51)
     },
     StoreRule("after an acknowledged end no change finds the session living") { store in

@@ -13,12 +13,12 @@ let sessionRules: [StoreRule] = [
         #expect(try await store.session(Fixture.sessionID()) == nil)
         let outcome: Bool? = try await store.updateSession(Fixture.sessionID()) { _ in true }
         #expect(outcome == nil)
-        let answer: Bool? = try await store.updateSession(Fixture.sessionID()) { _ in
-            true
+        let isFound = try await store.changeSession(Fixture.sessionID()) { _ in
+            Issue.record("changed")
         } preparing: {
-            $0
+            Issue.record("prepared")
         }
-        #expect(answer == nil)
+        #expect(!isFound)
     },
     StoreRule("every member that can change is written") { store in
         let user = try await store.given(Fixture.user())
