@@ -34,7 +34,7 @@ let package = Package(
         .target(name: "COpenAPI"),
         .target(name: "CCommonPasswords"),
         .target(name: "Locks", swiftSettings: strictMemory),
-        .target(name: "JSON", swiftSettings: strict),
+        .target(name: "JSON", swiftSettings: strictMemory),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", swiftSettings: strictMemory),
         .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux", "Locks"], swiftSettings: strictMemory),

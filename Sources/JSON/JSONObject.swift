@@ -18,33 +18,27 @@ public struct JSONObject: Sendable {
     /// Adds a text; nothing if there is none. Here and below, `name` needs no escape and is not yet there.
     public mutating func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }
-        // Every text has its bytes in one piece, but for those of another runtime.
-        let isAdded = value.utf8.withContiguousStorageIfAvailable { bytes in
-            guard JSONText.isPlain(UnsafeRawBufferPointer(bytes)) else { return false }
-            append(name, bytes, isText: true)
-            return true
-        }
-        if isAdded == true { return }
-        addName(name)
-        text.append(contentsOf: JSONText.escaped(value).utf8)
+        let bytes = value.utf8.span
+        if JSONText.isPlain(bytes) { return append(name, bytes, isText: true) }
+        append(name, JSONText.escaped(value).utf8.span, isText: false)
     }
 
     /// Adds a number; nothing if there is none.
     public mutating func add(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.digitsMax) { digits in
-            var (start, rest) = (Self.digitsMax, value.magnitude)
-            repeat {
-                start -= 1
-                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            } while rest > 0
-            if value < 0 {
-                start -= 1
-                digits[start] = UInt8(ascii: "-")
-            }
-            append(name, UnsafeBufferPointer(rebasing: digits[start...]), isText: false)
+        // The lowest number has twenty characters.
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var (start, rest) = (20, value.magnitude)
+        repeat {
+            start -= 1
+            digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        if value < 0 {
+            start -= 1
+            digits[start] = UInt8(ascii: "-")
         }
+        append(name, digits.span.extracting(start...), isText: false)
     }
 
     /// Adds an array of texts; nothing if there is none.
@@ -80,41 +74,35 @@ public struct JSONObject: Sendable {
         return text
     }
 
-    /// As many as the lowest number has, with its sign.
-    private static let digitsMax = 20
-
-    private mutating func addName(_ name: StaticString) {
-        append(name, UnsafeBufferPointer(start: nil, count: 0), isText: false)
-    }
+    private mutating func addName(_ name: StaticString) { append(name, Span(), isText: false) }
 
     /// Writes a name and bytes that stand for themselves, between quotation marks if they are a text. In one go: a refresh does this
     /// thirty times.
-    private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>, isText: Bool) {
+    private mutating func append(_ name: StaticString, _ value: borrowing Span<UInt8>, isText: Bool) {
         let isFirst = text.count == 1
         text.append(addingCapacity: name.utf8CodeUnitCount + value.count + 6) { rest in
-            rest.withUnsafeMutableBufferPointer { room, count in
-                var end = 0
-                func write(_ character: Unicode.Scalar) {
-                    room[end] = UInt8(ascii: character)
-                    end += 1
-                }
-                func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-                    UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[end...])
-                        .copyMemory(from: UnsafeRawBufferPointer(bytes))
-                    end += bytes.count
-                }
-                if !isFirst { write(",") }
-                write("\"")
-                name.withUTF8Buffer { write($0) }
-                write("\"")
-                write(":")
-                if isText { write("\"") }
-                write(value)
-                if isText { write("\"") }
-                count = end
-            }
+            if !isFirst { rest.append(UInt8(ascii: ",")) }
+            rest.append(UInt8(ascii: "\""))
+            name.withUTF8Buffer { unsafe rest.append(copying: $0.span) }
+            rest.append(UInt8(ascii: "\""))
+            rest.append(UInt8(ascii: ":"))
+            if isText { rest.append(UInt8(ascii: "\"")) }
+            rest.append(copying: value)
+            if isText { rest.append(UInt8(ascii: "\"")) }
         }
     }
 
     private mutating func append(_ value: String) { text.append(contentsOf: JSONText.quoted(value).utf8) }
+}
+
+extension OutputSpan<UInt8> {
+    /// Adds `bytes`, for which there must be room.
+    fileprivate mutating func append(copying bytes: borrowing Span<UInt8>) {
+        precondition(bytes.count <= freeCapacity)
+        unsafe withUnsafeMutableBufferPointer { room, count in
+            let place = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[count...])
+            unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+            count += bytes.count
+        }
+    }
 }

@@ -8,24 +8,23 @@ public enum JSONText {
     }
 
     /// Whether it is ASCII without anything that JSON gives a meaning: it stands for itself.
-    static func isPlain(_ text: String) -> Bool { text.utf8.span.withUnsafeBytes(isPlain) }
+    static func isPlain(_ text: String) -> Bool { isPlain(text.utf8.span) }
 
     /// Whether the bytes of a text are.
-    static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func isPlain(_ text: borrowing Span<UInt8>) -> Bool {
         var special: UInt64 = 0
-        if bytes.count < 8 {
+        if text.count < 8 {
             // Seven spaces beside each.
-            for byte in bytes { special |= Self.special(0x2020_2020_2020_2000 | UInt64(byte)) }
+            for index in text.indices { special |= Self.special(0x2020_2020_2020_2000 | UInt64(text[index])) }
             return special == 0
         }
-        var index = 0
-        let last = bytes.count - 8
-        while index < last {
-            special |= Self.special(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            index += 8
+        let bytes = unsafe text.bytes
+        let last = bytes.byteCount - 8
+        for index in stride(from: 0, to: last, by: 8) {
+            special |= unsafe Self.special(bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
         }
         // The last eight, some of them for the second time.
-        special |= Self.special(bytes.loadUnaligned(fromByteOffset: last, as: UInt64.self))
+        special |= unsafe Self.special(bytes.unsafeLoadUnaligned(fromByteOffset: last, as: UInt64.self))
         return special == 0
     }
 

@@ -38,6 +38,12 @@ struct JSONObjectTests {
         #expect(String(decoding: object.encoded(), as: UTF8.self) == #"{"z":"1","a":2}"#)
     }
 
+    @Test(arguments: [0, 1, -1, 9, 10, -10, .max, .min] as [Int64]) func numbersAreWrittenWhole(_ number: Int64) {
+        var object = JSONObject()
+        object.add("a", number)
+        #expect(String(decoding: object.encoded(), as: UTF8.self) == #"{"a":\#(number)}"#)
+    }
+
     @Test func everyCharacterBelow256AndSomeAboveIsWrittenAsFoundationWritesIt() throws {
         let scalars =
             (0...0xff).compactMap { Unicode.Scalar($0) }
