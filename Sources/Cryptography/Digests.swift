@@ -23,27 +23,42 @@ public struct HMACSHA256Key: Sendable, Redacted {
     public init(_ key: [UInt8]) {
         precondition(!key.isEmpty, "an HMAC key must not be empty")
         self.key = key
-        contexts = ContextPool {
-            let context = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) { unsafe EVP_MAC_CTX_free($0) }
-            unsafe mustSucceed(COpenSSL_HMAC_choose_SHA256(context.pointer))
-            unsafe mustSucceed(EVP_MAC_init(context.pointer, key, key.count, nil))
-            return context
-        }
+        contexts = ContextPool { Self.context(key) }
     }
-
-    /// libcrypto before 3.0.3 begins anew only when it is given the key, which it then has to hash again.
-    private static let mustRepeatKey = OpenSSL_version_num() < 0x3000_0030
 
     /// Takes a secret key.
     public init(_ key: SecretKey) { self.init(key.bytes) }
 
+    private static func context(_ key: [UInt8]) -> LibraryObject {
+        let context = unsafe LibraryObject(EVP_MAC_CTX_new(Algorithms.hmac.pointer)) { unsafe EVP_MAC_CTX_free($0) }
+        unsafe mustSucceed(COpenSSL_HMAC_choose_SHA256(context.pointer))
+        unsafe mustSucceed(EVP_MAC_init(context.pointer, key, key.count, nil))
+        return context
+    }
+
+    /// Whether a context begins anew without being given the key, which it would have to hash again. Those of providers from before
+    /// OpenSSL 3.0.3 do not, whatever the library.
+    private static let keepsKey: Bool = {
+        let context = Self.context([1])
+        let tags = (0..<2).map { round -> [UInt8]? in
+            var (tag, count) = ([UInt8](repeating: 0, count: 32), 0)
+            let isGood =
+                unsafe (round == 0 || EVP_MAC_init(context.pointer, nil, 0, nil) == 1)
+                && EVP_MAC_update(context.pointer, [2], 1) == 1
+                && EVP_MAC_final(context.pointer, &tag, &count, tag.count) == 1
+            return isGood ? tag : nil
+        }
+        ERR_clear_error()
+        return tags[0] != nil && tags[0] == tags[1]
+    }()
+
     /// The 32-byte tag of `message`.
     public func authenticate(_ message: [UInt8]) -> [UInt8] {
         unsafe contexts.withContext { context in
-            if Self.mustRepeatKey {
-                unsafe mustSucceed(EVP_MAC_init(context, key, key.count, nil))
-            } else {
+            if Self.keepsKey {
                 unsafe mustSucceed(EVP_MAC_init(context, nil, 0, nil))
+            } else {
+                unsafe mustSucceed(EVP_MAC_init(context, key, key.count, nil))
             }
             unsafe mustSucceed(EVP_MAC_update(context, message, message.count))
             return unsafe [UInt8](unsafeUninitializedCapacity: 32) { tag, initialized in
