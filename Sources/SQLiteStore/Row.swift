@@ -33,9 +33,10 @@ internal import StoreFoundation
 
     mutating func text() -> String {
         defer { skip(1) }
-        guard let start = unsafe sqlite3_value_text(value) else { return "" }
-        let count = unsafe Int(sqlite3_value_bytes(value))
-        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        // As bytes: asked for a text, SQLite copies it to put a zero behind it.
+        let start = unsafe sqlite3_value_blob(value)
+        return unsafe String(
+            decoding: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))), as: UTF8.self)
     }
 
     mutating func bytes() -> [UInt8] {
