@@ -100,7 +100,7 @@ public final class Endpoints: Sendable {
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
             if route.isPatient, Self.waits(request) {
-                // No capture list: with one, the closure would leave the loop that runs the request (Swift 6.3).
+                // No capture list: with one, the closure would be put into the loop's queue anew, there and back (Swift 6.3).
                 return .patient(
                     PatientReply(patience: Self.longestWait) { await self.patientAnswer(call, id, route, start) })
             }
@@ -163,8 +163,14 @@ public final class Endpoints: Sendable {
     private func answer(_ call: Call) async -> Response {
         do {
             if call.request.method == .put { try refusePart(call.request) }
-            guard case .open(let handle) = call.route.handler else { return try await provenAnswer(call) }
-            return try await handle(self, call)
+            switch call.route.handler {
+            case .immediate(let handle): return try handle(self)
+            case .open(let handle): return try await handle(self, call)
+            case .absentUser(let handle): return try await userAnswer(call, demandsPresence: false, handle)
+            case .user(let handle): return try await userAnswer(call, demandsPresence: true, handle)
+            case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
+            case .patient: return await patientAnswer(call).head
+            }
         } catch {
             return errorResponse(doors.refusal(error, of: call), to: call)
         }
@@ -177,29 +183,29 @@ public final class Endpoints: Sendable {
         }
     }
 
-    /// The answer of a handler for which somebody has to prove something. Not inlined into what every refresh passes, whose memory
-    /// would grow by what only this needs.
+    // Not inlined into what every refresh passes, whose memory would grow by what only these need.
+
     @inline(never)
-    private func provenAnswer(_ call: Call) async throws -> Response {
-        switch call.route.handler {
-        case .immediate(let handle): return try handle(self)
-        case .open(let handle): return try await handle(self, call)
-        case .absentUser(let handle):
-            return try await handle(self, call, try await authenticatedSession(call, demandsPresence: false))
-        case .user(let handle):
-            let session = try await authenticatedSession(call)
-            try Preconditions.check(call.request)
-            return try await handle(self, call, session)
-        case .admin(let scope, let handle):
-            var call = call
-            call.actor = try await authenticatedAdmin(call, for: scope)
-            try Preconditions.check(call.request)
-            return try await handle(self, call)
-        case .patient: return await patientAnswer(call).head
-        }
+    private func userAnswer(
+        _ call: Call, demandsPresence: Bool, _ handle: (Endpoints, Call, AuthenticatedSession) async throws -> Response
+    ) async throws -> Response {
+        let session = try await authenticatedSession(call, demandsPresence: demandsPresence)
+        if demandsPresence { try Preconditions.check(call.request) }
+        return try await handle(self, call, session)
+    }
+
+    @inline(never)
+    private func adminAnswer(
+        _ call: Call, _ scope: AdminKey.Scope, _ handle: (Endpoints, Call) async throws -> Response
+    ) async throws -> Response {
+        var call = call
+        call.actor = try await authenticatedAdmin(call, for: scope)
+        try Preconditions.check(call.request)
+        return try await handle(self, call)
     }
 
     /// The same for a route whose answer may wait.
+    @inline(never)
     private func patientAnswer(_ call: Call) async -> PatientAnswer {
         do {
             guard case .patient(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }

@@ -18,16 +18,7 @@ extension Endpoints {
             call.actor = "client:\(client.id)"
             call.isOfProvenClient = true
         }
-        // 4. The grant.
-        if grantType == .refreshToken { return try await refreshTokenGrant(request, identity, call) }
-        return try await otherGrant(grantType, request, identity, call)
-    }
-
-    /// What is asked for more seldom than a refresh: not inlined into what every refresh passes, whose memory would grow by it.
-    @inline(never)
-    private func otherGrant(
-        _ grantType: OAuth.GrantType, _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
-    ) async throws -> Response {
+        // 4. The grant. Those but a refresh are not inlined into what every refresh passes, whose memory would grow by theirs.
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
         case .jwtBearer: return try await jwtBearerGrant(request, identity, call)
@@ -39,6 +30,7 @@ extension Endpoints {
     }
 
     /// A grant that begins a session: what a client is refused then, it is itself that asked for too much.
+    @inline(never)
     private func counted(_ identity: ClientIdentity, _ grant: () async throws -> Response) async throws -> Response {
         do { return try await grant() } catch let error as ServiceError {
             guard case .authenticated(let client) = identity else { throw error }

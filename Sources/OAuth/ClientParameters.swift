@@ -1,5 +1,5 @@
 /// What a request says of its client in the form (RFC 6749 section 2.3.1, RFC 7521 section 4.2).
-public struct ClientParameters: Hashable, Sendable {
+public struct ClientParameters: Sendable {
     /// The value of `client_assertion_type` for a JWT (RFC 7523 section 2.2).
     public static let jwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 

@@ -1,7 +1,7 @@
 public import HTTP
 
 /// The parameters of an OAuth request. None stands twice but for those that may; one that was sent empty counts as omitted (RFC 6749 section 3.2).
-public struct FormParameters: Hashable, Sendable {
+public struct FormParameters: Sendable {
     /// A parameter stands twice.
     public struct Repeated: Error, Hashable, Sendable {
         /// The name, as the request has it.
