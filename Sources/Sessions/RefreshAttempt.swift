@@ -25,6 +25,7 @@ final class RefreshAttempt: @unchecked Sendable {
 
     /// The transaction: again, if it has to be run again.
     func decide(_ change: inout SessionChange) {
+        grant = nil
         outcome = policy.refresh(presentation, wanted, &change, from: origin, at: time)
     }
 

@@ -70,9 +70,10 @@ public protocol Store: RevocationSource {
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
     ) async throws(StoreError) -> Outcome?
 
-    /// The same, of which `change` keeps the outcome; then `prepare` makes the answer of it. It may run before that is durable, and its
-    /// work is thrown away if it never is: it must not let anything out. False: no such session, and neither was run. Not generic,
-    /// because every refresh passes here, and would look up at run time what it is made of.
+    /// The same, of which `change` keeps the outcome itself; then, after it was run for the last time, `prepare` makes the answer of
+    /// it, once. It may do so before that is durable, and its work is thrown away if it never is: it must not let anything out. False:
+    /// no such session; what was kept counts for nothing then, and `prepare` was not run. Not generic, because every refresh passes
+    /// here, and would look up at run time what it is made of.
     func changeSession(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
         preparing prepare: () -> Void

@@ -127,7 +127,7 @@ extension TokenService {
         for attempt: RefreshAttempt, refusing: (Identifier<User>) -> Void
     ) async -> Result<(TokenGrant, RefreshDecision), ServiceError> {
         switch attempt.outcome {
-        case nil: return .failure(.refused(.unknownSession))
+        case nil: preconditionFailure("a store that has found the session has not had it decided on")
         case .failed(let error): return .failure(error)
         case .refused(let error, let userID):
             refusing(userID)

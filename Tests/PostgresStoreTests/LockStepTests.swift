@@ -29,6 +29,20 @@ import Testing
             await #expect(throws: StoreError.self) {
                 try await TwinStore(sqlite, postgres).updateUser(.id(user.id)) { $0.user.profile.email = "a@b.example" }
             }
+            let session = Session(
+                id: Identifier(random: .system), userID: user.id, clientID: "web", device: Device(id: "phone"),
+                startedAt: Self.start, epoch: 0)
+            #expect(try await sqlite.insertUser(user, events: []))
+            for store in [sqlite, postgres] as [any Store] {
+                try await store.openSession(userID: user.id, clientID: "web", deviceID: "phone") {
+                    $0.session = session
+                }
+            }
+            try await postgres.updateSession(session.id) { $0.session.child += 1 }
+            await #expect(throws: StoreError.self) {
+                let twins = TwinStore(sqlite, postgres)
+                return try await twins.changeSession(session.id, { $0.session.parent = 1 }, preparing: {})
+            }
         }
     }
 

@@ -28,6 +28,20 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.updateSession(id, change) }
     }
 
+    /// What both stores lay before `change`, and what it makes of it, must be the same: it keeps the outcome of the second one alone.
+    func changeSession(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
+        preparing prepare: () -> Void
+    ) async throws(StoreError) -> Bool {
+        let seen = try await updateSession(id) { edit -> String in
+            let before = String(reflecting: edit.record)
+            change(&edit)
+            return before + String(reflecting: edit.session) + String(reflecting: edit.events)
+        }
+        if seen != nil { prepare() }
+        return seen != nil
+    }
+
     func openSession<Outcome: Sendable>(
         userID: Identifier<User>, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
