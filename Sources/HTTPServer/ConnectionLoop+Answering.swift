@@ -33,6 +33,9 @@ extension ConnectionLoop {
         connection.isStarting = true
         let task = Task.immediate(executorPreference: loop) {
             let response = await respond()
+            // Handlers that were resumed together are answered together: answers that are sent one by one wake whoever receives
+            // them one by one, which costs both sides more than this turn of the queue.
+            if self.connection(slot, generation)?.isStarting == false { await Task.yield() }
             self.endHandling(service)
             guard let connection = self.handlerEnded(slot, generation) else {
                 self.orphanEnded(address, heldBytes)
