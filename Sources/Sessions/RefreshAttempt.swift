@@ -1,7 +1,7 @@
 /// One refresh on its way: what is presented, then what the transaction comes to, then the tokens that it gives. An object, because it
-/// has two dozen texts, and goes from the request's thread to the store's, to whichever signs, and back.
+/// has two dozen texts, and goes from the request's thread to the store's and back.
 final class RefreshAttempt: @unchecked Sendable {
-    // Sendable, because one thread after the other has it: the store decides, then has it signed, and answers after both.
+    // Sendable, because one thread after the other has it: the store's decides, and then the request's has it again.
     private let policy: RefreshPolicy
     var presentation: RefreshPresentation
     let wanted: WantedToken

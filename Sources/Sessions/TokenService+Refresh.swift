@@ -81,16 +81,16 @@ extension TokenService {
 
     /// Decides in a transaction on a session, and signs what that gives while the disk works. False: no such session.
     func decide(_ attempt: RefreshAttempt, in id: Identifier<Session>) async throws(ServiceError) -> Bool {
-        do throws(StoreError) {
-            return try await store.changeSession(id) { change in
+        try await inStore { () async throws(StoreError) in
+            try await store.changeSession(id) { change in
                 attempt.decide(&change)
             } preparing: {
-                self.sign(attempt)
+                sign(attempt)
             }
-        } catch { throw .store(error) }
+        }
     }
 
-    /// Signs what was decided, on any thread; unless other keys have to be read first.
+    /// Signs what was decided, unless other keys have to be read first.
     private func sign(_ attempt: RefreshAttempt) {
         guard case .issued(_, let issue) = attempt.outcome, !context.signingKeys.isBehind else { return }
         attempt.grant = Result { () throws(ServiceError) in try signedGrant(issue, at: attempt.time.now) }
