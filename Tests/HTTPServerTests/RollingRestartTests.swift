@@ -80,6 +80,10 @@ import Testing
             for index in 0..<8 { group.addTask { await load.run(address, keepsAlive: index % 2 == 0) } }
             for number in 1...3 {
                 do {
+                    // Each takes over under load, however slow the machine is.
+                    try await wait("too few requests were answered") {
+                        load.answered.load(ordering: .relaxed) > number * 40
+                    }
                     let next = try Generation(number, on: address, sharing)
                     await current.stop()
                     current = next
@@ -89,7 +93,6 @@ import Testing
         }
         await current.stop()
         #expect(load.failed.load(ordering: .relaxed) == 0)
-        #expect(load.answered.load(ordering: .relaxed) > 100)
         #expect(load.closed.load(ordering: .relaxed) >= 4, "connections were told to end")
     }
 
