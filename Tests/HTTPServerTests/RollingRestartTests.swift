@@ -93,6 +93,7 @@ import Testing
         }
         await current.stop()
         #expect(load.failed.load(ordering: .relaxed) == 0)
+        #expect(load.answered.load(ordering: .relaxed) > 100)
         #expect(load.closed.load(ordering: .relaxed) >= 4, "connections were told to end")
     }
 
