@@ -17,6 +17,25 @@ let strict: [SwiftSetting] = [
 /// For the modules that touch raw memory: every unsafe expression is marked where it stands.
 let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// The tests that are built: all of them, or those that `SOJOURN_TESTS` names, by lane (`unit`, `stores`, `system`, `none`) or
+/// by target, separated by commas.
+let chosenTests = Context.environment["SOJOURN_TESTS"].map { Set($0.split(separator: ",").map(String.init)) }
+
+func tests(
+    _ name: String, _ lane: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> [Target] {
+    if let chosenTests, !chosenTests.contains(lane), !chosenTests.contains(name) { return [] }
+    let folder = "Tests/" + lane.prefix(1).uppercased() + lane.dropFirst()
+    return [
+        .testTarget(
+            name: name, dependencies: dependencies, path: "\(folder)/\(name)", exclude: exclude, swiftSettings: strict)
+    ]
+}
+
+func testSupport(_ name: String, _ dependencies: [Target.Dependency], in folder: String = "Support") -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(folder)/\(name)", swiftSettings: strict)
+}
+
 let package = Package(
     name: "sojourn",
     products: [
@@ -24,22 +43,30 @@ let package = Package(
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
     targets: [
-        // Row 0: system libraries, a lock, and a way to write JSON
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CMaxMindDB", providers: [.apt(["libmaxminddb-dev"])]),
-        .systemLibrary(name: "CLinux"),
-        .target(name: "COpenAPI"),
-        .target(name: "CCommonPasswords"),
-        .target(name: "Locks", swiftSettings: strictMemory),
-        .target(name: "JSON", swiftSettings: strictMemory),
+        // Row 0: system libraries, embedded files, a lock, and a way to write JSON
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/Libraries/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", path: "Sources/Libraries/COpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPostgres", path: "Sources/Libraries/CPostgres", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "Sources/Libraries/CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CMaxMindDB", path: "Sources/Libraries/CMaxMindDB", providers: [.apt(["libmaxminddb-dev"])]),
+        .systemLibrary(name: "CLinux", path: "Sources/Libraries/CLinux"),
+        .target(name: "COpenAPI", path: "Sources/Libraries/COpenAPI"),
+        .target(name: "CCommonPasswords", path: "Sources/Libraries/CCommonPasswords"),
+        .target(name: "Locks", path: "Sources/Foundations/Locks", swiftSettings: strictMemory),
+        .target(name: "JSON", path: "Sources/Foundations/JSON", swiftSettings: strictMemory),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", swiftSettings: strictMemory),
         .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux", "Locks"], swiftSettings: strictMemory),
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
-        .target(name: "Telemetry", dependencies: ["JSON", "Locks"], swiftSettings: strict),
+        .target(
+            name: "Telemetry", dependencies: ["JSON", "Locks"], path: "Sources/Foundations/Telemetry",
+            swiftSettings: strict),
         .target(
             name: "Migrations", path: "migrations",
             resources: [
@@ -94,8 +121,7 @@ let package = Package(
             name: "Federation",
             dependencies: ["HTTP", "HTTPClient", "JOSE", "Cryptography", "Sessions", "Telemetry"],
             swiftSettings: strict),
-        .target(
-            name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
+        .target(name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
         .target(
             name: "SQLiteStore",
             dependencies: [
@@ -110,9 +136,7 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS", "HTTPServer",
-                "Sessions",
-                "Federation", "Geolocation",
-                "Endpoints", "SQLiteStore", "PostgresStore", "Locks",
+                "Sessions", "Federation", "Geolocation", "Endpoints", "SQLiteStore", "PostgresStore", "Locks",
             ], swiftSettings: strict),
         // Row 6: programs
         .executableTarget(
@@ -125,74 +149,63 @@ let package = Package(
             name: "sojourn-bench",
             dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux", "Locks"],
             swiftSettings: strict),
-        // Tests
-        .target(
-            name: "HTTPConformance", dependencies: ["HTTP", "Sockets"], path: "Tests/HTTPConformance",
-            swiftSettings: strict),
-        .testTarget(
-            name: "HTTPTests", dependencies: ["HTTP", "HTTPConformance", "HTTPServer", "EventLoops", "Sockets"],
-            exclude: ["Differential/peers.py"], swiftSettings: strict),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
-        .testTarget(
-            name: "CryptographyTests", dependencies: ["Cryptography", "Locks"], exclude: ["Wycheproof"],
-            swiftSettings: strict),
-        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Locks"], swiftSettings: strict),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "HTTP"], swiftSettings: strict),
-        .testTarget(
-            name: "JOSETests", dependencies: ["JOSE", "Cryptography"], exclude: ["Wycheproof"], swiftSettings: strict),
-        .target(name: "TLSStage", dependencies: ["TLS"], path: "Tests/TLSStage", swiftSettings: strict),
-        .target(name: "HostileServer", dependencies: ["Locks"], path: "Tests/HostileServer", swiftSettings: strict),
-        .testTarget(
-            name: "HTTPServerTests",
-            dependencies: [
-                "HTTPServer", "HTTP", "HTTPConformance", "EventLoops", "Sockets", "TLS", "TLSStage", "CLinux",
-                "COpenSSL",
-                "Locks",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "HTTPClientTests",
-            dependencies: [
-                "HTTPClient", "HTTP", "HostileServer", "HTTPServer", "EventLoops", "Sockets", "TLS", "TLSStage",
-            ], swiftSettings: strict),
-        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Cryptography", "JOSE"], swiftSettings: strict),
-        .target(
-            name: "StoreConformance", dependencies: ["Sessions", "Cryptography", "JOSE", "Locks", "Migrations"],
-            path: "Tests/StoreConformance",
-            swiftSettings: strict),
-        .testTarget(
-            name: "SQLiteStoreTests",
-            dependencies: [
-                "SQLiteStore", "StoreConformance", "Sessions", "JOSE", "Cryptography", "Migrations", "CSQLite",
-                "Locks", "StoreFoundation",
-            ],
-            swiftSettings: strict),
-        .target(name: "PostgresStage", path: "Tests/PostgresStage", swiftSettings: strict),
-        .testTarget(
-            name: "PostgresStoreTests",
-            dependencies: [
-                "PostgresStore", "SQLiteStore", "PostgresStage", "TLSStage", "StoreConformance", "StoreFoundation",
-                "Sessions",
-                "Cryptography",
-                "Migrations", "Locks",
-            ], swiftSettings: strict),
-        .testTarget(
-            name: "EndpointsTests",
-            dependencies: [
+        // What tests share
+        testSupport("Repository", []),
+        testSupport("HTTPConformance", ["HTTP", "Sockets"]),
+        testSupport("TLSFixture", ["TLS"]),
+        testSupport("HostileServer", ["Locks"]),
+        testSupport("PostgresFixture", []),
+        testSupport("StoreConformance", ["Sessions", "Cryptography", "JOSE", "Locks", "Migrations"], in: "Stores"),
+    ]
+        // Tests of one module, without processes
+        + tests("TidyTests", "unit", ["Repository"])
+        + tests("JSONTests", "unit", ["JSON"])
+        + tests("TelemetryTests", "unit", ["Telemetry", "Locks"])
+        + tests(
+            "HTTPTests", "unit", ["HTTP", "HTTPConformance", "HTTPServer", "EventLoops", "Sockets", "Repository"],
+            exclude: ["Differential/peers.py"])
+        + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
+        + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
+        + tests("JOSETests", "unit", ["JOSE", "Cryptography"], exclude: ["Wycheproof"])
+        + tests(
+            "HTTPClientTests", "unit",
+            [
+                "HTTPClient", "HTTP", "HostileServer", "HTTPServer", "EventLoops", "Sockets", "TLS", "TLSFixture",
+            ])
+        + tests("SessionsTests", "unit", ["Sessions", "Cryptography", "JOSE"])
+        + tests(
+            "EndpointsTests", "unit",
+            [
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
-                "OAuth", "JOSE", "HTTP", "Cryptography", "Telemetry", "Locks",
-            ], swiftSettings: strict),
-        .testTarget(
-            name: "ServerTests",
-            dependencies: [
+                "OAuth", "JOSE", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
+            ])
+        // Tests of the stores
+        + tests(
+            "SQLiteStoreTests", "stores",
+            [
+                "SQLiteStore", "StoreConformance", "Sessions", "JOSE", "Cryptography", "Migrations", "CSQLite", "Locks",
+                "StoreFoundation",
+            ])
+        + tests(
+            "PostgresStoreTests", "stores",
+            [
+                "PostgresStore", "SQLiteStore", "PostgresFixture", "TLSFixture", "StoreConformance", "StoreFoundation",
+                "Sessions", "Cryptography", "Migrations", "Locks",
+            ])
+        // Tests over sockets and of whole programs
+        + tests(
+            "HTTPServerTests", "system",
+            [
+                "HTTPServer", "HTTP", "HTTPConformance", "EventLoops", "Sockets", "TLS", "TLSFixture", "CLinux",
+                "COpenSSL", "Locks",
+            ])
+        + tests(
+            "ServerTests", "system",
+            [
                 "sojourn", "Server", "Endpoints", "Federation", "Geolocation", "HTTPClient", "HostileServer",
-                "SQLiteStore", "CSQLite",
-                "Sessions",
-                "OAuth", "JOSE", "HTTP",
-                "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
-                "Migrations", "PostgresStore", "PostgresStage",
-            ], exclude: ["Clients", "Places", "RealProvider"], swiftSettings: strict),
-        .testTarget(name: "TidyTests", swiftSettings: strict),
-    ],
+                "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP", "HTTPConformance", "HTTPServer",
+                "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
+                "PostgresFixture", "Repository",
+            ], exclude: ["Scripts"]),
     swiftLanguageModes: [.v6]
 )

@@ -134,7 +134,7 @@ public struct Migration: Sendable {
             sqlite: String(decoding: PackageResources._19_keep_served_maximum_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._19_keep_served_maximum_postgres_sql, as: UTF8.self)),
         Migration(
-            version: 20, name: "share_guesses", effects: [.addsTables(["guesses"])],
+            version: 20, name: "share_guesses", effects: [.addsTables(["failed_attempts"])],
             sqlite: String(decoding: PackageResources._20_share_guesses_sqlite_sql, as: UTF8.self),
             postgres: String(decoding: PackageResources._20_share_guesses_postgres_sql, as: UTF8.self)),
         Migration(

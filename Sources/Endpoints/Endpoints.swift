@@ -20,7 +20,7 @@ public final class Endpoints: Sendable {
     let accounts: AccountService
     let administration: Administration
     let metrics: EndpointMetrics
-    let doors: Doors
+    let doors: RateLimiter
     let revocations: RevocationFeed
     let registry: MetricsRegistry
     let logger: Logger
@@ -45,7 +45,7 @@ public final class Endpoints: Sendable {
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
-        doorLimits: DoorLimits = DoorLimits(),
+        doorLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         scopes: Scope = .empty, isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
@@ -60,7 +60,7 @@ public final class Endpoints: Sendable {
         self.registry = registry
         let routes = Route.all + Route.metadata(of: context.issuer)
         metrics = EndpointMetrics(registry, routes: routes)
-        doors = Doors(doorLimits, registry, stopwatch: stopwatch)
+        doors = RateLimiter(doorLimits, registry, stopwatch: stopwatch)
         self.logger = logger
         self.isStopping = isStopping
         self.backups = backups
@@ -102,7 +102,7 @@ public final class Endpoints: Sendable {
             if route.isPatient, Self.waits(request) {
                 // No capture list: with one, the closure would be put into the loop's queue anew, there and back (Swift 6.3).
                 return .patient(
-                    PatientReply(patience: Self.longestWait) { await self.patientAnswer(call, id, route, start) })
+                    StreamingReply(patience: Self.longestWait) { await self.patientAnswer(call, id, route, start) })
             }
             return .later { await self.answer(call, id, route, start) }
         }
@@ -115,7 +115,7 @@ public final class Endpoints: Sendable {
         return answer
     }
 
-    private func patientAnswer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> PatientAnswer {
+    private func patientAnswer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> StreamingAnswer {
         switch await patientAnswer(call) {
         case .whole(var answer):
             finish(&answer, call.request, call.caller, id, route, start)
@@ -206,7 +206,7 @@ public final class Endpoints: Sendable {
 
     /// The same for a route whose answer may wait.
     @inline(never)
-    private func patientAnswer(_ call: Call) async -> PatientAnswer {
+    private func patientAnswer(_ call: Call) async -> StreamingAnswer {
         do {
             guard case .patient(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }
             var call = call

@@ -5,7 +5,7 @@ public import Sessions
 /// An identity provider, and how far its word is taken: one entry of the configuration.
 public struct IdentityProvider: Hashable, Sendable {
     /// What is asked of `nonce`.
-    public enum NonceDemand: String, CaseIterable, Sendable {
+    public enum NonceRequirement: String, CaseIterable, Sendable {
         /// It stands in the token exactly if the app sends one, and is the same.
         case optional
         /// The app sends it with every token.
@@ -87,7 +87,7 @@ public struct IdentityProvider: Hashable, Sendable {
     /// What it may sign with.
     public var algorithms: [VerificationAlgorithm] = [.rs256, .es256]
     /// What is asked of `nonce`.
-    public var nonce = NonceDemand.optional
+    public var nonce = NonceRequirement.optional
     /// How the nonce stands in the token.
     public var nonceForm = NonceForm.plain
     /// How long after it was issued a token is taken.

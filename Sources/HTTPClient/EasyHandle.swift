@@ -35,12 +35,14 @@ internal import HTTP
         let contentMax = request.contentMax ?? options.contentMax
         // By the length that the answer announces; the taker counts what comes.
         try set(CURLOPT_MAXFILESIZE, max(1, contentMax))
-        let taker = Taker(contentMax: contentMax, fieldsMax: options.fieldsMax)
+        let taker = ResponseCollector(contentMax: contentMax, fieldsMax: options.fieldsMax)
         let lines = unsafe lines(request.fields)
         defer { unsafe curl.curl_slist_free_all(lines) }
         try check(unsafe CCurl_set_pointer(curl, handle, CURLOPT_HTTPHEADER, lines))
         let takerPointer = unsafe Unmanaged.passUnretained(taker).toOpaque()
-        try check(unsafe CCurl_set_takers(curl, handle, Taker.takeLine, Taker.takeContent, takerPointer))
+        try check(
+            unsafe CCurl_set_takers(
+                curl, handle, ResponseCollector.takeLine, ResponseCollector.takeContent, takerPointer))
         let code = withExtendedLifetime(taker) { transfer(request.body) }
         return try taker.answer(code, status: status)
     }

@@ -47,12 +47,12 @@ public struct HTTPClient: Sendable {
     }
 
     private let options: Options
-    private let lanes: Lanes
+    private let lanes: WorkerThreads
 
     /// A client with threads of its own, which come into being with the first request.
     public init(_ options: Options = Options()) {
         self.options = options
-        lanes = Lanes(options)
+        lanes = WorkerThreads(options)
     }
 
     /// The answer to `request`, whatever its status is.

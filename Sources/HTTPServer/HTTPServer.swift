@@ -5,9 +5,9 @@
 // executor is that loop, so there is no lock between a request and its answer. A request costs one recv and one send, and a
 // task if its answer has to be awaited.
 //
-// Reading order: HTTPServer (public face), Configuration, RequestHandler, ConnectionLoop (the table of one loop's
+// Reading order: HTTPServer (public errorFormat), Configuration, RequestHandler, ConnectionLoop (the table of one loop's
 // connections, and a turn), then +Accepting, +Opening (what precedes requests), +Reading, +Answering, +Draining; Connection
-// (the state of one) and Transport (what it speaks through), EngineAnswer (what the engine answers by itself), ServerState
+// (the state of one) and Transport (what it speaks through), BuiltInResponse (what the engine answers by itself), ServerState
 // (what the loops share: listeners and limits), HandshakeQueue (where handshakes of TLS compute).
 
 import Glibc

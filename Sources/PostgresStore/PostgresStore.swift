@@ -17,7 +17,7 @@ internal import StoreFoundation
 ///
 /// Reading order: this file · `SessionBatch` (a refresh: two round trips for many) with `SessionWrites` and `SessionSQL` ·
 /// `Transaction` (the locks that keep nodes from passing each other, and changes of other things) · `PostgresStore+Users` and
-/// its neighbours with their SQL · `CatalogueCache` · `Lane` and `Connection` (the only files that speak to libpq, beside
+/// its neighbours with their SQL · `CatalogueCache` · `ReconnectingConnection` and `Connection` (the only files that speak to libpq, beside
 /// `Rows` and `Statement`, which has a name where `StatementNames` allows it) · `MigrationRunner`.
 public final class PostgresStore: Store {
     /// What can be set when a store is opened.
@@ -52,7 +52,7 @@ public final class PostgresStore: Store {
     private let changes: [BatchQueue<PendingWork>]
     private let reads: BatchQueue<PendingWork>
     private let longReads: BatchQueue<PendingWork>
-    private let lanes: [Lane]
+    private let lanes: [ReconnectingConnection]
 
     /// Connects to the database that `url` names (`postgres://…`, as libpq reads it), and brings it up to date. Blocks while it
     /// does.
@@ -71,9 +71,9 @@ public final class PostgresStore: Store {
         try MigrationRunner(migrations: migrations, clock: options.clock, now: options.now).run(
             on: connection, url: url)
         self.options = options
-        var lanes: [Lane] = []
-        func lane() -> Lane {
-            let lane = Lane(url: url, options: options, names: names)
+        var lanes: [ReconnectingConnection] = []
+        func lane() -> ReconnectingConnection {
+            let lane = ReconnectingConnection(url: url, options: options, names: names)
             lanes.append(lane)
             return lane
         }

@@ -2,7 +2,7 @@
 // listeners, upkeep and the orderly stop. It decides nothing about tokens (Sessions), answers nothing itself (Endpoints)
 // and knows no command line.
 //
-// Reading order: SojournServer (start and stop) · Application (everything but the sockets) · FirstStart · Upkeep;
+// Reading order: SojournServer (start and stop) · Application (everything but the sockets) · FirstStart · Maintenance;
 // Configuration with ConfigurationKey+All (the table of keys) and Configuration+Loading (where values come from);
 // RootKeyFile; CertificateFiles and CertificateReloader (TLS); GeoDatabaseFile; ReadyFile; SojournServer+Listening (which sockets lead where, and who the caller is).
 
@@ -23,7 +23,7 @@ public actor SojournServer {
 
     let configuration: Configuration
     let inherited: [InheritedListeners.Descriptor]
-    private let surroundings: Surroundings
+    private let surroundings: Environment
     private let readyFile: ReadyFile?
     let entrance = Entrance()
     private var running: Running?
@@ -43,7 +43,7 @@ public actor SojournServer {
     ///     configured addresses.
     ///   - readyFilePath: where the ready file goes, if one is wanted.
     public init(
-        _ configuration: Configuration, _ surroundings: Surroundings,
+        _ configuration: Configuration, _ surroundings: Environment,
         inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil
     ) {
         self.configuration = configuration
@@ -86,7 +86,7 @@ public actor SojournServer {
             }
             application.metrics.showCertificates(reloaders, engine)
             if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
-            let upkeep = Upkeep(
+            let upkeep = Maintenance(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
                 clockComparison: ClockComparison(application.database, application.metrics, surroundings.logger),
                 cleanUp: configuration.cleanUp, webhooks: webhooks)

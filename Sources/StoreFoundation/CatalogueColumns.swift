@@ -49,7 +49,7 @@ public enum ClientColumns {
         "user_presence_max_age_seconds", "resources")
 
     /// Reads the columns of a client.
-    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Client {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
         let id = row.text()
         let name = row.optionalText()
         let method = try row.word(as: Client.AuthenticationMethod.self)
@@ -57,7 +57,7 @@ public enum ClientColumns {
         var grantTypes: [Client.GrantType] = []
         for word in row.list() {
             guard let grantType = Client.GrantType(rawValue: word) else {
-                throw Contradiction("client \(id) has the unknown grant type '\(word)'")
+                throw CorruptRow("client \(id) has the unknown grant type '\(word)'")
             }
             grantTypes.append(grantType)
         }
@@ -69,17 +69,17 @@ public enum ClientColumns {
             offlineSessionMax: row.optional { row in row.duration() },
             accessTokenLifetime: row.optional { row in row.duration() },
             refreshAfter: row.optional { row in row.duration() }, createdAt: row.instant(), epoch: row.integer(),
-            dpop: try row.word(as: Client.ProofDemand.self))
+            dpop: try row.word(as: Client.ProofRequirement.self))
         client.keys = try keys(row.optionalText(), of: id)
         client.userPresenceMaxAge = row.optional { row in row.duration() }
         client.resources = row.list()
         return client
     }
 
-    private static func keys(_ text: String?, of id: String) throws(Contradiction) -> ClientKeys? {
+    private static func keys(_ text: String?, of id: String) throws(CorruptRow) -> ClientKeys? {
         guard let text else { return nil }
         do throws(ClientKeys.Problem) { return try ClientKeys(text: Array(text.utf8)) } catch {
-            throw Contradiction("client \(id) has keys that cannot be read")
+            throw CorruptRow("client \(id) has keys that cannot be read")
         }
     }
 

@@ -10,13 +10,13 @@ public enum EventColumns {
     /// As `read` reads them, after the event's number.
     public static let all = Columns(first, "revokes", "revoked_at", "revoked_until")
 
-    /// The condition that what `ImportMemory` takes up and belongs to no user fulfils.
-    public static let isGeneral = "kind IN (\(list(ImportMemory.generalKinds)))"
+    /// The condition that what `ImportLedger` takes up and belongs to no user fulfils.
+    public static let isGeneral = "kind IN (\(list(ImportLedger.generalKinds)))"
 
-    /// The condition that what `ImportMemory` takes up of users fulfils.
+    /// The condition that what `ImportLedger` takes up of users fulfils.
     public static let isOfUser: String = {
         let started = AuditEvent.Kind.sessionStarted.rawValue
-        return "kind IN (\(list(ImportMemory.userKinds))) "
+        return "kind IN (\(list(ImportLedger.userKinds))) "
             + "AND (kind <> '\(started)' OR reason = '\(ForeignToken.startReason)')"
     }()
 
@@ -25,13 +25,13 @@ public enum EventColumns {
     }
 
     /// Reads the number and the columns of an event.
-    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> RecordedEvent {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> RecordedEvent {
         let number = row.integer()
         let kind = try row.word(as: AuditEvent.Kind.self)
         let at = row.instant()
         let actor = row.text()
-        let userID = try row.optional { (row) throws(Contradiction) -> Identifier<User> in try row.identifier() }
-        let sessionID = try row.optional { (row) throws(Contradiction) -> Identifier<Session> in try row.identifier() }
+        let userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
+        let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
         let clientID = row.optionalText()
         let deviceID = row.optionalText()
         let reason = row.optionalText()
@@ -44,7 +44,7 @@ public enum EventColumns {
             event.kind = disguise.kind
             event.reason = String(reason.dropFirst(disguise.mark.count))
         }
-        let revokes = try row.optional { (row) throws(Contradiction) in try row.word(as: Revocation.Kind.self) }
+        let revokes = try row.optional { (row) throws(CorruptRow) in try row.word(as: Revocation.Kind.self) }
         let (since, until) = (row.optional { row in row.instant() }, row.optional { row in row.instant() })
         guard let revokes, let since, let until else { return RecordedEvent(id: number, event: event) }
         return RecordedEvent(

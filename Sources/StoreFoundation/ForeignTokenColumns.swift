@@ -8,19 +8,19 @@ public enum ForeignTokenColumns {
         "started_at", "expires_at", "epoch", "session_id", "exchanged_at")
 
     /// Reads the columns of a token.
-    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> ForeignToken {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> ForeignToken {
         let digest = row.bytes()
         let userID: Identifier<User> = try row.identifier()
         let clientID = row.text()
         let device = row.device()
-        let scope = try row.optional { (row) throws(Contradiction) in try row.scope() }
+        let scope = try row.optional { (row) throws(CorruptRow) in try row.scope() }
         let startedAt = row.instant()
         let expiresAt = row.optional { row in row.instant() }
         let epoch = row.integer()
-        let sessionID = try row.optional { (row) throws(Contradiction) -> Identifier<Session> in try row.identifier() }
+        let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
         let exchangedAt = row.optional { row in row.instant() }
         guard (sessionID == nil) == (exchangedAt == nil) else {
-            throw Contradiction("a foreign token has half an exchange")
+            throw CorruptRow("a foreign token has half an exchange")
         }
         var exchange: ForeignToken.Exchange?
         if let sessionID, let exchangedAt { exchange = ForeignToken.Exchange(sessionID: sessionID, at: exchangedAt) }

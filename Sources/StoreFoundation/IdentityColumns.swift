@@ -6,10 +6,10 @@ public enum IdentityColumns {
     public static let all = Columns("provider", "subject", "user_id", "linked_at")
 
     /// Reads the columns of an identity.
-    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Identity {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Identity {
         let (provider, subject) = (row.text(), row.text())
         guard let key = Identity.Key(provider: provider, subject: subject) else {
-            throw Contradiction("'\(provider)' has an identity that is none")
+            throw CorruptRow("'\(provider)' has an identity that is none")
         }
         return Identity(key, userID: try row.identifier(), linkedAt: row.instant())
     }

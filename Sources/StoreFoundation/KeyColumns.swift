@@ -30,7 +30,7 @@ public enum AdminKeyColumns {
     public static let all = Columns("id", "name", "hash", "created_at", "scope", "expires_at", "last_used_at")
 
     /// Reads the columns of an admin key.
-    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> AdminKey {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> AdminKey {
         var key = AdminKey(id: row.text(), name: row.text(), hash: row.bytes(), createdAt: row.instant())
         // Keys from before there were scopes have none, and may do everything.
         if row.isNull { row.skip(1) } else { key.scope = try row.word(as: AdminKey.Scope.self) }

@@ -8,7 +8,7 @@ public enum ProviderCheckColumns {
         "in_doubt", "revision")
 
     /// Reads the columns.
-    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> ProviderCheck {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> ProviderCheck {
         let sessionID: Identifier<Session> = try row.identifier()
         let (provider, subject, clientID) = (row.text(), row.text(), row.text())
         let sealedToken = row.optional { row in row.bytes() }

@@ -7,12 +7,12 @@ public enum RevocationColumns {
         "kind", "revoked_at", "matters_until", "user_id", "session_id", "client_id", "reason")
 
     /// Reads the number and the columns of a revocation.
-    public static func read(_ row: inout some StoredRow) throws(Contradiction) -> Revocation {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Revocation {
         let number = row.integer()
         let kind = try row.word(as: Revocation.Kind.self)
         let (at, until) = (row.instant(), row.instant())
-        let userID = try row.optional { (row) throws(Contradiction) -> Identifier<User> in try row.identifier() }
-        let sessionID = try row.optional { (row) throws(Contradiction) -> Identifier<Session> in try row.identifier() }
+        let userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
+        let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
         return Revocation(
             number: number, kind, at: at, until: until, userID: userID, sessionID: sessionID,
             clientID: row.optionalText(), reason: row.optionalText())
@@ -32,7 +32,7 @@ public enum RevocationColumns {
 
 extension EndedSession {
     /// Reads the id of a session, and where it was.
-    public init(_ row: inout some StoredRow) throws(Contradiction) {
+    public init(_ row: inout some StoredRow) throws(CorruptRow) {
         self.init(id: try row.identifier(), clientID: row.text(), deviceID: row.text())
     }
 }

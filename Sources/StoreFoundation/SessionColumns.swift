@@ -13,7 +13,7 @@ public enum SessionColumns {
     /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
         _ row: inout some StoredRow, known: Identifier<Session>? = nil
-    ) throws(Contradiction) -> Session {
+    ) throws(CorruptRow) -> Session {
         let id = try row.identifier(known)
         let userID: Identifier<User> = try row.identifier()
         let clientID = row.text()
@@ -29,7 +29,7 @@ public enum SessionColumns {
         let childAnsweredAt = row.instant()
         let childRequestKey = row.optional { row in row.unsigned() }
         let endedAt = row.optional { row in row.instant() }
-        let reason = try row.optional { (row) throws(Contradiction) in try row.word(as: EndReason.self) }
+        let reason = try row.optional { (row) throws(CorruptRow) in try row.word(as: EndReason.self) }
         let deviceKey = row.optionalText()
         let presence = UserPresence(
             key: row.optionalText(), provenAt: row.optional { row in row.instant() },
@@ -39,7 +39,7 @@ public enum SessionColumns {
         let confirmedAt = row.optional { row in row.instant() }
         let confirmation = confirmedBy.flatMap { by in confirmedAt.map { ProviderConfirmation(provider: by, at: $0) } }
         let childConfirmedAt = row.optional { row in row.instant() }
-        guard (endedAt == nil) == (reason == nil) else { throw Contradiction("session \(id) has half an ending") }
+        guard (endedAt == nil) == (reason == nil) else { throw CorruptRow("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
         return Session(

@@ -6,7 +6,7 @@
 public import Sessions
 
 /// A row that no version of this program has written; the text says what is wrong with it.
-public struct Contradiction: Error, Hashable, Sendable {
+public struct CorruptRow: Error, Hashable, Sendable {
     /// For the log.
     public let text: String
     /// Whether it is another row than the one that was asked for: then an index is damaged, and not only this row.
@@ -79,30 +79,30 @@ extension StoredRow {
     /// The identifier in the next column; it must be the one that is `known`, if the statement asked for that.
     public mutating func identifier<Subject>(
         _ known: Identifier<Subject>? = nil
-    ) throws(Contradiction) -> Identifier<Subject> {
+    ) throws(CorruptRow) -> Identifier<Subject> {
         guard let words = words() else {
-            throw Contradiction("an identifier in \(lastColumn) is not 16 bytes long")
+            throw CorruptRow("an identifier in \(lastColumn) is not 16 bytes long")
         }
         let identifier = Identifier<Subject>(words: words)
         if let known, identifier != known {
-            throw Contradiction("an index leads to another row in \(lastColumn)", isOtherRow: true)
+            throw CorruptRow("an index leads to another row in \(lastColumn)", isOtherRow: true)
         }
         return identifier
     }
 
     /// One of the words of an enumeration.
-    public mutating func word<Word: RawRepresentable<String>>(as: Word.Type) throws(Contradiction) -> Word {
+    public mutating func word<Word: RawRepresentable<String>>(as: Word.Type) throws(CorruptRow) -> Word {
         let text = text()
         guard let word = Word(rawValue: text) else {
-            throw Contradiction("'\(text)' in \(lastColumn) is none of its words")
+            throw CorruptRow("'\(text)' in \(lastColumn) is none of its words")
         }
         return word
     }
 
     /// A list of scopes.
-    mutating func scope() throws(Contradiction) -> Scope {
+    mutating func scope() throws(CorruptRow) -> Scope {
         let text = text()
-        guard let scope = Scope(text) else { throw Contradiction("'\(text)' in \(lastColumn) is no scope") }
+        guard let scope = Scope(text) else { throw CorruptRow("'\(text)' in \(lastColumn) is no scope") }
         return scope
     }
 }

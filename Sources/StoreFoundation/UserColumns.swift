@@ -12,7 +12,7 @@ public enum UserColumns {
     /// Reads the columns of a user; the id must be the one that is `known`.
     public static func read(
         _ row: inout some StoredRow, known: Identifier<User>? = nil
-    ) throws(Contradiction) -> User {
+    ) throws(CorruptRow) -> User {
         let id = try row.identifier(known)
         let username = row.text()
         let profile = User.Profile(
@@ -45,7 +45,7 @@ public enum UserColumns {
 
     private static func readDisabling(
         _ row: inout some StoredRow
-    ) throws(Contradiction) -> User.LoginDisabling? {
+    ) throws(CorruptRow) -> User.LoginDisabling? {
         guard !row.isNull else {
             row.skip(3)
             return nil

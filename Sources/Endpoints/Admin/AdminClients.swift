@@ -1,0 +1,180 @@
+internal import Cryptography
+internal import HTTP
+internal import JOSE
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /admin/v1/clients`
+    func createClient(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ClientMembers.names + ["client_id"])
+        let change = try ClientMembers(members)
+        let (client, secret) = try await administration.createClient(
+            id: try members.requiredString("client_id"), by: call.origin
+        ) { client in
+            change.apply(to: &client)
+            return nil
+        }
+        var response = try Response.json(ClientAnswer(client, secret: secret), .created)
+        response.fields.append("Location", "/admin/v1/clients/\(Self.segment(client.id))")
+        return response
+    }
+
+    /// `text` as a segment of a path (RFC 3986 section 3.3).
+    private static func segment(_ text: String) -> String {
+        var segment = ""
+        for byte in text.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            if (0x41...0x5A).contains(byte & 0xDF) || (0x30...0x39).contains(byte) || "-._~".utf8.contains(byte) {
+                segment.unicodeScalars.append(scalar)
+            } else {
+                segment += "%" + Hex.encode([byte])
+            }
+        }
+        return segment
+    }
+
+    /// `GET /admin/v1/clients`
+    func listClients(_ call: Call) async throws -> Response {
+        try .json(ListAnswer(try await administration.clients().map { ClientAnswer($0) }))
+    }
+
+    /// `GET /admin/v1/clients/{client_id}`
+    func showClient(_ call: Call) async throws -> Response {
+        try .json(ClientAnswer(try await administration.client(call.parameter)))
+    }
+
+    /// `PATCH /admin/v1/clients/{client_id}`: members left out stay; null makes the client inherit or takes the name away.
+    /// `rotate_secret` gives a confidential client a new secret.
+    func changeClient(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ClientMembers.names + ["rotate_secret"])
+        let change = try ClientMembers(members)
+        let (client, secret) = try await administration.changeClient(
+            call.parameter, newSecret: try members.bool("rotate_secret") ?? false, by: call.origin
+        ) { client in
+            change.apply(to: &client)
+            return nil
+        }
+        return try .json(ClientAnswer(client, secret: secret))
+    }
+
+    /// `DELETE /admin/v1/clients/{client_id}`: its sessions are over.
+    func deleteClient(_ call: Call) async throws -> Response {
+        try await administration.deleteClient(call.parameter, by: call.origin)
+        return .noContent
+    }
+}
+
+/// The members of a client in a body that makes or changes one (RFC 7591's names beside the settings').
+struct ClientMembers: Sendable {
+    static let names = [
+        "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
+        "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
+        "user_presence_max_age",
+    ]
+
+    private let name: String??
+    private let authenticationMethod: Client.AuthenticationMethod?
+    private let keys: ClientKeys??
+    private let grantTypes: [Client.GrantType]?
+    private let scope: Scope?
+    private let resources: [String]?
+    private let tokenStyle: Client.TokenStyle?
+    private let offlineSessionIdle: Duration??
+    private let offlineSessionMax: Duration??
+    private let accessTokenLifetime: Duration??
+    private let refreshAfter: Duration??
+    private let dpop: Client.ProofRequirement?
+    private let userPresenceMaxAge: Duration??
+
+    init(_ members: Members) throws {
+        try members.refuseNull("token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop")
+        name = try members.change("client_name", members.text)
+        authenticationMethod = try members.word(
+            "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
+        keys = try members.change("jwks", members.keys)
+        grantTypes = try members.words("grant_types", as: Client.GrantType.self)
+        scope = try members.scope("scope")
+        resources = try members.strings("resources")
+        tokenStyle = try members.word("token_style", as: Client.TokenStyle.self)
+        offlineSessionIdle = try members.change("offline_session_idle", members.seconds)
+        offlineSessionMax = try members.change("offline_session_max", members.seconds)
+        accessTokenLifetime = try members.change("access_token_lifetime", members.seconds)
+        refreshAfter = try members.change("refresh_after", members.seconds)
+        dpop = try members.word("dpop", as: Client.ProofRequirement.self)
+        userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
+    }
+
+    /// Sets what the body names; the domain says whether it goes together.
+    func apply(to client: inout Client) {
+        if let name { client.name = name }
+        if let authenticationMethod { client.authenticationMethod = authenticationMethod }
+        if let keys { client.keys = keys }
+        if let grantTypes { client.grantTypes = grantTypes }
+        if let scope { client.scope = scope }
+        if let resources { client.resources = resources }
+        if let tokenStyle { client.tokenStyle = tokenStyle }
+        if let offlineSessionIdle { client.offlineSessionIdle = offlineSessionIdle }
+        if let offlineSessionMax { client.offlineSessionMax = offlineSessionMax }
+        if let accessTokenLifetime { client.accessTokenLifetime = accessTokenLifetime }
+        if let refreshAfter { client.refreshAfter = refreshAfter }
+        if let dpop { client.dpop = dpop }
+        if let userPresenceMaxAge { client.userPresenceMaxAge = userPresenceMaxAge }
+    }
+}
+
+/// A client. The secret is there only when it was just made.
+struct ClientAnswer: Encodable {
+    let clientID: String
+    let clientSecret: String?
+    let clientIDIssuedAt: Int64
+    let clientName: String?
+    let tokenEndpointAuthMethod: String
+    let jwks: JWKSet?
+    let grantTypes: [String]
+    let scope: String
+    let resources: [String]
+    let tokenStyle: String
+    let offlineSessionIdle: Int64?
+    let offlineSessionMax: Int64?
+    let accessTokenLifetime: Int64?
+    let refreshAfter: Int64?
+    let dpop: String
+    let userPresenceMaxAge: Int64?
+
+    init(_ client: Client, secret: String? = nil) {
+        clientID = client.id
+        clientSecret = secret
+        clientIDIssuedAt = client.createdAt.secondsSinceEpoch
+        clientName = client.name
+        tokenEndpointAuthMethod = client.authenticationMethod.rawValue
+        jwks = client.keys?.set
+        grantTypes = client.grantTypes.map(\.rawValue)
+        scope = client.scope.description
+        resources = client.resources
+        tokenStyle = client.tokenStyle.rawValue
+        offlineSessionIdle = client.offlineSessionIdle?.wholeSeconds
+        offlineSessionMax = client.offlineSessionMax?.wholeSeconds
+        accessTokenLifetime = client.accessTokenLifetime?.wholeSeconds
+        refreshAfter = client.refreshAfter?.wholeSeconds
+        dpop = client.dpop.rawValue
+        userPresenceMaxAge = client.userPresenceMaxAge?.wholeSeconds
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case clientSecret = "client_secret"
+        case clientIDIssuedAt = "client_id_issued_at"
+        case clientName = "client_name"
+        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+        case jwks
+        case grantTypes = "grant_types"
+        case scope, resources
+        case tokenStyle = "token_style"
+        case offlineSessionIdle = "offline_session_idle"
+        case offlineSessionMax = "offline_session_max"
+        case accessTokenLifetime = "access_token_lifetime"
+        case refreshAfter = "refresh_after"
+        case dpop
+        case userPresenceMaxAge = "user_presence_max_age"
+    }
+}

@@ -1,0 +1,31 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /v1/refresh`: a public client renews its token, with `{refresh_token}` or, for a client that keeps one
+    /// string, with that as Bearer or, when it is bound to a key, as DPoP.
+    func refresh(_ call: Call) async throws -> Response {
+        let members = try Members(
+            call, known: ["refresh_token", "device_id", "user_assertion", "password"], mayBeMissing: true)
+        let token: String
+        var proof: ProofOfPossession?
+        switch (try call.authorization(), try members.string("refresh_token")) {
+        case (.bearer(let single)?, nil): token = single
+        case (.dpop(let single)?, nil):
+            token = single
+            proof = try keyProof(call, accessToken: single)
+        case (nil, let refreshToken?):
+            token = refreshToken
+            proof = try keyProof(call)
+        case (nil, nil): throw members.refused("refresh_token", "is missing")
+        case (.basic?, nil): throw RequestProblem.unauthenticated
+        case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
+        }
+        var request = RefreshRequest(
+            token: token, clientID: nil, deviceID: try members.identifier("device_id"),
+            idempotencyKey: try call.idempotencyKey(), proof: proof)
+        request.evidence = try members.evidence()
+        return try await refresh(request, call)
+    }
+}

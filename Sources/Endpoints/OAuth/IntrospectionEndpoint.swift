@@ -1,0 +1,97 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /oauth/introspect` (RFC 7662), for clients that have proved themselves: tokens must not be guessed by asking.
+    /// Signed for who asks for that (RFC 9701).
+    func introspect(_ call: Call) async throws -> Response {
+        let form = try call.form()
+        guard
+            case .authenticated(let client) = try await clientIdentity(
+                call, ClientParameters(form))
+        else { throw ServiceError.invalidClient }
+        guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
+        var call = call
+        call.actor = "client:\(client.id)"
+        var introspection = try await tokens.introspect(token, from: call.origin)
+        // RFC 7662 section 4: whether it can be used where it was presented. A refresh token can be used at no resource, so
+        // that none opens an API which takes whatever is active; its own client, and who asks for one, is told of it.
+        if case .refreshToken(let record, _) = introspection, record.session.clientID != client.id,
+            form["token_type_hint"] != "refresh_token"
+        {
+            introspection = .inactive
+        }
+        // RFC 9701 section 5: nor is a token active that is not for the API that asks. Which API a client is, it has to say: the
+        // resources of a client are those that it calls.
+        if let audience = form["audience"], !introspection.isFor(audience) { introspection = .inactive }
+        var response = try Response.json(answer(to: introspection))
+        if case .accessToken(let token) = introspection, let claims = token.user.claims {
+            // As the token has them: RFC 7662 section 2.2 leaves room for members of our own.
+            response.body = response.body.dropLast() + Array(",\(claims.members)}".utf8)
+        }
+        let signedType = "application/\(TokenService.introspectionType)"
+        guard call.accepts(signedType, ratherThan: "application/json") else { return response }
+        let signed = try await tokens.sign(introspection: response.body, for: client)
+        return Response(.ok, signedType, Array(signed.utf8))
+    }
+
+    private func answer(to introspection: Introspection) -> IntrospectionResponse {
+        guard introspection != .inactive else { return IntrospectionResponse(active: false) }
+        var answer = IntrospectionResponse(active: true)
+        answer.iss = context.issuer
+        switch introspection {
+        case .inactive: break
+        case .accessToken(let token):
+            answer.describe(token.session, of: token.user, scope: token.scope)
+            answer.bind(to: token.session.keyThumbprint)
+            answer.aud = IntrospectionResponse.Audience(token.audience)
+            answer.iat = token.issuedAt.secondsSinceEpoch
+            answer.exp = token.expiresAt.secondsSinceEpoch
+        case .clientToken(let token):
+            answer.bind(to: token.keyThumbprint)
+            answer.aud = IntrospectionResponse.Audience(token.audience)
+            answer.clientID = token.clientID
+            answer.sub = token.clientID
+            answer.scope = token.scope.tokens.isEmpty ? nil : token.scope.description
+            answer.iat = token.issuedAt.secondsSinceEpoch
+            answer.exp = token.expiresAt.secondsSinceEpoch
+        case .refreshToken(let record, let expiresAt):
+            answer.describe(record.session, of: record.user, scope: record.standingScope)
+            answer.cnf = record.session.keyThumbprint.map(IntrospectionResponse.Confirmation.init)
+            answer.exp = expiresAt.secondsSinceEpoch
+        }
+        return answer
+    }
+}
+
+extension Introspection {
+    /// Whether it is a token for that API.
+    fileprivate func isFor(_ audience: String) -> Bool {
+        switch self {
+        case .accessToken(let token): token.audience.contains(audience)
+        case .clientToken(let token): token.audience.contains(audience)
+        case .refreshToken, .inactive: false
+        }
+    }
+}
+
+extension IntrospectionResponse {
+    /// The type of an access token that is bound to a key, or to none (RFC 9449 section 6.2).
+    fileprivate mutating func bind(to keyThumbprint: String?) {
+        tokenType = keyThumbprint == nil ? "Bearer" : "DPoP"
+        cnf = keyThumbprint.map(Confirmation.init)
+    }
+
+    /// What both tokens of a session have in common.
+    fileprivate mutating func describe(_ session: Session, of user: User?, scope granted: Scope) {
+        scope = granted.tokens.isEmpty ? nil : granted.description
+        clientID = session.clientID
+        username = user?.username
+        sub = session.userID.description
+        sid = session.id.description
+        deviceID = session.device.id
+        authTime = session.authenticatedAt.secondsSinceEpoch
+        acr = session.authenticationContext?.rawValue
+    }
+}

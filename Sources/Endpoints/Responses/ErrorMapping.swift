@@ -1,0 +1,300 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+internal import Telemetry
+
+/// The one mapping of what went wrong to answers. The texts are constant, or name what the caller sent; the precise
+/// cause is only in the log.
+extension Endpoints {
+    /// The answer to a call that failed with `error`.
+    func errorResponse(_ error: any Error, to call: Call) -> Response {
+        let error = toldAtOnce(error, call)
+        var response: Response
+        switch (error, call.route.errorFormat) {
+        case (let error as ServiceError, .problem): response = Self.problem(error).response
+        case (let error as ServiceError, .oauth): response = Self.oauthError(error).response
+        case (let error as RequestProblem, .problem): response = Self.problem(error).response
+        case (let error as RequestProblem, .oauth): response = Self.oauthError(error).response
+        case (_, .problem): response = Problem.internalError.response
+        case (_, .oauth): response = OAuthError(.internalServerError, .serverError, Self.internalText).response
+        }
+        if error as? RequestProblem == .unsupportedContentCoding {
+            // RFC 9110 section 12.5.3: what would have been accepted.
+            response.fields.append("Accept-Encoding", "identity")
+        }
+        appendCure(for: error, to: &response)
+        if response.status == .unauthorized { challenge(call, error, &response) }
+        if response.status.code == 429 || (response.status.code >= 500 && response.status != .notImplemented) {
+            response.fields.append("Retry-After", "\(Self.retryAfter(error))")
+        }
+        log(error, response.status, call)
+        return response
+    }
+
+    static let internalText = "Something unexpected happened. Nobody is logged out by it."
+    static let providerText = "The identity provider does not answer at present: try again."
+    static let tooManyText = "Too many tries. Nobody is logged out by it: try again later."
+    static let grantClosedText = "The client may not go on with its sessions in this way any more. The session is kept."
+    static let targetText = "The resource is malformed, unknown, or none that the client can have tokens for."
+    static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
+
+    /// Seconds after which trying again makes sense: a store that was briefly busy, a queue that has to shrink, a fault.
+    private static func retryAfter(_ error: any Error) -> Int {
+        switch error {
+        case ServiceError.store(.unavailable): 1
+        case ServiceError.overloaded: 2
+        case ServiceError.tooManyRequests(let wait): Int(wait / .seconds(1)) + 1
+        default: 5
+        }
+    }
+
+    /// The domain's errors as RFC 9457 problems.
+    static func problem(_ error: ServiceError) -> Problem {
+        switch error {
+        case .store(.unavailable): Problem(.serviceUnavailable, code: "unavailable", detail: unavailableText)
+        case .store(.corrupted): .internalError
+        case .overloaded: Problem(.serviceUnavailable, code: "overloaded", detail: unavailableText)
+        case .tooManyRequests: Problem(.tooManyRequests, code: "too_many_requests", detail: tooManyText)
+        case .refused(let reason):
+            Problem(
+                .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .userAbsent(let demand): problem(demand)
+        case .invalidCredentials:
+            Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
+        case .wrongPassword(let demand): wrongPassword(demand)
+        case .identityRefused(.unknownProvider):
+            .invalid("provider", "is none of this server's identity providers, or the token is not from one")
+        case .identityRefused(let reason):
+            Problem(.unauthorized, code: "invalid_id_token", detail: reason.sentence)
+        case .identityProviderUnavailable:
+            Problem(.serviceUnavailable, code: "identity_provider_unavailable", detail: providerText)
+        case .loginRefused(let reason):
+            Problem(.forbidden, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .invalidToken(nil):
+            Problem(.unauthorized, code: "invalid_token", detail: "The token is not valid, or no longer.")
+        case .invalidToken(let reason?):
+            Problem(
+                .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .proofMissing: problem(.unproven(.malformed, withAccessToken: false))
+        case .unproven(let proof): problem(.unproven(proof, withAccessToken: false))
+        case .invalidClient: Problem(.badRequest, code: "invalid_client", detail: "The client is unknown.")
+        case .unauthorizedClient:
+            Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
+        case .grantClosed(let reauthenticate):
+            Problem(
+                .badRequest, code: "unauthorized_client", detail: grantClosedText, reauthenticate: reauthenticate)
+        case .invalidScope:
+            Problem(.badRequest, code: "invalid_scope", detail: "The scope is malformed, or more than can be granted.")
+        case .invalidTarget: .invalid("resource", "is none that the client can have tokens for")
+        // Where members do not go together, the detail is a whole sentence that begins with the one to change.
+        case .invalid("settings", let detail), .invalid("client", let detail):
+            Problem(
+                .badRequest, code: "invalid_request", detail: "\(detail).",
+                member: memberToChange(detail))
+        case .invalid(let member, let detail): .invalid(member, detail)
+        case .notFound(let thing): Problem(.notFound, code: "not_found", detail: "There is no such \(thing).")
+        case .conflict(let code, let detail): Problem(.conflict, code: code, detail: "Not done: \(detail).")
+        }
+    }
+
+    /// The member that a sentence like "client tv: refresh_after must …" speaks of.
+    private static func memberToChange(_ sentence: String) -> String {
+        let words = sentence.split(separator: " ")
+        let isOfClient = words.count > 2 && words[0] == "client" && words[1].hasSuffix(":")
+        return words.dropFirst(isOfClient ? 2 : 0).first.map(String.init) ?? sentence
+    }
+
+    private static func refusal(_ reason: RefusalReason, _ code: ErrorCode) -> OAuthError {
+        OAuthError(
+            .badRequest,
+            ErrorResponse(
+                code, description: reason.sentence, reason: reason.rawValue, reauthenticate: reason.reauthenticate))
+    }
+
+    /// The domain's errors as RFC 6749 section 5.2 has them.
+    static func oauthError(_ error: ServiceError) -> OAuthError {
+        switch error {
+        case .store(.unavailable), .overloaded:
+            OAuthError(.serviceUnavailable, .temporarilyUnavailable, unavailableText)
+        case .tooManyRequests: OAuthError(.tooManyRequests, .temporarilyUnavailable, tooManyText)
+        case .store(.corrupted): OAuthError(.internalServerError, .serverError, internalText)
+        case .refused(let reason), .loginRefused(let reason): refusal(reason, .invalidGrant)
+        case .userAbsent(let demand): oauthError(demand)
+        case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
+        case .wrongPassword(let demand): oauthError(demand, description: wrongPasswordText)
+        // RFC 8693 section 2.2.2: whatever is wrong with a subject token.
+        case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
+        case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
+        case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
+        case .proofMissing: oauthError(.unproven(.malformed, withAccessToken: false))
+        case .unproven(let proof): oauthError(.unproven(proof, withAccessToken: false))
+        case .invalidClient:
+            OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
+        case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")
+        case .grantClosed(let reauthenticate):
+            OAuthError(
+                .badRequest,
+                ErrorResponse(
+                    .unauthorizedClient, description: grantClosedText, reason: ErrorCode.unauthorizedClient.rawValue,
+                    reauthenticate: reauthenticate))
+        case .invalidScope:
+            OAuthError(.badRequest, .invalidScope, "The scope is malformed, or more than can be granted.")
+        case .invalidTarget: OAuthError(.badRequest, .invalidTarget, targetText)
+        case .invalid(let member, let detail): OAuthError(.badRequest, .invalidRequest, "\(member) \(detail).")
+        case .notFound(let thing): OAuthError(.badRequest, .invalidRequest, "There is no such \(thing).")
+        case .conflict(_, let detail): OAuthError(.badRequest, .invalidRequest, "Not done: \(detail).")
+        }
+    }
+
+    /// Unreadable requests as RFC 9457 problems.
+    static func problem(_ problem: RequestProblem) -> Problem {
+        switch problem {
+        case .invalid(let member, let detail): .invalid(member, detail)
+        case .unreadable(let detail): Problem(.badRequest, code: "invalid_request", detail: detail)
+        case .unsupportedMediaType:
+            Problem(
+                .unsupportedMediaType, code: "unsupported_media_type", detail: "The content must be application/json.")
+        case .unsupportedContentCoding:
+            Problem(.unsupportedMediaType, code: "unsupported_content_coding", detail: "The content must not be coded.")
+        case .preconditionFailed:
+            Problem(
+                .preconditionFailed, code: "precondition_failed", detail: "A condition of the request does not hold.")
+        case .unknownCursor:
+            Problem(
+                .gone, code: "unknown_cursor",
+                detail: "This database has not given that cursor. Begin anew without one.")
+        case .unauthenticated: Problem(.unauthorized, code: "unauthenticated", detail: "Credentials are missing.")
+        case .malformedCredentials:
+            Problem(.badRequest, code: "invalid_request", detail: "The credentials cannot be read.")
+        case .unknownAdminKey: Problem(.unauthorized, code: "invalid_token", detail: "The admin key is not valid.")
+        case .unproven(let proof, let withAccessToken):
+            Problem(
+                withAccessToken ? .unauthorized : .badRequest, code: proof.code.rawValue, detail: proof.sentence)
+        case .insufficientScope(let scope):
+            Problem(
+                .forbidden, code: "insufficient_scope",
+                detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
+        case .subjectRefused(let reason): Self.problem(.loginRefused(reason))
+        case .unsupportedGrantType, .unsupportedTokenType:
+            Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
+        }
+    }
+
+    /// Unreadable requests as RFC 6749 section 5.2 has them.
+    static func oauthError(_ problem: RequestProblem) -> OAuthError {
+        switch problem {
+        case .invalid(let member, let detail): OAuthError(.badRequest, .invalidRequest, "\(member) \(detail).")
+        case .unreadable(let detail): OAuthError(.badRequest, .invalidRequest, detail)
+        case .unsupportedMediaType:
+            OAuthError(.badRequest, .invalidRequest, "The content must be application/x-www-form-urlencoded.")
+        case .unsupportedContentCoding:
+            OAuthError(.unsupportedMediaType, .invalidRequest, "The content must not be coded.")
+        case .preconditionFailed:
+            OAuthError(.preconditionFailed, .invalidRequest, "A condition of the request does not hold.")
+        case .unknownCursor: OAuthError(.gone, .invalidRequest, "The cursor is unknown.")
+        case .unauthenticated, .malformedCredentials, .unknownAdminKey:
+            OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
+        case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
+        case .insufficientScope: OAuthError(.forbidden, .insufficientScope, "The admin key may not do this.")
+        case .subjectRefused(let reason): refusal(reason, .invalidRequest)
+        case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
+        case .unsupportedTokenType:
+            OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")
+        }
+    }
+
+    /// Adds the schemes that would be taken (RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 6749 section 5.2).
+    private func challenge(_ call: Call, _ error: any Error, _ response: inout Response) {
+        if call.route.challenge != .basic {
+            let (scheme, parameters) = tokenChallenge(call, error)
+            let bearer = #"Bearer realm="sojourn""# + (scheme == .bearer ? parameters : "")
+            let dpop = #"DPoP realm="sojourn", algs="ES256 EdDSA""# + (scheme == .dpop ? parameters : "")
+            // Admin keys are bound to nothing. Where a proof is asked for, that comes first: some libraries look no further.
+            let isProof = if case RequestProblem.unproven = error { true } else { false }
+            let schemes = call.caller.listener != .public ? [bearer] : isProof ? [dpop, bearer] : [bearer, dpop]
+            for scheme in schemes { response.fields.append("WWW-Authenticate", scheme) }
+        }
+        if call.route.challenge != .bearer {
+            response.fields.append("WWW-Authenticate", #"Basic realm="sojourn", charset="UTF-8""#)
+        }
+    }
+}
+
+extension Endpoints {
+    private enum TokenScheme {
+        case bearer, dpop
+    }
+
+    /// What was wrong with a token, and the scheme to which that is said: the one by which it came (RFC 6750 section 3,
+    /// RFC 9449 section 7.1).
+    private func tokenChallenge(_ call: Call, _ error: any Error) -> (TokenScheme, parameters: String) {
+        switch error {
+        case RequestProblem.unproven(let proof, _):
+            return (.dpop, #", error="\#(proof.code.rawValue)", error_description="\#(proof.sentence)""#)
+        case ServiceError.userAbsent(let demand):
+            let parameters =
+                #", error="\#(ErrorCode.insufficientUserAuthentication.rawValue)", "#
+                + #"error_description="\#(RefusalReason.userAbsent.sentence)", "#
+                + #"acr_values="\#(demand.acrValues)", max_age="\#(demand.ageMax.wholeSeconds)""#
+            if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
+            return (.bearer, parameters)
+        case ServiceError.invalidToken, RequestProblem.unknownAdminKey:
+            let parameters = #", error="invalid_token", error_description="The token is not valid, or no longer.""#
+            if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
+            return (.bearer, parameters)
+        default: return (.bearer, "")
+        }
+    }
+}
+
+extension IdentityRefusal {
+    /// A sentence for developers. Nothing in it is secret from who holds the token.
+    var sentence: String {
+        switch self {
+        case .malformed: "The token is no ID token that can be read in one way, or brings its own key."
+        case .unknownProvider: "The token is from none of this server's identity providers."
+        case .algorithm: "The token is signed with an algorithm that is not taken from this provider."
+        case .unknownKey: "The token is signed with a key that the provider does not publish."
+        case .signature: "The signature of the token is not the provider's."
+        case .issuer: "The token is from another issuer than this provider."
+        case .audience: "The token is not for an app of ours: aud, or azp."
+        case .expired: "The token has expired: exp."
+        case .tooOld: "The token was issued too long ago: iat."
+        case .notYet: "The token is not good yet: iat, or nbf."
+        case .nonce: "The nonce is missing, or not the one in the token."
+        case .subject: "The token has no subject of 1 to 255 printable ASCII characters."
+        case .replayed: "The token was used before: get a new one from the provider."
+        }
+    }
+}
+
+extension RefusalReason {
+    /// A sentence for developers, and for support to read out.
+    var sentence: String {
+        switch self {
+        case .malformed: "This is not a refresh token of this server."
+        case .unknownSession: "The session is not known, or no longer."
+        case .ended(let reason):
+            switch reason {
+            case .loggedOut: "The session ended: the user logged out on this device."
+            case .replaced: "The session ended: a later login on the same device replaced it."
+            case .revokedByUser: "The session ended: the user ended it from another device."
+            case .revokedByAdmin: "The session ended: an admin ended it."
+            case .passwordChanged: "The session ended: the password was changed."
+            case .idleExpired: "The session ended: it was not refreshed for too long."
+            case .maxLifetimeReached: "The session ended: it reached its longest life."
+            case .refreshTokenReused: "The session ended: an old refresh token was used again."
+            case .userDeleted: "The session ended: the user was deleted."
+            case .revokedByProvider: "The session ended: its identity provider does not stand by the user any more."
+            case .recheckLost: "The session ended: its identity provider cannot be asked about it any more."
+            }
+        case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
+        case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
+        case .deviceMismatch: "The session belongs to another device. It is kept."
+        case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
+        case .userAbsent: "The session goes on when the user has shown to be there. It is kept."
+        case .invalidAssertion:
+            "The assertion is not one of the session's key, made just now and used once. It is kept."
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import HTTP
+internal import Sessions
+
+/// One row of the table of routes. A class, so that finding one copies nothing.
+final class Route: Sendable {
+    /// What a caller has to prove before the handler runs; a handler cannot forget it.
+    enum Handler: Sendable {
+        /// Nothing, and the answer depends on no request and waits for nothing: no task is started for it.
+        case immediate(@Sendable (Endpoints) throws -> Response)
+        /// Nothing, or what the handler itself asks for.
+        case open(@Sendable (Endpoints, Call) async throws -> Response)
+        /// A rolling token whose session lives.
+        case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// The same, although the session asks for its user first: what shows that the user is there.
+        case absentUser(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// An admin key that may do so much, or the admin socket.
+        case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
+        /// The same, for an answer that may wait for something to happen.
+        case patient(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
+    }
+
+    /// Where a route exists. Everywhere else its path is unknown.
+    enum Place: Sendable {
+        case `public`
+        case admin
+        case both
+    }
+
+    /// How errors are told.
+    enum ErrorFormat: Sendable {
+        /// RFC 9457.
+        case problem
+        /// RFC 6749 section 5.2.
+        case oauth
+    }
+
+    /// The schemes that a 401 of this route offers (RFC 9110 section 11.6.1).
+    enum Challenge: Sendable {
+        case bearer
+        case basic
+        case bearerOrBasic
+    }
+
+    let method: Method
+    /// Segments, of which one can be `{name}`; a last segment `*` stands for any rest.
+    let pattern: String
+    let place: Place
+    let errorFormat: ErrorFormat
+    let challenge: Challenge
+    let handler: Handler
+    /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
+    /// the conditions there those of somebody else's request.
+    let isRepresentation: Bool
+    /// Whether its answer may wait for something to happen.
+    let isPatient: Bool
+    /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
+    let countsRefusals: Bool
+    /// Whether a proxy asks here about the request of somebody else.
+    let isForwardAuthentication: Bool
+    /// The name in metrics and log: `POST /oauth/token`.
+    let name: String
+
+    init(
+        _ method: Method, _ pattern: String, on place: Place = .public, errorFormat: ErrorFormat = .problem,
+        challenge: Challenge = .bearer, _ handler: Handler
+    ) {
+        self.method = method
+        self.pattern = pattern
+        self.place = place
+        self.errorFormat = errorFormat
+        self.challenge = challenge
+        self.handler = handler
+        isForwardAuthentication = pattern.hasPrefix("/v1/verify")
+        if case .patient = handler { isPatient = true } else { isPatient = false }
+        isRepresentation = method == .get && !isForwardAuthentication && !isPatient
+        countsRefusals = place == .public && (errorFormat == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
+        name = "\(method.rawValue) \(pattern)"
+    }
+}

@@ -1,0 +1,99 @@
+internal import HTTP
+internal import Sessions
+
+/// The table of routes: every call there is.
+extension Route {
+    static let all = oauth + users + health + adminUsers + adminSessions + adminServer
+
+    /// OAuth (RFC 6749, 7009, 7662, 7517, 8414).
+    private static let oauth = [
+        Route(.post, Endpoints.tokenPath, errorFormat: .oauth, challenge: .basic, .open { try await $0.token($1) }),
+        Route(
+            .post, Endpoints.revocationPath, errorFormat: .oauth, challenge: .basic, .open { try await $0.revoke($1) }),
+        Route(
+            .post, Endpoints.introspectionPath, errorFormat: .oauth, challenge: .basic,
+            .open { try await $0.introspect($1) }),
+        Route(.get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() }),
+        Route(.get, Endpoints.metadataPath, .immediate { try $0.serverMetadata() }),
+        Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),
+    ]
+
+    /// What apps and proxies call.
+    private static let users = [
+        Route(.post, "/v1/login", .open { try await $0.logIn($1) }),
+        Route(.post, "/v1/refresh", .open { try await $0.refresh($1) }),
+        Route(.post, "/v1/logout", .open { try await $0.logOut($1) }),
+        Route(.get, "/v1/me", .user { try await $0.profile($1, $2) }),
+        Route(.patch, "/v1/me", .user { try await $0.changeProfile($1, $2) }),
+        Route(
+            .put, "/v1/me/login-settings", challenge: .bearerOrBasic, .open { try await $0.changeLoginSettings($1) }),
+        Route(.get, "/v1/me/devices", .user { try await $0.devices($1, $2) }),
+        Route(.delete, "/v1/me/devices", .user { try await $0.endDevices($1, $2) }),
+        Route(.patch, "/v1/me/devices/{device_id}", .user { try await $0.renameDevice($1, $2) }),
+        Route(.delete, "/v1/me/devices/{device_id}", .user { try await $0.endDevice($1, $2) }),
+        Route(.put, "/v1/me/authentication-mode", .absentUser { try await $0.changeMode($1, $2) }),
+        Route(.post, "/v1/me/presence", .absentUser { try await $0.showPresence($1, $2) }),
+        Route(.put, "/v1/me/password", .user { try await $0.changePassword($1, $2) }),
+        Route(.post, "/v1/password-reset", .open { try await $0.resetPassword($1) }),
+        Route(.get, "/v1/verify", .open { try await $0.verify($1) }),
+        Route(.get, "/v1/verify/*", .open { try await $0.verify($1) }),
+    ]
+
+    private static let health = [
+        Route(.get, "/healthz", on: .both, .immediate { try $0.health() }),
+        Route(.get, "/readyz", on: .both, .open { try await $0.readiness($1) }),
+        Route(.get, "/openapi.json", on: .both, .open { endpoints, call in try endpoints.document(call) }),
+        Route(.get, "/metrics", on: .admin, .immediate { try $0.metricsText() }),
+    ]
+
+    private static let adminUsers = [
+        Route(.post, "/admin/v1/users", on: .admin, .admin(.owner) { try await $0.createUser($1) }),
+        Route(.get, "/admin/v1/users", on: .admin, .admin(.read) { try await $0.listUsers($1) }),
+        Route(.get, "/admin/v1/users/{user}", on: .admin, .admin(.read) { try await $0.showUser($1) }),
+        Route(.patch, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.changeUser($1) }),
+        Route(.delete, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.deleteUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/disable", on: .admin, .admin(.support) { try await $0.disableUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/enable", on: .admin, .admin(.support) { try await $0.enableUser($1) }),
+        Route(.post, "/admin/v1/users/{user}/unlock", on: .admin, .admin(.support) { try await $0.unlockUser($1) }),
+        Route(.put, "/admin/v1/users/{user}/password", on: .admin, .admin(.owner) { try await $0.setPassword($1) }),
+        Route(
+            .get, "/admin/v1/users/{user}/identities", on: .admin, .admin(.read) { try await $0.listIdentities($1) }),
+        Route(
+            .put, "/admin/v1/users/{user}/identities", on: .admin, .admin(.owner) { try await $0.linkIdentity($1) }),
+        Route(
+            .delete, "/admin/v1/users/{user}/identities", on: .admin,
+            .admin(.owner) { try await $0.unlinkIdentity($1) }),
+        Route(
+            .post, "/admin/v1/users/{user}/password-reset", on: .admin,
+            .admin(.owner) { try await $0.requestPasswordReset($1) }),
+    ]
+
+    private static let adminSessions = [
+        Route(.get, "/admin/v1/users/{user}/sessions", on: .admin, .admin(.read) { try await $0.listSessions($1) }),
+        Route(.post, "/admin/v1/users/{user}/sessions", on: .admin, .admin(.owner) { try await $0.mintSession($1) }),
+        Route(.post, "/admin/v1/users/{user}/revoke", on: .admin, .admin(.support) { try await $0.revokeSessions($1) }),
+        Route(.get, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.read) { try await $0.showSession($1) }),
+        Route(.delete, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.support) { try await $0.endSession($1) }),
+        Route(.post, "/admin/v1/revoke-all", on: .admin, .admin(.owner) { try await $0.revokeAll($1) }),
+    ]
+
+    private static let adminServer = [
+        Route(.get, "/admin/v1/settings/sessions", on: .admin, .admin(.read) { try await $0.showSettings($1) }),
+        Route(.put, "/admin/v1/settings/sessions", on: .admin, .admin(.owner) { try await $0.changeSettings($1) }),
+        Route(.post, "/admin/v1/clients", on: .admin, .admin(.owner) { try await $0.createClient($1) }),
+        Route(.get, "/admin/v1/clients", on: .admin, .admin(.read) { try await $0.listClients($1) }),
+        Route(.get, "/admin/v1/clients/{client_id}", on: .admin, .admin(.read) { try await $0.showClient($1) }),
+        Route(.patch, "/admin/v1/clients/{client_id}", on: .admin, .admin(.owner) { try await $0.changeClient($1) }),
+        Route(.delete, "/admin/v1/clients/{client_id}", on: .admin, .admin(.owner) { try await $0.deleteClient($1) }),
+        Route(.post, "/admin/v1/backup", on: .admin, .admin(.owner) { try await $0.startBackup($1) }),
+        Route(.get, "/admin/v1/backup", on: .admin, .admin(.read) { try await $0.showBackup($1) }),
+        Route(.get, "/admin/v1/events", on: .admin, .admin(.read) { try await $0.listEvents($1) }),
+        Route(.get, "/admin/v1/revocations", on: .admin, .patient(.feed) { try await $0.followRevocations($1) }),
+        Route(.get, "/admin/v1/keys", on: .admin, .admin(.read) { try await $0.listSigningKeys($1) }),
+        Route(.post, "/admin/v1/keys/rotate", on: .admin, .admin(.owner) { try await $0.rotateSigningKey($1) }),
+        Route(.delete, "/admin/v1/keys/{kid}", on: .admin, .admin(.owner) { try await $0.withdrawSigningKey($1) }),
+        Route(.get, "/admin/v1/admin-keys", on: .admin, .admin(.read) { try await $0.listAdminKeys($1) }),
+        Route(.post, "/admin/v1/admin-keys", on: .admin, .admin(.owner) { try await $0.createAdminKey($1) }),
+        Route(.delete, "/admin/v1/admin-keys/{id}", on: .admin, .admin(.owner) { try await $0.deleteAdminKey($1) }),
+    ]
+}

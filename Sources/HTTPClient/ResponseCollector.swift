@@ -1,0 +1,75 @@
+internal import CCurl
+internal import HTTP
+
+/// Takes the answer as it comes, and no more of it than may be.
+final class ResponseCollector {
+    private let contentMax: Int
+    private let fieldsMax: Int
+    /// Of the last head, each with its line end.
+    private var lines: [UInt8] = []
+    private var lineByteCount = 0
+    private var content: [UInt8] = []
+    private var isHeadOpen = false
+    private var isTooLarge = false
+
+    init(contentMax: Int, fieldsMax: Int) {
+        self.contentMax = contentMax
+        self.fieldsMax = fieldsMax
+    }
+
+    static let takeLine: CCurl_take = { bytes, size, count, taker in
+        unsafe ResponseCollector.take(bytes, size * count, taker) { taker, bytes in unsafe taker.takeLine(bytes) }
+    }
+
+    static let takeContent: CCurl_take = { bytes, size, count, taker in
+        unsafe ResponseCollector.take(bytes, size * count, taker) { taker, bytes in unsafe taker.takeContent(bytes) }
+    }
+
+    /// How many bytes were taken: the library gives up when they are fewer than it had.
+    private static func take(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ taker: UnsafeMutableRawPointer?,
+        _ body: (ResponseCollector, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        guard let taker = unsafe taker else { return 0 }
+        let isTaken = unsafe body(
+            Unmanaged<ResponseCollector>.fromOpaque(taker).takeUnretainedValue(),
+            UnsafeRawBufferPointer(start: bytes, count: count)
+        )
+        return isTaken ? count : 0
+    }
+
+    /// A status line begins a head, an interim one too; an empty line ends it; what comes after that are trailers.
+    private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        lineByteCount += line.count
+        guard lineByteCount <= fieldsMax else { return tooLarge() }
+        if unsafe line.starts(with: "HTTP/".utf8) {
+            lines.removeAll()
+            isHeadOpen = true
+        } else if line.count <= 2 {
+            isHeadOpen = false
+        } else if isHeadOpen {
+            unsafe lines.append(contentsOf: line)
+        }
+        return true
+    }
+
+    private func takeContent(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard content.count + bytes.count <= contentMax else { return tooLarge() }
+        unsafe content.append(contentsOf: bytes)
+        return true
+    }
+
+    private func tooLarge() -> Bool {
+        isTooLarge = true
+        return false
+    }
+
+    /// What came of the transfer that ended with `code`.
+    func answer(_ code: CURLcode, status: Int) throws(OutboundError) -> OutboundResponse {
+        if isTooLarge { throw .tooLarge }
+        if code != CURLE_OK { throw OutboundError(code) }
+        // Read by the rules for a request's head, which are the strict ones.
+        guard (200...599).contains(status), let fields = try? Fields(parsing: lines) else { throw .malformed }
+        return OutboundResponse(status: status, fields: fields, body: content)
+    }
+}

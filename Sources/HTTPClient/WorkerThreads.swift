@@ -1,0 +1,117 @@
+internal import Dispatch
+internal import Locks
+
+/// A request that waits for its answer, and whom to tell; told once.
+final class Ticket: Sendable {
+    typealias Answer = Result<OutboundResponse, OutboundError>
+
+    let request: OutboundRequest
+    let deadline: ContinuousClock.Instant
+    private let continuation: Locked<CheckedContinuation<Answer, Never>?>
+
+    init(
+        _ request: OutboundRequest, until deadline: ContinuousClock.Instant,
+        _ continuation: CheckedContinuation<Answer, Never>
+    ) {
+        self.request = request
+        self.deadline = deadline
+        self.continuation = Locked(continuation)
+    }
+
+    var isAnswered: Bool { continuation.withLock { $0 == nil } }
+
+    func answer(_ answer: Answer) {
+        let waiting = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        waiting?.resume(returning: answer)
+    }
+}
+
+/// The threads on which requests block, and the queue before them. A lane is one thread with one handle of the library,
+/// which keeps a connection or two to whom it asked last.
+final class WorkerThreads: Sendable {
+    private struct State {
+        var idle: [Int]
+        var waiting: [Ticket] = []
+        /// Whose answer is awaited, on a lane or before one.
+        var open: [Ticket] = []
+        var isSweeping = false
+    }
+
+    /// How late somebody may be told that the deadline has passed while the library hangs, in a look-up of a name.
+    private static let sweepInterval = DispatchTimeInterval.milliseconds(100)
+
+    private let options: HTTPClient.Options
+    private let queues: [DispatchQueue]
+    private let handles: [Locked<EasyHandle?>]
+    private let clockwork = DispatchQueue(label: "http-client-deadlines")
+    private let state: Locked<State>
+
+    init(_ options: HTTPClient.Options) {
+        self.options = options
+        queues = (0..<options.width).map { DispatchQueue(label: "http-client-\($0)") }
+        handles = (0..<options.width).map { _ in Locked(nil) }
+        state = Locked(State(idle: Array(0..<options.width)))
+    }
+
+    /// Has `ticket` answered, at once if there is no room for it.
+    func take(_ ticket: Ticket) {
+        let (lane, isFull, mustSweep) = state.withLock { state -> (Int?, Bool, Bool) in
+            let lane = state.idle.popLast()
+            if lane == nil, state.waiting.count >= options.waitingMax { return (nil, true, false) }
+            if lane == nil { state.waiting.append(ticket) }
+            state.open.append(ticket)
+            defer { state.isSweeping = true }
+            return (lane, false, !state.isSweeping)
+        }
+        if isFull { return ticket.answer(.failure(.overloaded)) }
+        if mustSweep { sweepLater() }
+        if let lane { queues[lane].async { self.run(ticket, on: lane) } }
+    }
+
+    /// Works on `ticket` and then on whatever waits.
+    private func run(_ first: Ticket, on lane: Int) {
+        var next: Ticket? = first
+        while let ticket = next {
+            ticket.answer(handles[lane].withLock { handle in Self.ask(ticket, with: &handle, options) })
+            next = state.withLock { state in
+                state.open.removeAll { $0 === ticket }
+                if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+                state.idle.append(lane)
+                return nil
+            }
+        }
+    }
+
+    private static func ask(
+        _ ticket: Ticket, with handle: inout sending EasyHandle?, _ options: HTTPClient.Options
+    ) -> Ticket.Answer {
+        let left = ticket.deadline - .now
+        guard left > .zero, !ticket.isAnswered else { return .failure(.timedOut) }
+        if handle == nil { handle = EasyHandle() }
+        guard let handle else { return .failure(.failed) }
+        do throws(OutboundError) {
+            return .success(try handle.perform(ticket.request, within: left, options))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func sweepLater() { clockwork.asyncAfter(deadline: .now() + Self.sweepInterval) { self.sweep() } }
+
+    /// Tells those whose deadline has passed, wherever their request is.
+    private func sweep() {
+        let now = ContinuousClock.now
+        let (late, mustGoOn) = state.withLock { state -> ([Ticket], Bool) in
+            let late = state.open.filter { $0.deadline < now }
+            state.waiting.removeAll { $0.deadline < now }
+            state.open.removeAll { $0.deadline < now }
+            state.isSweeping = !state.open.isEmpty
+            return (late, state.isSweeping)
+        }
+        for ticket in late { ticket.answer(.failure(.timedOut)) }
+        if mustGoOn { sweepLater() }
+    }
+}

@@ -1,0 +1,54 @@
+import HTTP
+
+/// What the engine answers by itself: RFC 9457 problems made of constants; nothing of the request is repeated.
+enum BuiltInResponse {
+    /// The parser refused the request.
+    case refused(ProtocolError)
+    /// Somebody speaks HTTP in clear text on a listener with TLS.
+    case plainText
+    /// The client took too long to send it.
+    case requestTimeout
+    /// The handler took too long.
+    case handlerTimeout(retryAfter: Int)
+    /// Too much of something: connections, pending requests, memory.
+    case overloaded(HTTPServer.Limit, retryAfter: Int)
+
+    var response: Response {
+        switch self {
+        case .refused(let error): Self.problem(error.status, error.code, error.sentence)
+        case .plainText:
+            Self.problem(.badRequest, "tls_required", "TLS is spoken here: use a URL that begins with https.")
+        case .requestTimeout:
+            Self.problem(.requestTimeout, "request_timeout", "The request did not arrive in time.")
+        case .handlerTimeout(let seconds):
+            Self.problem(.serviceUnavailable, "overloaded", "The server could not answer in time.", retryAfter: seconds)
+        case .overloaded(.pendingRequests, let seconds):
+            Self.problem(
+                .serviceUnavailable, "too_many_requests_pending", "The server is busy with too many requests.",
+                retryAfter: seconds)
+        case .overloaded(.patientReplies, let seconds):
+            Self.problem(
+                .serviceUnavailable, "too_many_subscribers", "Too many others wait for events here.",
+                retryAfter: seconds)
+        case .overloaded(.bufferedBytes, let seconds):
+            Self.problem(
+                .serviceUnavailable, "out_of_buffers", "The server holds too many unfinished requests and answers.",
+                retryAfter: seconds)
+        case .overloaded(_, let seconds):
+            Self.problem(
+                .serviceUnavailable, "too_many_connections", "The server has too many connections.", retryAfter: seconds
+            )
+        }
+    }
+
+    /// The parts are constants of this program without quotes, so that they need no escaping.
+    private static func problem(
+        _ status: Status, _ code: String, _ detail: String, retryAfter: Int? = nil
+    ) -> Response {
+        let body =
+            #"{"type":"about:blank","title":"\#(status.reason)","status":\#(status.code),"code":"\#(code)","detail":"\#(detail)"}"#
+        var response = Response(status, "application/problem+json", Array(body.utf8))
+        if let retryAfter { response.fields.append("Retry-After", String(retryAfter)) }
+        return response
+    }
+}

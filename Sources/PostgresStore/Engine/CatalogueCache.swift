@@ -1,0 +1,67 @@
+internal import Locks
+internal import Sessions
+internal import StoreFoundation
+
+/// Settings and clients with the revision at which they were read. Every use asks the database whether that is still the
+/// revision, because another node may have changed them.
+final class CatalogueCache: Sendable {
+    struct Entry: Sendable {
+        let revision: Int64
+        let catalogue: Catalogue
+    }
+
+    private let entry = Locked<Entry?>(nil)
+
+    /// The statement whose answer `current(_:on:until:)` wants.
+    static let revision = Statement(Template("SELECT revision FROM catalogue_revision"))
+
+    /// The same, with the server's clock behind it: in microseconds since 1970.
+    static let revisionAndTime = Statement(
+        Template("SELECT revision, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM catalogue_revision"))
+
+    /// The revision that was read last; 0 before the first.
+    var lastRevision: Int64 { entry.withLock { $0?.revision ?? 0 } }
+
+    /// The catalogue of the revision that was just read, or of a later one.
+    func current(
+        _ revision: Rows, on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> Entry {
+        guard let present = try revision.first({ row in row.integer() }) else {
+            throw .contradiction("the catalogue has no revision")
+        }
+        let held = entry.withLock { $0 }
+        if let held, held.revision == present { return held }
+        let loaded = try Self.load(on: connection, until: deadline)
+        entry.withLock { known in
+            // What was read after `held` was known is later, whatever its revision: a standby that had not seen everything
+            // may have become the server.
+            if loaded.revision >= known?.revision ?? .min || known?.revision == held?.revision { known = loaded }
+        }
+        return loaded
+    }
+
+    /// Reads everything, until no change comes in between.
+    private static func load(
+        on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> Entry {
+        while true {
+            let rows = try connection.read(
+                [revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, revision], until: deadline)
+            let (before, after) = (try entry(rows[0], rows[1], rows[2]), try entry(rows[3], rows[1], rows[2]))
+            if before.revision == after.revision { return before }
+        }
+    }
+
+    /// What three answers make together.
+    static func entry(_ revision: Rows, _ settings: Rows, _ clients: Rows) throws(DatabaseError) -> Entry {
+        guard let revision = try revision.first({ row in row.integer() }),
+            let settings = try settings.first({ row in SettingsColumns.read(&row) })
+        else { throw .contradiction("the settings are missing") }
+        let all = try clients.map { (row) throws(CorruptRow) in try ClientColumns.read(&row) }
+        return Entry(
+            revision: revision,
+            catalogue: Catalogue(
+                settings: settings,
+                clients: Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })))
+    }
+}

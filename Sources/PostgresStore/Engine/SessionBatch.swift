@@ -1,0 +1,169 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// A change of one session that waits for its turn.
+struct PendingSessionChange: Sendable {
+    let id: Identifier<Session>
+    let waitingSince: ContinuousClock.Instant
+    /// Runs the change and gives what delivers its outcome. Pure: it may be run again.
+    let run: @Sendable (inout SessionChange) -> @Sendable () -> Void
+    /// Tells the caller that there is no such session.
+    let notFound: @Sendable () -> Void
+    /// Tells the caller that there is no answer.
+    let refuse: @Sendable (StoreError) -> Void
+}
+
+/// Decides and writes changes of sessions, many in two round trips: the first one reads all of their sessions, users and the
+/// revision of the catalogue; then everything is decided here, one change of a session after the other; the second one writes
+/// what differs, compared and swapped, in one transaction. Whose session somebody else has changed in between is decided anew.
+final class SessionBatch: Sendable {
+    private let lane: ReconnectingConnection
+    private let cache: CatalogueCache
+    private let options: PostgresStore.Options
+
+    init(lane: ReconnectingConnection, cache: CatalogueCache, options: PostgresStore.Options) {
+        self.lane = lane
+        self.cache = cache
+        self.options = options
+    }
+
+    /// Answers every change of `batch`.
+    func process(_ batch: [PendingSessionChange]) {
+        let start = options.now()
+        var remaining = batch
+        while !remaining.isEmpty {
+            let inTime = remaining.filter { !isLate($0) }
+            for change in remaining where isLate(change) {
+                change.refuse(.unavailable("waited longer than the deadline for the database"))
+            }
+            remaining = inTime
+            guard let deadline = remaining.map({ $0.waitingSince + options.decisionDeadline }).min() else { return }
+            do throws(DatabaseError) {
+                let (answers, conflicts) = try lane.withConnection(until: deadline) {
+                    (connection) throws(DatabaseError) in
+                    try attempt(remaining, on: connection, until: deadline)
+                }
+                for answer in answers { answer() }
+                remaining = conflicts
+            } catch {
+                options.observer.failed(error.description)
+                if error.consequence == .mayRepeat { continue }
+                for change in remaining { change.refuse(error.storeError) }
+                return
+            }
+        }
+        options.observer.batchEnded(batch.count, options.now() - start)
+    }
+
+    private func isLate(_ change: PendingSessionChange) -> Bool {
+        options.now() - change.waitingSince > options.decisionDeadline
+    }
+
+    private typealias Answer = @Sendable () -> Void
+
+    /// What the first round trip found.
+    private struct Snapshot {
+        let sessions: [SessionSQL.Stored]
+        /// Where each of them is.
+        let places: [Identifier<Session>: Int]
+        let catalogue: CatalogueCache.Entry
+        /// Until when a decision counts, by the server's clock, in microseconds since 1970.
+        let end: Int64
+    }
+
+    private func attempt(
+        _ changes: [PendingSessionChange], on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> ([Answer], conflicts: [PendingSessionChange]) {
+        let snapshot = try read(changes, on: connection, until: deadline)
+        let decided = try decide(changes, in: snapshot)
+        let conflicting = try write(decided.writes, in: snapshot, on: connection, until: deadline, decided.written)
+        var answers: [Answer] = []
+        var conflicts: [PendingSessionChange] = []
+        for (change, answer) in zip(changes, decided.answers) {
+            if conflicting.contains(change.id) { conflicts.append(change) } else { answers.append(answer) }
+        }
+        return (answers, conflicts)
+    }
+
+    private func read(
+        _ changes: [PendingSessionChange], on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> Snapshot {
+        var ids = ArrayParameter(of: .uuid)
+        for id in Set(changes.map(\.id)) { ids.append(id) }
+        let timeLeft = deadline - options.now()
+        let rows = try connection.read([CatalogueCache.revisionAndTime, SessionSQL.select(ids)], until: deadline)
+        let present = try rows[0].first { row in
+            row.skip(1)
+            return row.integer()
+        }
+        guard let present else { throw .contradiction("the catalogue has no revision") }
+        let sessions = try rows[1].map { (row) throws(CorruptRow) in try SessionSQL.readStored(&row) }
+        return Snapshot(
+            sessions: sessions,
+            places: Dictionary(
+                zip(sessions.lazy.map(\.session.id), sessions.indices), uniquingKeysWith: { first, _ in first }),
+            catalogue: try cache.current(rows[0], on: connection, until: deadline),
+            end: present + timeLeft.microseconds)
+    }
+
+    /// What became of a batch.
+    private struct Decided {
+        var answers: [Answer] = []
+        var writes = SessionWrites()
+        /// The sessions that are written.
+        var written: Set<Identifier<Session>> = []
+    }
+
+    private func decide(
+        _ changes: [PendingSessionChange], in snapshot: Snapshot
+    ) throws(DatabaseError) -> Decided {
+        var decided = Decided()
+        decided.answers.reserveCapacity(changes.count)
+        // A session that several changes want has each see what the one before has made of it.
+        var edits = snapshot.sessions.map { SessionChange($0.record(snapshot.catalogue.catalogue)) }
+        for change in changes {
+            if let place = snapshot.places[change.id] {
+                decided.answers.append(change.run(&edits[place]))
+            } else {
+                decided.answers.append(change.notFound)
+            }
+        }
+        // In the order of ids, as on every other node.
+        for place in edits.indices.sorted(by: { edits[$0].session.id.words < edits[$1].session.id.words }) {
+            let stored = snapshot.sessions[place]
+            if edits[place].session == stored.session, edits[place].events.isEmpty { continue }
+            let events = edits[place].events.map { event in
+                (event, snapshot.catalogue.catalogue.revocation(of: event, at: options.clock.now))
+            }
+            decided.writes.add(edits[place].session, events, over: stored)
+            decided.written.insert(stored.session.id)
+        }
+        return decided
+    }
+
+    /// Writes, and gives the sessions that were not, because something has changed since they were read.
+    private func write(
+        _ writes: SessionWrites, in snapshot: Snapshot, on connection: Connection,
+        until deadline: ContinuousClock.Instant, _ written: Set<Identifier<Session>>
+    ) throws(DatabaseError) -> Set<Identifier<Session>> {
+        if writes.isEmpty { return [] }
+        let beginning =
+            [Transaction.timeLimit(deadline - options.now()), TransactionLock.doors.shared] + writes.locks
+        let statements = writes.statements(catalogue: snapshot.catalogue.revision, before: snapshot.end)
+        let rows = try connection.run(beginning + statements, commits: true, until: deadline)
+        var conflicting = written
+        for answer in rows.dropFirst(beginning.count) {
+            let ids = try answer.map { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
+            conflicting.subtract(ids)
+        }
+        return conflicting
+    }
+}
+
+extension Duration {
+    /// Whole microseconds.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    }
+}

@@ -1,0 +1,40 @@
+internal import CLinux
+internal import Glibc
+
+/// A thread of its own for one long piece of work, which yields to all others: the server's threads come first.
+public enum BackgroundThread {
+    /// Takes over the work from whoever starts the thread.
+    private final class Work {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Begins `body` on a new thread; false if the system gives none. The thread ends with it, because its niceness cannot
+    /// be taken back.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        var thread = pthread_t()
+        let code = unsafe pthread_create(
+            &thread, &attributes,
+            { work in
+                // On Linux this is about the calling thread alone.
+                setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+                if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
+                return nil
+            }, work)
+        if code != 0 { unsafe Unmanaged<Work>.fromOpaque(work).release() }
+        return code == 0
+    }
+
+    /// Stops the calling thread for that long.
+    @Sendable public static func sleep(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return }
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        unsafe nanosleep(&time, nil)
+    }
+}

@@ -1,0 +1,40 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about settings and clients.
+enum CatalogueRow {
+    static let selectSettings = Query("SELECT \(SettingsColumns.all.list) FROM settings WHERE id = 1")
+    static let replaceSettings = Query(inserting: "id", SettingsColumns.all, into: "settings", "OR REPLACE")
+    static let selectClients = Query("SELECT \(ClientColumns.all.list) FROM clients")
+    static let replaceClient = Query(inserting: nil, ClientColumns.all, into: "clients", "OR REPLACE")
+    static let deleteClient = Query("DELETE FROM clients WHERE id = ?")
+
+    /// Settings and clients as they stand; a new database gets its settings first.
+    static func load(_ connection: Connection) throws(DatabaseError) -> Catalogue {
+        if try connection.first(selectSettings, read: { row in row.integer() }) == nil {
+            try write(Settings(), connection)
+        }
+        return try read(connection)
+    }
+
+    /// Settings and clients as they stand.
+    static func read(_ connection: Connection) throws(DatabaseError) -> Catalogue {
+        let settings = try connection.first(selectSettings) { row in SettingsColumns.read(&row) }
+        let clients = try connection.all(selectClients) { (row) throws(CorruptRow) in try ClientColumns.read(&row) }
+        return Catalogue(
+            settings: settings ?? Settings(),
+            clients: Dictionary(clients.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    static func write(_ settings: Settings, _ connection: Connection) throws(DatabaseError) {
+        try connection.execute(replaceSettings) { row in
+            // The only row there is.
+            row.add(1 as Int64)
+            SettingsColumns.write(settings, to: &row)
+        }
+    }
+
+    static func write(_ client: Client, _ connection: Connection) throws(DatabaseError) {
+        try connection.execute(replaceClient) { row in ClientColumns.write(client, to: &row) }
+    }
+}

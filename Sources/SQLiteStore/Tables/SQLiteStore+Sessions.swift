@@ -1,0 +1,80 @@
+public import Sessions
+internal import StoreFoundation
+
+extension SQLiteStore {
+    /// See `Store`.
+    public func updateSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await write { (transaction) throws(DatabaseError) in try Self.update(id, change, in: transaction) }
+    }
+
+    /// See `Store`. The hot path.
+    public func changeSession(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
+        preparing prepare: () -> Void
+    ) async throws(StoreError) -> Bool {
+        try await write { (transaction) throws(DatabaseError) in
+            try Self.update(id, change, in: transaction) != nil
+        } preparing: { isFound in
+            if isFound { prepare() }
+        }
+    }
+
+    /// The statement order of a refresh: one select, one update, and its share of a commit.
+    private static func update<Outcome>(
+        _ id: Identifier<Session>, _ change: (inout SessionChange) -> Outcome, in transaction: Transaction
+    ) throws(DatabaseError) -> Outcome? {
+        let connection = transaction.connection
+        guard let stored = try SessionRow.find(id, connection) else { return nil }
+        var edited = SessionChange(
+            session: stored.session, user: stored.user,
+            client: transaction.catalogue.clients[stored.session.clientID],
+            settings: transaction.catalogue.settings)
+        let outcome = change(&edited)
+        try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
+        try EventRow.insert(edited.events, in: transaction)
+        return outcome
+    }
+
+    /// See `Store`.
+    public func openSession<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await write { (transaction) throws(DatabaseError) -> Outcome? in
+            guard let user = try UserRow.find(.id(userID), transaction.connection) else { return nil }
+            return try Self.open(LoggingIn(user), clientID: clientID, deviceID: deviceID, decide, in: transaction)
+        }
+    }
+
+    /// See `Store`.
+    public func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
+        try await read { (snapshot) throws(DatabaseError) -> SessionRecord? in
+            try SessionRow.find(id, snapshot.connection)?.record(snapshot.catalogue)
+        }
+    }
+
+    /// See `Store`.
+    public func sweepSessions(
+        after cursor: Identifier<Session>?, limit: Int,
+        _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
+    ) async throws(StoreError) -> SweepStep {
+        try await write { (transaction) throws(DatabaseError) -> SweepStep in
+            let connection = transaction.connection
+            let catalogue = transaction.catalogue
+            let step = try connection.all(
+                SessionRow.selectStep, cursor?.bytes ?? [], limit
+            ) { (row) throws(CorruptRow) in try SessionRow.readWithUser(&row) }
+            var deleted = 0
+            for found in step where isForgotten(found.record(catalogue)) {
+                deleted += try connection.execute(SessionRow.delete, found.number)
+                try connection.execute(ProviderCheckRow.delete, found.session.id)
+            }
+            return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
+        }
+    }
+
+    /// One row more than a page holds tells whether there is another page.
+    static func oneMore(than limit: Int) -> Int { limit == .max ? limit : limit + 1 }
+}

@@ -1,0 +1,203 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about sessions. What `read` reads has the row's number before the columns.
+enum SessionRow {
+    private static let columns = "s.number, \(SessionColumns.all.list(of: "s"))"
+
+    /// With the user who has the number now, whom `readWithUser` takes for the session's only if the id is the same.
+    private static let withUser = """
+        SELECT \(columns), \(UserRow.columns) FROM sessions s LEFT JOIN users u ON u.number = s.user_number
+        """
+
+    /// A refresh reads this: the number of the session's row from the index of ids, the row by the number, the user by
+    /// the number in the row. The number comes from a select of its own, because in one SQLite would take the id from the
+    /// index and not from the row, and `read` could not find out that a damaged index led to somebody else's.
+    static let selectWithUser = Query("\(withUser) WHERE s.number = (SELECT number FROM sessions WHERE id = ?)")
+
+    /// A refresh writes this, and nothing else.
+    static let updateRotation = Query(
+        """
+        UPDATE sessions SET parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, child_confirmed_at = ?
+        WHERE number = ?
+        """)
+
+    /// Every other change of one session writes this: all that is not fixed at the start.
+    static let update = Query(
+        """
+        UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
+            parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, child_confirmed_at = ?,
+            ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?
+        WHERE number = ?
+        """)
+
+    /// What a provider's answer changes of its session.
+    private static let updateConfirmation = Query(
+        "UPDATE sessions SET confirmed_by = ?, confirmed_at = ?, ended_at = ?, ended_reason = ? WHERE number = ?")
+
+    static let insert = Query(inserting: "user_number", SessionColumns.all, into: "sessions")
+
+    private static let insertIfNew = Query(
+        inserting: "user_number", SessionColumns.all, into: "sessions", onConflict: "ON CONFLICT DO NOTHING")
+
+    /// The one session that lives on a device, if any.
+    static let selectLiving = Query(
+        """
+        SELECT \(columns) FROM sessions s
+        WHERE s.user_number = ? AND s.client_id = ? AND s.device_id = ? AND s.ended_at IS NULL
+        """)
+
+    /// Ends the sessions of a user: all, or those of one client, one device; one can be spared.
+    static let endAll = Query(
+        """
+        UPDATE sessions SET ended_at = ?1, ended_reason = ?2
+        WHERE user_number = ?3 AND ended_at IS NULL
+            AND (?4 IS NULL OR id <> ?4) AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR device_id = ?6)
+        RETURNING id, client_id, device_id
+        """)
+
+    /// A page of a user's sessions, newest first. Each half has its partial index; a deleted user has no number, and
+    /// only tombstones. Whole rows are read of the page alone.
+    static let selectPage = Query(
+        """
+        SELECT \(columns) FROM sessions s WHERE s.number IN (
+            SELECT number FROM (
+                SELECT number, started_at, id FROM sessions
+                WHERE user_number = ?1 AND ended_at IS NULL AND (started_at, id) < (?3, ?4)
+                UNION ALL SELECT number, started_at, id FROM sessions
+                WHERE user_id = ?2 AND ended_at IS NOT NULL AND (started_at, id) < (?3, ?4)
+            ) ORDER BY started_at DESC, id DESC LIMIT ?5
+        ) ORDER BY s.started_at DESC, s.id DESC
+        """)
+
+    /// The sessions without an end that a user has on a device. The index has the client before the device: it is gone through from
+    /// client to client, not from session to session.
+    static let selectOnDevice = Query(
+        """
+        WITH RECURSIVE apps (id) AS (
+            SELECT min(client_id) FROM sessions WHERE user_number = ?1 AND ended_at IS NULL
+            UNION ALL SELECT (
+                SELECT min(client_id) FROM sessions
+                WHERE user_number = ?1 AND client_id > apps.id AND ended_at IS NULL
+            ) FROM apps WHERE apps.id IS NOT NULL
+        )
+        SELECT \(columns) FROM apps CROSS JOIN sessions s
+        WHERE s.user_number = ?1 AND s.client_id = apps.id AND s.device_id = ?2 AND s.ended_at IS NULL
+        """)
+
+    /// Those of so many of a user's sessions without an end that were refreshed last.
+    static let selectLatest = Query(
+        """
+        SELECT \(columns) FROM sessions s WHERE s.number IN (
+            SELECT number FROM (
+                SELECT number, child_answered_at, id FROM sessions
+                WHERE user_number = ?1 AND ended_at IS NULL LIMIT ?2
+            ) ORDER BY child_answered_at DESC, id DESC LIMIT ?3
+        ) ORDER BY s.child_answered_at DESC, s.id DESC
+        """)
+
+    /// Whether one of so many tombstones of a user, the newest rows first, is of a session on that device from before that time.
+    static let selectEnded = Query(
+        """
+        SELECT 1 FROM (
+            SELECT device_id, started_at FROM sessions WHERE user_id = ?1 AND ended_at IS NOT NULL
+            ORDER BY number DESC LIMIT ?2
+        ) WHERE device_id = ?3 AND started_at < ?4 LIMIT 1
+        """)
+
+    /// A step of clean-up reads this.
+    static let selectStep = Query("\(withUser) WHERE s.id > ? ORDER BY s.id LIMIT ?")
+
+    /// A part of an export reads this.
+    static let selectInOrder = Query("SELECT \(columns) FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?")
+
+    static let selectByID = Query("SELECT \(columns) FROM sessions s WHERE s.id = ?")
+
+    static let delete = Query("DELETE FROM sessions WHERE number = ?")
+
+    /// A session with the number of its row.
+    struct Numbered {
+        let number: Int64
+        let session: Session
+    }
+
+    /// Reads a session.
+    static func read(_ row: inout Row) throws(CorruptRow) -> Numbered {
+        Numbered(number: row.integer(), session: try SessionColumns.read(&row))
+    }
+
+    /// A session with the number of its row, and its user.
+    struct Found {
+        let number: Int64
+        let session: Session
+        /// Nil when the user was deleted.
+        let user: User?
+
+        func record(_ catalogue: Catalogue) -> SessionRecord {
+            SessionRecord(
+                session: session, user: user, client: catalogue.clients[session.clientID], settings: catalogue.settings)
+        }
+    }
+
+    /// Reads a session, which must be the one that is `known`, and its user.
+    static func readWithUser(_ row: inout Row, known: Identifier<Session>? = nil) throws(CorruptRow) -> Found {
+        let number = row.integer()
+        let session = try SessionColumns.read(&row, known: known)
+        let user = row.isNull ? nil : try UserRow.read(&row).user
+        return Found(number: number, session: session, user: user?.id == session.userID ? user : nil)
+    }
+
+    /// Finds the session with that id, and its user.
+    static func find(_ id: Identifier<Session>, _ connection: Connection) throws(DatabaseError) -> Found? {
+        try connection.first(selectWithUser, id) { (row) throws(CorruptRow) in try readWithUser(&row, known: id) }
+    }
+
+    /// Writes what differs between a stored session and `new`.
+    static func write(_ new: Session, over old: Session, number: Int64, _ connection: Connection) throws(DatabaseError)
+    {
+        if new == old { return }
+        if new.ending == old.ending, new.device == old.device, new.authenticationMode == old.authenticationMode,
+            new.presence == old.presence
+        {
+            try connection.execute(
+                updateRotation, new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.childConfirmedAt,
+                number)
+        } else {
+            try connection.execute(
+                update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
+                new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.childConfirmedAt,
+                new.ending?.at, new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt,
+                new.presence.passwordAt, number)
+            if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }
+        }
+    }
+
+    /// Writes what a provider's answer has changed of a stored session.
+    static func write(
+        _ ending: Session.Ending?, _ confirmation: ProviderConfirmation?, over old: Session, number: Int64,
+        _ connection: Connection
+    ) throws(DatabaseError) {
+        if ending == old.ending, confirmation == old.confirmation { return }
+        try connection.execute(
+            updateConfirmation, confirmation?.provider, confirmation?.at, ending?.at, ending?.reason.rawValue, number)
+    }
+
+    /// Adds a session.
+    static func insert(
+        _ session: Session, userNumber: Int64, _ connection: Connection
+    ) throws(DatabaseError) {
+        try connection.execute(insert) { row in write(session, userNumber, to: &row) }
+    }
+
+    /// Adds a session unless its id is there already, or another one lives on its device; returns whether it was added.
+    static func insertIfNew(
+        _ session: Session, userNumber: Int64, _ connection: Connection
+    ) throws(DatabaseError) -> Bool {
+        try connection.execute(insertIfNew) { row in write(session, userNumber, to: &row) } == 1
+    }
+
+    private static func write(_ session: Session, _ userNumber: Int64, to row: inout Parameters) {
+        row.add(userNumber)
+        SessionColumns.write(session, to: &row)
+    }
+}

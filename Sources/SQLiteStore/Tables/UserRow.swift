@@ -1,0 +1,99 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about users. What `read` reads has the row's number before the columns.
+enum UserRow {
+    static let columns = "u.number, \(UserColumns.all.list(of: "u"))"
+
+    /// In two steps, as sessions are found (`SessionRow.selectWithUser`).
+    static let selectByID = Query(
+        "SELECT \(columns) FROM users u WHERE u.number = (SELECT number FROM users WHERE id = ?)")
+
+    static let selectByKey = Query("SELECT \(columns) FROM users u WHERE u.username_key = ?")
+
+    /// Whom an address may mean: those who have it as username, or had it verified. A few of them, in no order.
+    static let selectMeant = Query(
+        "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?1 LIMIT ?2")
+
+    private static let selectNumber = Query(
+        "SELECT u.number, u.id FROM users u WHERE u.number = (SELECT number FROM users WHERE id = ?)")
+
+    static let insert = Query(inserting: "username_key", UserColumns.all, into: "users")
+
+    private static let insertIfNew = Query(
+        inserting: "username_key", UserColumns.all, into: "users", onConflict: "ON CONFLICT DO NOTHING")
+
+    /// Everything but the id, by which the row is found.
+    static let update = Query(
+        """
+        UPDATE users SET (username_key, \(UserColumns.all.names.dropFirst().joined(separator: ", "))) =
+            (?1, \((3...UserColumns.all.names.count + 1).map { "?\($0)" }.joined(separator: ", ")))
+        WHERE id = ?2
+        """)
+
+    static let delete = Query("DELETE FROM users WHERE number = ?")
+
+    /// A page of users after a key. The patterns are escaped with a backslash; SQLite's LIKE folds ASCII letters only,
+    /// so the username is matched by its key, which is folded already.
+    static let selectPage = Query(
+        """
+        SELECT \(columns), u.username_key FROM users u
+        WHERE u.username_key > ?1
+            AND (?2 IS NULL OR u.username_key LIKE ?3 ESCAPE '\\' OR u.email LIKE ?2 ESCAPE '\\'
+                OR u.display_name LIKE ?2 ESCAPE '\\')
+        ORDER BY u.username_key LIMIT ?4
+        """)
+
+    /// A user with the number of the row.
+    struct Numbered {
+        let number: Int64
+        let user: User
+    }
+
+    /// The user whom `reference` names.
+    static func find(_ reference: UserReference, _ connection: Connection) throws(DatabaseError) -> Numbered? {
+        switch reference {
+        case .id(let id):
+            try connection.first(selectByID, id) { (row) throws(CorruptRow) in try read(&row, known: id) }
+        case .username(let username):
+            try connection.first(selectByKey, Text.key(username)) { (row) throws(CorruptRow) in try read(&row) }
+        }
+    }
+
+    /// The number of the user with that id.
+    static func number(of id: Identifier<User>, _ connection: Connection) throws(DatabaseError) -> Int64? {
+        try connection.first(selectNumber, id) { (row) throws(CorruptRow) in
+            let number = row.integer()
+            _ = try row.identifier(id)
+            return number
+        }
+    }
+
+    /// Whose row no user has: a tombstone whose user is gone belongs to nobody.
+    static let nobody: Int64 = 0
+
+    /// Reads a user, who must be the one that is `known`.
+    static func read(_ row: inout Row, known: Identifier<User>? = nil) throws(CorruptRow) -> Numbered {
+        Numbered(number: row.integer(), user: try UserColumns.read(&row, known: known))
+    }
+
+    /// Adds a user.
+    static func insert(_ user: User, _ connection: Connection) throws(DatabaseError) {
+        try connection.execute(insert) { row in write(user, to: &row) }
+    }
+
+    /// Adds a user unless the id or the name is there already; returns whether it was added.
+    static func insertIfNew(_ user: User, _ connection: Connection) throws(DatabaseError) -> Bool {
+        try connection.execute(insertIfNew) { row in write(user, to: &row) } == 1
+    }
+
+    /// Writes all that can change of a user.
+    static func update(_ user: User, _ connection: Connection) throws(DatabaseError) {
+        try connection.execute(update) { row in write(user, to: &row) }
+    }
+
+    private static func write(_ user: User, to row: inout Parameters) {
+        row.add(Text.key(user.username))
+        UserColumns.write(user, to: &row)
+    }
+}

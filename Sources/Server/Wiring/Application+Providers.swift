@@ -1,0 +1,49 @@
+internal import Federation
+
+extension Application {
+    /// The providers of the configuration, each with the secret that this server has there, if it has one.
+    static func providers(
+        _ configuration: Configuration, _ surroundings: Environment
+    ) throws(StartError) -> [IdentityProvider] {
+        var providers = configuration.identityProviders
+        for index in providers.indices where providers[index].recheck != nil {
+            let secret = try clientSecret(of: providers[index], surroundings)
+            providers[index].recheck?.clientSecret = secret
+        }
+        return providers
+    }
+
+    private static func clientSecret(
+        of provider: IdentityProvider, _ surroundings: Environment
+    ) throws(StartError) -> String? {
+        if let secret = surroundings.clientSecretVariables[provider.secretVariable] { return secret }
+        guard let path = provider.recheck?.clientSecretFile else { return nil }
+        let place = "identity_providers: client_secret_file \(path)"
+        let bytes: [UInt8]
+        do throws(PrivateFile.ReadFailure<Never>) { bytes = try PrivateFile.read(path, limit: 4096) { _ in } } catch {
+            switch error {
+            case .system(let failure): throw .clientSecret("\(place): \(failure.description)")
+            }
+        }
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard lines.count == 1, let secret = lines.first else {
+            throw .clientSecret("\(place) must hold one line: the secret")
+        }
+        return String(secret)
+    }
+}
+
+extension Configuration {
+    /// The names of the providers that are asked again.
+    public var recheckedProviders: [String] { identityProviders.filter { $0.recheck != nil }.map(\.name) }
+}
+
+extension IdentityProvider {
+    static let secretVariablePrefix = "SOJOURN_CLIENT_SECRET_"
+
+    /// Where the environment can hold the secret that this server has there: `SOJOURN_CLIENT_SECRET_` and the name in capitals, with
+    /// underscores for hyphens.
+    var secretVariable: String {
+        Self.secretVariablePrefix + name.uppercased().replacing("-", with: "_")
+    }
+}

@@ -1,0 +1,23 @@
+extension RefreshPolicy {
+    /// How long a session's row stays after its end, so that "why was I logged out?" has an answer.
+    public static let tombstoneLifetime = Duration.seconds(30 * 86400)
+
+    /// Whether the row of a session can be deleted: 30 days have passed since its end, however it came. A token of a
+    /// forgotten session is refused as `unknown_session`, for ever: `now` must be a time that no jump of the clock can
+    /// have moved (`ClockGuard.settled`).
+    public func isForgotten(_ record: SessionRecord, at now: Instant) -> Bool {
+        guard let end = endingInstant(of: record, at: now) else { return false }
+        return now >= end + Self.tombstoneLifetime
+    }
+
+    /// When the session ended: what is recorded is final, otherwise the earlier of a cut and the clock. A session whose
+    /// user or client is gone without a record ends by the clock.
+    private func endingInstant(of record: SessionRecord, at now: Instant) -> Instant? {
+        if let ending = record.session.ending { return ending.at }
+        var ends: [Instant] = []
+        if let cut = record.settings.revokedBefore, record.session.epoch < cut.epoch { ends.append(cut.at) }
+        let lifetimes = lifetimes(settings: record.settings, client: record.client, user: record.user)
+        if let ending = lifetimes.ending(of: record.session, at: now) { ends.append(ending.at) }
+        return ends.min()
+    }
+}

@@ -1,0 +1,302 @@
+public import Cryptography
+public import JOSE
+internal import Locks
+
+/// The keys that sign rolling tokens. They live in the store, encrypted with the root key; this holds them opened.
+///
+/// They rotate by themselves: the next key is published a day before it signs, so that every verifier has it in time,
+/// and an old one stays published until the last token that it signed has ended.
+public final class SigningKeys: Sendable {
+    /// How long a new key is published before it signs.
+    public static let publicationLead = Duration.seconds(86400)
+
+    /// A key that was opened. An object, because every refresh looks for the one that signs.
+    final class Opened: Sendable {
+        let stored: StoredSigningKey
+        let signer: JWTSigner
+        let publicKey: VerificationKey
+
+        init(stored: StoredSigningKey, signer: JWTSigner, publicKey: VerificationKey) {
+            self.stored = stored
+            self.signer = signer
+            self.publicKey = publicKey
+        }
+    }
+
+    private let store: any Store
+    private let rootKeys: RootKeys
+    private let algorithm: SignatureAlgorithm
+    private let rotation: Duration
+    private let absoluteMaximum: Duration
+    private let random: RandomSource
+    private let opened = Locked<[Opened]>([])
+    private let reading = Locked(Reading())
+
+    /// Which reading of the keys is held.
+    private struct Reading {
+        /// `Store.keyRevision` from before it.
+        var revision = Int64.min
+        var number = 0
+        var lastNumber = 0
+    }
+
+    /// A reading of the keys that begins.
+    private struct Ticket {
+        let number: Int
+        let revision: Int64
+    }
+
+    /// Signing keys kept in `store`; a new one is made for `algorithm` every `rotation`.
+    public init(
+        store: any Store, rootKeys: RootKeys, algorithm: SignatureAlgorithm, rotation: Duration,
+        absoluteMaximum: Duration, random: RandomSource = .system
+    ) {
+        self.store = store
+        self.rootKeys = rootKeys
+        self.algorithm = algorithm
+        self.rotation = rotation
+        self.absoluteMaximum = absoluteMaximum
+        self.random = random
+    }
+
+    /// Why the keys cannot be used.
+    public enum Problem: Error, Hashable, Sendable {
+        /// The store could not answer.
+        case store(StoreError)
+        /// No listed root key opens the signing key with this id: the key file is not the database's.
+        case wrongRootKey(String)
+    }
+
+    /// Reads the keys, makes the first one or the next one when it is due, lets go those whose last token has ended.
+    /// Called at the start and every few minutes.
+    public func maintain(at now: Instant) async throws(Problem) {
+        let settings: Settings
+        let clients: [Client]
+        let fresh = makeKey(at: now)
+        let stored: [StoredSigningKey]
+        let ticket = beginReading()
+        do throws(StoreError) {
+            settings = try await store.settings()
+            clients = try await store.clients()
+            let tokenLife = longestTokenLife(settings: settings, clients: clients)
+            let (algorithm, rotation, rootKeys, random) = (algorithm.rawValue, rotation, rootKeys, random)
+            stored = try await store.updateSigningKeys { keys, events in
+                Self.reseal(&keys, with: rootKeys, random)
+                let due = Self.isNewKeyDue(keys, algorithm: algorithm, rotation: rotation, at: now)
+                if due { Self.add(fresh, to: &keys, events: &events, at: now, by: .system) }
+                Self.retire(&keys, at: now, tokenLife: tokenLife)
+                return keys
+            }
+        } catch { throw .store(error) }
+        try load(stored, ticket)
+    }
+
+    /// Reads the keys anew if another node has changed them, as far as the store has noticed.
+    func follow() async throws(StoreError) {
+        guard isBehind else { return }
+        let ticket = beginReading()
+        let stored = try await store.updateSigningKeys { keys, _ in keys }
+        do throws(Problem) { try load(stored, ticket) } catch {
+            throw .unavailable("a signing key cannot be opened: \(error)")
+        }
+    }
+
+    /// Whether the store has noticed a change since the keys were read.
+    var isBehind: Bool { store.keyRevision != reading.withLock { $0.revision } }
+
+    /// Another number whenever other keys may be held.
+    var readingNumber: Int { reading.withLock { $0.number } }
+
+    private func beginReading() -> Ticket {
+        let revision = store.keyRevision
+        return reading.withLock { reading in
+            reading.lastNumber += 1
+            return Ticket(number: reading.lastNumber, revision: revision)
+        }
+    }
+
+    /// Makes a key that signs from a day from now on, or at once when `immediately`. Returns its id.
+    public func rotate(
+        at now: Instant, immediately: Bool, by origin: Origin
+    ) async throws(Problem) -> String {
+        var fresh = makeKey(at: now)
+        if immediately { fresh.activeFrom = now }
+        let key = fresh
+        let stored: [StoredSigningKey]
+        let ticket = beginReading()
+        do throws(StoreError) {
+            stored = try await store.updateSigningKeys { keys, events in
+                Self.add(key, to: &keys, events: &events, at: now, by: origin)
+                return keys
+            }
+        } catch { throw .store(error) }
+        try load(stored, ticket)
+        return key.id
+    }
+
+    /// Takes a key that others know out of the set: what it has signed is good for nothing from then on, here at once,
+    /// elsewhere when verifiers read the set again. If it was the one that signs, a new key signs at once. Refresh tokens
+    /// are not touched: every app gets a new rolling token at its next refresh. False: there is no such key.
+    public func withdraw(_ id: String, at now: Instant, by origin: Origin) async throws(Problem) -> Bool {
+        var fresh = makeKey(at: now)
+        fresh.activeFrom = now
+        let successor = fresh
+        let stored: [StoredSigningKey]?
+        let ticket = beginReading()
+        do throws(StoreError) {
+            stored = try await store.updateSigningKeys { keys, events in
+                guard let index = keys.firstIndex(where: { $0.id == id }) else { return nil }
+                if Self.signing(keys, at: now)?.id == id {
+                    Self.add(successor, to: &keys, events: &events, at: now, by: origin)
+                }
+                keys.remove(at: index)
+                events.append(AuditEvent(.signingKeyWithdrawn, at: now, by: origin, reason: id))
+                return keys
+            }
+        } catch { throw .store(error) }
+        guard let stored else { return false }
+        try load(stored, ticket)
+        return true
+    }
+
+    /// Whether the root keys are those that keys of the store were sealed with.
+    public static func areOpened(_ stored: [StoredSigningKey], by rootKeys: RootKeys) -> Bool {
+        stored.allSatisfy { rootKeys.open($0.sealedPrivateKey, purpose: sealing, name: $0.id) != nil }
+    }
+
+    /// Every key that is kept, the newest first.
+    public var all: [StoredSigningKey] {
+        opened.withLock { $0.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }
+    }
+
+    /// The published keys (RFC 7517): the signing one, the next one, and old ones whose tokens still live.
+    public var publicKeys: JWKSet {
+        JWKSet(opened.withLock { $0 }.map { JWK(publishing: $0.publicKey, kid: $0.stored.id) })
+    }
+
+    /// The signer of `now`: the newest key that is active.
+    func signer(at now: Instant) -> JWTSigner? {
+        opened.withLock { keys in
+            Self.signing(keys, at: now) { ($0.stored.createdAt, $0.stored.activeFrom) }?.signer
+        }
+    }
+
+    /// The key that a token names.
+    func verificationKey(id: String) -> VerificationKey? {
+        opened.withLock { keys in keys.first { $0.stored.id == id }?.publicKey }
+    }
+
+    private func makeKey(at now: Instant) -> StoredSigningKey {
+        let key = SigningKey.generate(algorithm)
+        let id = JWK(key.publicKey).thumbprint
+        return StoredSigningKey(
+            id: id, algorithm: algorithm.rawValue,
+            sealedPrivateKey: rootKeys.seal(key.pkcs8DER, purpose: Self.sealing, name: id, random: random),
+            createdAt: now, activeFrom: now + Self.publicationLead)
+    }
+
+    /// Whether one of the root keys opens that key, as it must to sign here.
+    public func canOpen(_ key: StoredSigningKey) -> Bool { Self.canOpen(key, with: rootKeys) }
+
+    /// Whether one of `rootKeys` opens that key.
+    public static func canOpen(_ key: StoredSigningKey, with rootKeys: RootKeys) -> Bool {
+        rootKeys.open(key.sealedPrivateKey, purpose: sealing, name: key.id) != nil
+    }
+
+    private static let sealing = "sojourn signing keys"
+
+    /// Holds what was read, unless a reading that began later is held: that one knows of every change that this one does.
+    private func load(_ stored: [StoredSigningKey], _ ticket: Ticket) throws(Problem) {
+        var keys: [Opened] = []
+        let known = opened.withLock { $0 }
+        for key in stored {
+            if let same = known.first(where: { $0.stored.sealedPrivateKey == key.sealedPrivateKey }) {
+                keys.append(Opened(stored: key, signer: same.signer, publicKey: same.publicKey))
+                continue
+            }
+            guard let der = rootKeys.open(key.sealedPrivateKey, purpose: Self.sealing, name: key.id),
+                let signing = SigningKey(pkcs8DER: der),
+                let signer = try? JWTSigner(key: signing, kid: key.id, typ: AccessToken.type)
+            else { throw .wrongRootKey(key.id) }
+            keys.append(Opened(stored: key, signer: signer, publicKey: signing.publicKey))
+        }
+        reading.withLock { reading in
+            guard ticket.number > reading.number else { return }
+            (reading.number, reading.revision) = (ticket.number, ticket.revision)
+            opened.withLock { $0 = keys }
+        }
+    }
+
+    /// For how long a rolling token can still be presented at present: beyond its own end it logs out, and refreshes
+    /// for clients that keep one string, as long as its session lives.
+    private func longestTokenLife(settings: Settings, clients: [Client]) -> Duration {
+        ([nil] + clients).map { (client: Client?) in
+            Lifetimes(settings: settings.sessions, client: client, user: nil, absoluteMaximum: absoluteMaximum).idle
+        }.reduce(.zero, max)
+    }
+
+    /// Seals keys again that an older root key sealed, so that it can be taken off the list.
+    private static func reseal(_ keys: inout [StoredSigningKey], with rootKeys: RootKeys, _ random: RandomSource) {
+        for index in keys.indices {
+            let (sealed, id) = (keys[index].sealedPrivateKey, keys[index].id)
+            guard !rootKeys.isSealedWithFirst(sealed),
+                let der = rootKeys.open(sealed, purpose: sealing, name: id)
+            else { continue }
+            keys[index].sealedPrivateKey = rootKeys.seal(der, purpose: sealing, name: id, random: random)
+        }
+    }
+
+    /// A key from the future, made before the clock was set back, does not keep the next one waiting for years.
+    private static func isNewKeyDue(
+        _ keys: [StoredSigningKey], algorithm: String, rotation: Duration, at now: Instant
+    ) -> Bool {
+        let made = keys.filter { $0.algorithm == algorithm && $0.createdAt <= now }
+        guard let newest = made.max(by: { $0.activeFrom < $1.activeFrom }) else { return true }
+        return now >= newest.activeFrom + (rotation - publicationLead)
+    }
+
+    private static func add(
+        _ key: StoredSigningKey, to keys: inout [StoredSigningKey], events: inout [AuditEvent], at now: Instant,
+        by origin: Origin
+    ) {
+        var key = key
+        // Before the first key there is no verifier to wait for.
+        if keys.isEmpty { key.activeFrom = now }
+        keys.append(key)
+        events.append(AuditEvent(.signingKeyCreated, at: now, by: origin, reason: key.id))
+    }
+
+    /// The key that signs at `now`: the one that became active last; of two in one second, the one that was made last.
+    /// When the clock was set back to before all of them, the one from the farthest future goes on, which was published
+    /// before: nobody is to wait for the clock.
+    private static func signing<Key>(
+        _ keys: [Key], at now: Instant, _ times: (Key) -> (createdAt: Instant, activeFrom: Instant)
+    ) -> Key? {
+        var newest: (key: Key, activeFrom: Instant)?
+        for key in keys {
+            let activeFrom = times(key).activeFrom
+            if activeFrom > now { continue }
+            if let newest, newest.activeFrom > activeFrom { continue }
+            newest = (key, activeFrom)
+        }
+        return newest?.key ?? keys.max { times($0).createdAt < times($1).createdAt }
+    }
+
+    private static func signing(_ keys: [StoredSigningKey], at now: Instant) -> StoredSigningKey? {
+        signing(keys, at: now) { ($0.createdAt, $0.activeFrom) }
+    }
+
+    /// Dates the end of keys that have a successor, later when settings have prolonged the life of their tokens since,
+    /// and lets go those whose end has come.
+    private static func retire(_ keys: inout [StoredSigningKey], at now: Instant, tokenLife: Duration) {
+        guard let signing = signing(keys, at: now), signing.activeFrom <= now else { return }
+        let active = keys.filter { $0.activeFrom <= now }
+        for key in active where key.id != signing.id {
+            let successors = active.filter { $0.activeFrom >= key.activeFrom && $0.id != key.id }
+            let lastSigned = successors.map(\.activeFrom).min() ?? signing.activeFrom
+            let end = max(key.retiredAt ?? now + tokenLife, lastSigned + tokenLife)
+            for index in keys.indices where keys[index].id == key.id { keys[index].retiredAt = end }
+        }
+        keys.removeAll { $0.retiredAt.map { $0 <= now } ?? false }
+    }
+}

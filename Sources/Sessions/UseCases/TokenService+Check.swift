@@ -1,0 +1,195 @@
+internal import JOSE
+
+/// A rolling token that was checked against the store, and the session that it belongs to.
+public struct AuthenticatedSession: Hashable, Sendable {
+    /// The session, its user, client and settings, as they stand.
+    public let record: SessionRecord
+    /// Whose session it is.
+    public let user: User
+    /// What the token may do, without what its client can no longer have.
+    public let scope: Scope
+    /// Whom the token is for: its `aud`, without what its client can no longer have.
+    public let audience: [String]
+    /// When the token was issued.
+    public let issuedAt: Instant
+    /// When the token expires.
+    public let expiresAt: Instant
+
+    /// The session.
+    public var session: Session { record.session }
+}
+
+/// How a rolling token was presented: one that is bound to a key is good for nothing without a proof of that key, and one
+/// that is not is nothing to prove a key with (RFC 9449 sections 7.1 and 7.2).
+public enum TokenUse: Hashable, Sendable {
+    /// As it is.
+    case bearer
+    /// With a good proof of the key that has this thumbprint, made for this very token.
+    case proven(ProofOfPossession)
+    /// Somebody asks what it is good for.
+    case inquiry
+
+    /// Whether a token that is bound to the key with this thumbprint, or to none, may be used so.
+    public func fits(_ keyThumbprint: String?) -> Bool {
+        switch self {
+        case .bearer: keyThumbprint == nil
+        case .proven(let proof): keyThumbprint == proof.keyThumbprint
+        case .inquiry: true
+        }
+    }
+
+    /// Uses up the proof, right before something comes of it that fits.
+    public func use() throws(ServiceError) {
+        guard case .proven(let proof) = self else { return }
+        try proof.use()
+    }
+}
+
+/// What a token is good for at present (RFC 7662 section 2.2).
+public enum Introspection: Hashable, Sendable {
+    /// Not good, or not ours, or not for the caller to know.
+    case inactive
+    /// A rolling token of a session.
+    case accessToken(AuthenticatedSession)
+    /// A token that a client got for itself.
+    case clientToken(ClientToken)
+    /// A refresh token that would be accepted.
+    case refreshToken(SessionRecord, expiresAt: Instant)
+}
+
+/// What a token is good for that a client got for itself.
+public struct ClientToken: Hashable, Sendable {
+    /// The client.
+    public let clientID: String
+    /// What the token may do, without what its client can no longer have.
+    public let scope: Scope
+    /// Whom the token is for: its `aud`, without what its client can no longer have.
+    public let audience: [String]
+    /// When the token was issued.
+    public let issuedAt: Instant
+    /// When the token expires.
+    public let expiresAt: Instant
+    /// The key that it is bound to, if it is.
+    public let keyThumbprint: String?
+}
+
+extension TokenService {
+    /// The session of a rolling token, always checked against the store: an end that was acknowledged counts at once,
+    /// and logins that were disabled with immediate effect too.
+    public func authenticate(
+        _ token: String, as use: TokenUse = .bearer, for demand: AudienceRequirement = .own,
+        demandsPresence: Bool = true,
+        from origin: Origin
+    ) async throws(ServiceError) -> AuthenticatedSession {
+        let time = context.time
+        let now = time.now
+        let reading = context.signingKeys.readingNumber
+        guard let claims = try await claims(of: token, accessTokenIssuer.verify),
+            let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
+        else { throw .invalidToken(nil) }
+        guard claims.isTimely(at: now) else { throw .invalidToken(nil) }
+        // Before the store is asked: what is for another API opens nothing here.
+        guard demand.isMet(by: claims.audience.all, own: context.audience) else { throw .invalidToken(nil) }
+        guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
+            throw .invalidToken(.unknownSession)
+        }
+        guard try await stands(token, since: reading) else { throw .invalidToken(nil) }
+        if let ending = policy.ending(of: record, at: now) {
+            guard policy.ending(of: record, at: time.earliest) != nil else { throw .store(.clockInDoubt) }
+            try await settle(ending, of: record, from: origin, at: now)
+            throw .invalidToken(.ended(ending.reason))
+        }
+        let audience = context.standing(claims.audience.all, of: record.client)
+        guard demand.isMet(by: audience, own: context.audience) else { throw .invalidToken(nil) }
+        guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
+        if user.rejectsRollingTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
+        if demandsPresence, let presence = policy.presenceDemand(on: record),
+            !presence.isMet(by: record.session, at: now)
+        {
+            throw .userAbsent(presence)
+        }
+        try use.use()
+        return AuthenticatedSession(
+            record: record, user: user, scope: claims.standingScope(of: record.client), audience: audience,
+            issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
+    }
+
+    /// Records an end that the clock has brought, so that what was answered once is final whatever the settings become.
+    private func settle(
+        _ ending: Session.Ending, of record: SessionRecord, from origin: Origin, at now: Instant
+    ) async throws(ServiceError) {
+        guard record.session.ending == nil else { return }
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.updateSession(record.session.id) { [policy] change in
+                guard let ending = policy.ending(of: change.record, at: now) else { return }
+                var session = change.session
+                session.end(ending.reason, at: ending.at)
+                change.keep(session, endedBy: origin, at: now)
+            }
+        }
+    }
+
+    /// What `token` is good for at present. Inactive tells nothing about why.
+    public func introspect(_ token: String, from origin: Origin) async throws(ServiceError) -> Introspection {
+        if token.hasPrefix(RefreshTokenCoder.prefix) { return try await introspectRefreshToken(token) }
+        let reading = context.signingKeys.readingNumber
+        if let claims = try await claims(of: token, accessTokenIssuer.verify), claims.sessionID == nil {
+            let answer = try await introspect(clientToken: claims)
+            return try await stands(token, since: reading) ? answer : .inactive
+        }
+        do throws(ServiceError) {
+            return .accessToken(
+                try await authenticate(token, as: .inquiry, for: .any, demandsPresence: false, from: origin))
+        } catch {
+            guard case .invalidToken = error else { throw error }
+            return .inactive
+        }
+    }
+
+    private func introspect(clientToken claims: AccessToken) async throws(ServiceError) -> Introspection {
+        guard claims.isTimely(at: context.clock.now),
+            let client = try await inStore({ () async throws(StoreError) in try await store.client(claims.clientID) })
+        else { return .inactive }
+        let audience = context.standing(claims.audience.all, of: client)
+        guard !audience.isEmpty else { return .inactive }
+        return .clientToken(
+            ClientToken(
+                clientID: claims.clientID, scope: claims.standingScope(of: client), audience: audience,
+                issuedAt: Instant(secondsSinceEpoch: claims.issuedAt),
+                expiresAt: Instant(secondsSinceEpoch: claims.expiry), keyThumbprint: claims.confirmation?.jkt))
+    }
+
+    /// A refresh token is active if the decision would accept it; it is asked of a copy, so that nothing is spent.
+    private func introspectRefreshToken(_ token: String) async throws(ServiceError) -> Introspection {
+        let time = context.time
+        guard let token = context.refreshTokens.decode(token),
+            let record = try await inStore({ () async throws(StoreError) in try await store.session(token.sessionID) })
+        else { return .inactive }
+        guard record.client?.grantTypes.contains(.refreshToken) == true else { return .inactive }
+        var session = record.session
+        let presentation = RefreshPresentation(
+            serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)
+        let decision = policy.decide(
+            presentation, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
+            earliest: time.earliest)
+        if decision == .undecided { throw .store(.clockInDoubt) }
+        // That the user has to show up first ends nothing.
+        if case .refused(let reason) = decision, reason != .userAbsent { return .inactive }
+        let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
+        return .refreshToken(
+            record, expiresAt: min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session)))
+    }
+}
+
+extension SessionRecord {
+    /// What tokens of the session may do, without what its client can no longer have.
+    public var standingScope: Scope { client?.standing(session.scope) ?? .empty }
+}
+
+extension AccessToken {
+    /// What it may do, without what its client can no longer have.
+    fileprivate func standingScope(of client: Client?) -> Scope {
+        client?.standing(Scope(scope ?? "") ?? .empty) ?? .empty
+    }
+}

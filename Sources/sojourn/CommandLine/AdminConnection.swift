@@ -1,0 +1,179 @@
+import Endpoints
+import FoundationEssentials
+import HTTP
+import Server
+import SQLiteStore
+import Sockets
+import Telemetry
+
+/// Where admin commands send their requests: to the server that has the database open, over its admin socket, or, when
+/// none runs, to the same endpoints in this process. Either way it is one request and one answer of the admin API.
+struct AdminConnection {
+    private enum Place {
+        case server(SocketAddress)
+        case here(Application, Endpoints)
+    }
+
+    private let place: Place
+
+    /// Finds the server, or opens the database.
+    static func open(_ arguments: Arguments) async throws(Failure) -> AdminConnection {
+        let configuration = try Setup.configuration(arguments)
+        if let server = try server(configuration) { return server }
+        let application = try await application(configuration, mustExist: true)
+        return AdminConnection(place: .here(application, application.endpoints()))
+    }
+
+    /// The server that has the database open; nil if none runs.
+    static func server(_ configuration: Configuration) throws(Failure) -> AdminConnection? {
+        let path = configuration.database.socketPath
+        let address = SocketAddress.unix(path: path)
+        do throws(SocketError) {
+            _ = try ClientSocket(to: address, timeout: .seconds(5))
+            return AdminConnection(place: .server(address))
+        } catch {
+            switch error {
+            case .connectionRefused: return nil
+            case .permissionDenied:
+                throw Failure(
+                    .failed, "the admin socket \(path) belongs to another user: run this as the server's user")
+            default: throw Failure(.unavailable, error.description)
+            }
+        }
+    }
+
+    /// Opens the database in this process, which brings it up to date, and says so if it did.
+    static func application(_ configuration: Configuration, mustExist: Bool) async throws(Failure) -> Application {
+        let database = configuration.database.path
+        guard !mustExist || !configuration.database.isFile || FileManager.default.fileExists(atPath: database) else {
+            throw Failure(
+                .unavailable,
+                "no server runs here and there is no database \(database); start 'sojourn serve', or name the database "
+                    + "with --database or --config")
+        }
+        // What a library would log is told by the answer; only warnings are for people.
+        let log = Configuration.Log(level: .warning, format: .text)
+        let surroundings = Environment.system(log, environment: Setup.environment)
+        let missing = missingMigrations(configuration)
+        do throws(StartError) {
+            let application = try await Application.open(configuration, surroundings)
+            if missing > 0 {
+                Terminal.writeError(
+                    "\(database) was brought up to date by \(Formatting.count(Int64(missing), "migration")): no earlier version of this "
+                        + "program can use it any more")
+            }
+            return application
+        } catch {
+            if case .database(.alreadyOpen(path: _)) = error { throw silentServer(configuration) }
+            throw Failure(.failed, error.description)
+        }
+    }
+
+    /// How many migrations opening a file brings it: somebody may have meant it for the version before.
+    private static func missingMigrations(_ configuration: Configuration) -> Int {
+        let path = configuration.database.path
+        guard configuration.database.isFile, FileManager.default.fileExists(atPath: path),
+            let closed = try? ClosedDatabase(path: path)
+        else { return 0 }
+        defer { closed.close() }
+        // What cannot be examined is refused, with its sentence, when it is opened.
+        return (try? closed.missingCount()) ?? 0
+    }
+
+    /// The lock is taken, and nobody listens.
+    static func silentServer(_ configuration: Configuration) -> Failure {
+        Failure(
+            .unavailable,
+            "a server has the database \(configuration.database.path) open and does not answer on its admin socket "
+                + "\(configuration.database.socketPath): it is starting, stopping or stuck; try again")
+    }
+
+    /// Lets go of the database, if this process has it.
+    func close() async {
+        if case .here(let application, _) = place { await application.close() }
+    }
+
+    /// Sends one request; an answer that is an error is thrown.
+    func send(
+        _ method: Method, _ path: [String], query: [(String, String?)] = [], _ body: JSON? = nil
+    ) async throws(Failure) -> JSON {
+        var request = Request(method, Self.target(path, query))
+        if let body {
+            request.fields.append("Content-Type", "application/json")
+            request.body = body.text()
+        }
+        let response: Response
+        switch place {
+        case .here(_, let endpoints):
+            let caller = Caller(remoteAddress: nil, listener: .adminSocket)
+            response = await endpoints.reply(to: request, from: caller).response()
+        case .server(let address):
+            do throws(SocketError) {
+                response = try HTTPExchange.send(request, to: address)
+            } catch { throw Failure(.unavailable, error.description) }
+        }
+        let answer = JSON(text: response.body) ?? .null
+        if !response.status.isSuccess { throw Self.failure(response.status.code, answer) }
+        return answer
+    }
+
+    private static func failure(_ status: Int, _ problem: JSON) -> Failure {
+        let detail = problem["detail"]?.string ?? "the server answered \(status)"
+        let line = problem["code"]?.string.map { "\(detail) (\($0))" } ?? detail
+        return switch status {
+        case 404: Failure(.notFound, line)
+        case 429, 503: Failure(.unavailable, line)
+        case 400..<500: Failure(.refused, line)
+        default: Failure(.failed, line)
+        }
+    }
+
+    /// A path of segments and a query, each part escaped.
+    static func target(_ path: [String], _ query: [(String, String?)]) -> String {
+        let pairs = query.compactMap { name, value in value.map { "\(name)=\(escaped($0))" } }
+        return "/admin/v1/" + path.map(escaped).joined(separator: "/")
+            + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+    }
+
+    /// RFC 3986: all but the unreserved characters.
+    private static func escaped(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF")
+        return text.utf8.reduce(into: "") { result, byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default: result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            }
+        }
+    }
+}
+
+extension Command {
+    /// A command that sends requests of the admin API and shows an answer: `show` for people, the answer itself with
+    /// `--json`.
+    static func admin(
+        _ path: [String], _ summary: String, operands: [String] = [], options: [Option] = [], discussion: String = "",
+        examples: [String], send: @escaping @Sendable (AdminConnection, Arguments) async throws(Failure) -> JSON,
+        show: @escaping @Sendable (JSON, Arguments) -> String
+    ) -> Command {
+        Command(
+            path: path, summary: summary, operands: operands, options: options + Option.admin, discussion: discussion,
+            examples: examples
+        ) { (arguments) async throws(Failure) in
+            let connection = try await AdminConnection.open(arguments)
+            let answer: JSON
+            do throws(Failure) {
+                answer = try await send(connection, arguments)
+            } catch {
+                await connection.close()
+                throw error
+            }
+            await connection.close()
+            if arguments.isJSON {
+                if answer != .null { Terminal.write(String(decoding: answer.text(pretty: true), as: UTF8.self)) }
+            } else {
+                Terminal.write(show(answer, arguments))
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+extension Arguments {
+    /// The value of an option that is a duration, in seconds.
+    func seconds(_ option: String) throws(Failure) -> Int64? {
+        guard let text = value(option) else { return nil }
+        guard let seconds = Formatting.seconds(text) else {
+            throw usage("\(option) must be a duration like 90s, 15m, 12h or 14d, not '\(text)'")
+        }
+        return seconds
+    }
+
+    /// The value of an option that is yes or no.
+    func bool(_ option: String) throws(Failure) -> Bool? {
+        switch value(option) {
+        case nil: return nil
+        case "true", "yes", "on": return true
+        case "false", "no", "off": return false
+        case let text?: throw usage("\(option) must be true or false, not '\(text)'")
+        }
+    }
+
+    /// The part of a list that the options ask for.
+    var page: [(String, String?)] { [("cursor", value("--cursor")), ("limit", value("--limit"))] }
+
+    /// A password from the terminal or from standard input.
+    func readPassword() throws(Failure) -> String {
+        guard let password = Terminal.readSecret("password: "), !password.isEmpty else {
+            throw Failure(.usage, "no password came: type it, or give it as the first line of standard input")
+        }
+        // What is typed blind is typed twice.
+        if Terminal.isInteractive, Terminal.readSecret("once more: ") != password {
+            throw Failure(.usage, "the two are not the same; nothing was changed")
+        }
+        return password
+    }
+}
+
+extension Command.Option {
+    /// For lists.
+    static let page = [
+        Command.Option("--limit", "N", "at most so many, 1 to 200 (default 50)"),
+        Command.Option("--cursor", "CURSOR", "go on where the page before ended"),
+    ]
+}
+
+extension JSON {
+    /// A page of a list as a table, with the way to the next page.
+    func table(_ headings: [String], empty: String, _ row: (JSON) -> [String]) -> String {
+        let table = Formatting.table(headings, (self["items"]?.items ?? []).map(row), empty: empty)
+        return table + (self["next_cursor"]?.string.map { "\n\nthere is more: --cursor \($0)" } ?? "")
+    }
+}

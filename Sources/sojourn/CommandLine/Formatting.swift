@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Glibc
+
+/// How instants, durations and tables are written for people.
+enum Formatting {
+    /// `2026-11-21 09:30:00 UTC`.
+    static func time(_ seconds: Int64?) -> String {
+        guard let seconds else { return "-" }
+        let text = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + " UTC"
+    }
+
+    /// The time, and how far it is from now: `… (in 13 days)`, `… (2 hours ago)`.
+    static func timeWithDistance(_ seconds: Int64?) -> String {
+        guard let seconds else { return "-" }
+        let distance = seconds - Int64(Glibc.time(nil))
+        if distance == 0 { return Self.time(seconds) + " (just now)" }
+        let span = span(rounded(abs(distance)))
+        return Self.time(seconds) + (distance >= 0 ? " (in \(span))" : " (\(span) ago)")
+    }
+
+    /// To the nearest whole unit of which there are two or more, so that 13 days and 23 hours are "14 days".
+    static func rounded(_ seconds: Int64) -> Int64 {
+        let unit = [Int64(86400), 3600, 60].first { seconds >= 2 * $0 } ?? 1
+        return (seconds + unit / 2) / unit * unit
+    }
+
+    /// `14 days`, `90 minutes`, `1 second`: the largest unit of which there are two or more, or that goes in evenly.
+    static func span(_ seconds: Int64) -> String {
+        for (unit, length) in [("day", Int64(86400)), ("hour", 3600), ("minute", 60)] {
+            if seconds >= 2 * length || (seconds >= length && seconds % length == 0) {
+                return count(seconds / length, unit)
+            }
+        }
+        return count(seconds, "second")
+    }
+
+    /// `1 session`, `2 sessions`.
+    static func count(_ number: Int64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    /// Seconds from `90`, `90s`, `15m`, `12h`, `14d`, `2w`.
+    static func seconds(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
+        let factor = text.last.flatMap { units[$0] }
+        let digits = factor == nil ? text[...] : text.dropLast()
+        guard !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }), let number = Int64(digits) else {
+            return nil
+        }
+        let (product, overflow) = number.multipliedReportingOverflow(by: factor ?? 1)
+        return overflow ? nil : product
+    }
+
+    /// Rows under their headings; nothing but a sentence when there are none.
+    static func table(_ headings: [String], _ rows: [[String]], empty: String) -> String {
+        guard !rows.isEmpty else { return empty }
+        let widths = headings.indices.map { column in
+            ([headings] + rows).map { visible($0[column]).count }.max() ?? 0
+        }
+        return ([headings] + rows).map { row in
+            var line = zip(row, widths).map { visible($0).padded(to: $1) }.joined(separator: "  ")
+            while line.hasSuffix(" ") { line.removeLast() }
+            return line
+        }.joined(separator: "\n")
+    }
+
+    /// Names with their values, one a line.
+    static func facts(_ facts: [(String, String?)]) -> String {
+        let known = facts.compactMap { name, value in value.map { (name, visible($0)) } }
+        let width = known.map(\.0.count).max() ?? 0
+        return known.map { "\($0.padded(to: width))  \($1)" }.joined(separator: "\n")
+    }
+
+    /// The text without control characters: what users call themselves and their devices cannot speak to a terminal.
+    static func visible(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
+                    default: scalar
+                    }
+                }))
+    }
+}

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import HTTP
+import Sessions
+
+/// `sojourn client …`
+enum ClientCommands {
+    static let all = [create, list, show, update, delete]
+
+    private static let members = [
+        Command.Option("--name", "NAME", "what people call it"),
+        Command.Option(
+            "--auth", "METHOD",
+            "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
+            choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
+        Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name takes them away"),
+        Command.Option(
+            "--grants", "LIST",
+            "grant types, parted by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"),
+        Command.Option("--scope", "SCOPE", "the widest scope, parted by blanks"),
+        Command.Option(
+            "--resources", "LIST", "APIs that it can have tokens for (RFC 8707): URIs, parted by blanks; '' for none"),
+        Command.Option(
+            "--token-style", "STYLE", "separate, or single: the refresh token travels inside the rolling token",
+            choices: Client.TokenStyle.allCases.map(\.rawValue)),
+        Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
+        Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
+        Command.Option("--access-token-lifetime", "DURATION", "of rolling tokens; 0: the idle time"),
+        Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
+        Command.Option(
+            "--user-presence-max-age", "DURATION",
+            "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: as the mode has it"),
+        Command.Option(
+            "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
+            choices: Client.ProofRequirement.allCases.map(\.rawValue)),
+    ]
+
+    private static func body(_ arguments: Arguments) throws(Failure) -> [String: JSON] {
+        var body: [String: JSON] = [:]
+        if let name = arguments.value("--name") { body["client_name"] = name.isEmpty ? .null : .string(name) }
+        if let method = arguments.value("--auth") { body["token_endpoint_auth_method"] = .string(method) }
+        if let file = arguments.value("--jwks") { body["jwks"] = file.isEmpty ? .null : try keys(in: file) }
+        if let demand = arguments.value("--dpop") { body["dpop"] = .string(demand) }
+        if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
+        if let resources = arguments.value("--resources") {
+            body["resources"] = .array(resources.split(separator: " ").map { .string(String($0)) })
+        }
+        if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
+        if let grants = arguments.value("--grants") {
+            body["grant_types"] = .array(grants.split(separator: ",").map { .string(String($0)) })
+        }
+        for (option, member) in [
+            ("--idle", "offline_session_idle"), ("--max", "offline_session_max"),
+            ("--access-token-lifetime", "access_token_lifetime"), ("--refresh-after", "refresh_after"),
+            ("--user-presence-max-age", "user_presence_max_age"),
+        ] {
+            if let seconds = try arguments.seconds(option) { body[member] = .int(seconds) }
+        }
+        return body
+    }
+
+    private static func keys(in file: String) throws(Failure) -> JSON {
+        guard let text = try? Data(contentsOf: URL(filePath: file)) else {
+            throw Failure(.usage, "\(file) cannot be read")
+        }
+        guard let keys = try? JSONDecoder().decode(JSON.self, from: text) else {
+            throw Failure(.usage, "\(file) is not JSON")
+        }
+        return keys
+    }
+
+    static let create = Command.admin(
+        ["client", "create"], "Makes a client: one app, or one backend.", operands: ["CLIENT_ID"], options: members,
+        discussion: "A confidential client's secret is shown once, now.",
+        examples: [
+            "sojourn client create tablet --name 'Tablet app' --scope offline_access --idle 30d",
+            "sojourn client create backend --auth client_secret_basic --grants client_credentials",
+            "sojourn client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials",
+        ],
+        send: { connection, arguments async throws(Failure) in
+            var body = try body(arguments)
+            body["client_id"] = .string(arguments.operands[0])
+            return try await connection.send(.post, ["clients"], .object(body))
+        },
+        show: { client, _ in facts(client) })
+
+    static let list = Command.admin(
+        ["client", "list"], "Lists the clients.", examples: ["sojourn client list"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.get, ["clients"]) },
+        show: { page, _ in
+            page.table(["CLIENT", "NAME", "AUTHENTICATION", "GRANTS", "SCOPE"], empty: "no clients") { client in
+                ["client_id", "client_name", "token_endpoint_auth_method", "grant_types", "scope"].map {
+                    client[$0]?.cell ?? "-"
+                }
+            }
+        })
+
+    static let show = Command.admin(
+        ["client", "show"], "Shows a client.", operands: ["CLIENT_ID"], examples: ["sojourn client show mobile"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.get, ["clients", arguments.operands[0]])
+        },
+        show: { client, _ in facts(client) })
+
+    static let update = Command.admin(
+        ["client", "update"], "Changes a client, at once, for its living sessions too.", operands: ["CLIENT_ID"],
+        options: members + [Command.Option("--rotate-secret", nil, "make a new secret, shown once, now")],
+        discussion: "What is not named stays.",
+        examples: ["sojourn client update mobile --idle 21d", "sojourn client update backend --rotate-secret"],
+        send: { connection, arguments async throws(Failure) in
+            var body = try body(arguments)
+            if arguments.has("--rotate-secret") { body["rotate_secret"] = .bool(true) }
+            if body.isEmpty { throw arguments.usage("nothing to change is named") }
+            return try await connection.send(.patch, ["clients", arguments.operands[0]], .object(body))
+        },
+        show: { client, _ in facts(client) })
+
+    static let delete = Command.admin(
+        ["client", "delete"], "Deletes a client and ends its sessions.", operands: ["CLIENT_ID"],
+        examples: ["sojourn client delete tablet"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["clients", arguments.operands[0]])
+        },
+        show: { _, arguments in "client \(arguments.operands[0]) is deleted" })
+
+    /// `ES256 signer-1, EdDSA 2`: the keys of a set, each by its algorithm and name, or else its place.
+    private static func keyNames(_ set: JSON) -> String {
+        (set["keys"]?.items ?? []).enumerated().map { index, key in
+            let kind = key["alg"]?.string ?? key["crv"]?.string ?? key["kty"]?.string ?? "key"
+            return "\(kind) \(key["kid"]?.string ?? "\(index + 1)")"
+        }.joined(separator: ", ")
+    }
+
+    private static func facts(_ client: JSON) -> String {
+        let span = { (name: String) in client[name]?.int.flatMap { $0 > 0 ? Formatting.span($0) : nil } ?? "inherited" }
+        return Formatting.facts([
+            ("client", client["client_id"]?.cell), ("name", client["client_name"]?.cell),
+            ("secret, shown once", client["client_secret"]?.cell),
+            ("authentication", client["token_endpoint_auth_method"]?.cell),
+            ("keys", client["jwks"].map(keyNames)), ("DPoP", client["dpop"]?.cell),
+            ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
+            ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
+            ("idle", span("offline_session_idle")),
+            ("longest stay", span("offline_session_max")), ("access token", span("access_token_lifetime")),
+            ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),
+            ("made", Formatting.time(client["client_id_issued_at"]?.int)),
+        ])
+    }
+}

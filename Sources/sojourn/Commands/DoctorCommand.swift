@@ -1,0 +1,47 @@
+import Server
+
+/// `sojourn doctor`
+enum DoctorCommand {
+    static let doctor = Command(
+        path: ["doctor"], summary: "Examines configuration, keys, database and machine, and says what to do.",
+        options: Command.Option.admin,
+        discussion: """
+            When no server runs, it reads the whole SQLite database, under its lock, and changes nothing: migrations that are
+            missing are named, not run. PostgreSQL is asked whether nodes serve it or not. Exits with 1 when something fails; warnings alone are 0.
+            """,
+        examples: ["sojourn doctor", "sojourn doctor --config /etc/sojourn.json5 --json"]
+    ) { (arguments) async throws(Failure) in
+        let findings = DoctorCheck.all(arguments)
+        if arguments.isJSON {
+            let list = findings.map { finding in
+                JSON.object([
+                    "check": .string(finding.check), "result": .string(finding.result.rawValue),
+                    "detail": .string(finding.detail),
+                ])
+            }
+            Terminal.write(String(decoding: JSON.object(["items": .array(list)]).text(pretty: true), as: UTF8.self))
+        } else {
+            Terminal.write(
+                findings.map { "\($0.result.rawValue.padded(to: 4))  \($0.check.padded(to: 15))  \($0.detail)" }
+                    .joined(separator: "\n"))
+        }
+        let failures = findings.count { $0.result == .fail }
+        if failures > 0 { throw Failure(.failed, "\(failures) of \(findings.count) checks fail") }
+    }
+}
+
+/// What one check came to.
+struct Finding: Sendable {
+    enum Result: String, Sendable { case ok, warn, fail }
+
+    let check: String
+    let result: Result
+    /// What was found, and what to do about it.
+    let detail: String
+
+    init(_ result: Result, _ check: String, _ detail: String) {
+        self.result = result
+        self.check = check
+        self.detail = detail
+    }
+}

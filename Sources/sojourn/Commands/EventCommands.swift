@@ -1,0 +1,36 @@
+import HTTP
+
+/// `sojourn event …`
+enum EventCommands {
+    static let all = [list]
+
+    private static let list = Command.admin(
+        ["event", "list"], "Lists the audit trail, the oldest event first.",
+        options: [
+            Command.Option("--user", "USER", "only what is about this user; one who is deleted, by the id"),
+            Command.Option("--session", "ID", "only what is about this session"),
+        ] + Command.Option.page,
+        discussion: """
+            Logins, wrong passwords, ends of sessions, thefts that were found out, and what admins did: with which key, and from
+            where. Refreshes are not in it. The id of the last event is a cursor, from which a later call goes on.
+            """,
+        examples: ["sojourn event list --user ada", "sojourn event list --cursor 4711 --json"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(
+                .get, ["events"],
+                query: [
+                    ("user", arguments.value("--user").map(UserCommands.reference)),
+                    ("session_id", arguments.value("--session")),
+                ] + arguments.page)
+        },
+        show: { page, _ in
+            page.table(
+                ["ID", "TIME", "EVENT", "REASON", "BY", "FROM", "USER", "SESSION"], empty: "no events",
+                { event in
+                    [event["id"]?.cell ?? "-", Formatting.time(event["at"]?.int)]
+                        + ["event", "reason", "actor", "remote_address", "user_id", "session_id"].map {
+                            event[$0]?.cell ?? "-"
+                        }
+                })
+        })
+}

@@ -1,0 +1,82 @@
+import HTTP
+import Sessions
+
+/// `sojourn admin-key …` and `sojourn key …`
+enum KeyCommands {
+    static let all = [createAdminKey, listAdminKeys, deleteAdminKey, list, rotate, withdraw]
+
+    static let createAdminKey = Command.admin(
+        ["admin-key", "create"], "Makes a key for the admin API, shown once.", operands: ["NAME"],
+        options: [
+            Command.Option(
+                "--scope", "SCOPE",
+                "feed (only what is revoked, for resource servers), read, support (also ends sessions, switches logins, unlocks) or owner (everything)",
+                choices: AdminKey.Scope.allCases.map(\.rawValue)),
+            Command.Option("--expires-in", "DURATION", "how long it opens anything; without: for ever"),
+        ],
+        examples: ["sojourn admin-key create 'support tool' --scope support --expires-in 90d"],
+        send: { connection, arguments async throws(Failure) in
+            var body: [String: JSON] = ["name": .string(arguments.operands[0])]
+            if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
+            if let seconds = try arguments.seconds("--expires-in") { body["expires_in"] = .int(seconds) }
+            return try await connection.send(.post, ["admin-keys"], .object(body))
+        },
+        show: { key, _ in
+            "\(key["admin_key"]?.cell ?? "")\n\nkeep it: it is shown this once. Its id is \(key["id"]?.cell ?? "-")"
+        })
+
+    static let listAdminKeys = Command.admin(
+        ["admin-key", "list"], "Lists the admin keys, without the keys themselves.",
+        examples: ["sojourn admin-key list"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.get, ["admin-keys"]) },
+        show: { page, _ in
+            page.table(["ID", "NAME", "SCOPE", "MADE", "EXPIRES", "LAST USED"], empty: "no admin keys") { key in
+                [key["id"]?.cell ?? "-", key["name"]?.cell ?? "-", key["scope"]?.cell ?? "-"]
+                    + ["created_at", "expires_at", "last_used_at"].map { Formatting.time(key[$0]?.int) }
+            }
+        })
+
+    static let deleteAdminKey = Command.admin(
+        ["admin-key", "delete"], "Deletes an admin key: it opens nothing from then on.", operands: ["ID"],
+        examples: ["sojourn admin-key delete 1f2e3d4c"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["admin-keys", arguments.operands[0]])
+        },
+        show: { _, arguments in "admin key \(arguments.operands[0]) is deleted" })
+
+    static let list = Command.admin(
+        ["key", "list"], "Lists the keys that sign tokens.", examples: ["sojourn key list"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.get, ["keys"]) },
+        show: { page, _ in
+            page.table(["KID", "ALG", "MADE", "SIGNS FROM", "PUBLISHED UNTIL"], empty: "no keys") { key in
+                [key["kid"]?.cell ?? "-", key["alg"]?.cell ?? "-"]
+                    + ["created_at", "active_from", "retired_at"].map { Formatting.time(key[$0]?.int) }
+            }
+        })
+
+    static let rotate = Command.admin(
+        ["key", "rotate"], "Makes a new signing key; it signs a day later, when every verifier has it.",
+        options: [
+            Command.Option(
+                "--immediately", nil, "sign with it at once; what the old one has signed stays good until it ends")
+        ],
+        examples: ["sojourn key rotate"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(
+                .post, ["keys", "rotate"], .object(["immediately": .bool(arguments.has("--immediately"))]))
+        },
+        show: { key, _ in "the new key is \(key["kid"]?.cell ?? "")" })
+
+    static let withdraw = Command.admin(
+        ["key", "withdraw"], "Takes a signing key that others know out of the set; a new one signs at once.",
+        operands: ["KID"],
+        discussion: """
+            What the key has signed is refused here from then on, and by other verifiers when they read the key set again.
+            Nobody is logged out: apps get a new token at their next refresh.
+            """,
+        examples: ["sojourn key withdraw hh_yv-T7PC_lB9QsyRdO-S2G81Dd1ZjF7SIxFYvLQOo"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["keys", arguments.operands[0]])
+        },
+        show: { _, arguments in "signing key \(arguments.operands[0]) is withdrawn" })
+}

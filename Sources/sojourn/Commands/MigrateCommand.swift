@@ -1,0 +1,105 @@
+import FoundationEssentials
+import PostgresStore
+import Server
+import SQLiteStore
+import StoreFoundation
+import Telemetry
+
+/// `sojourn migrate`
+enum MigrateCommand {
+    static let migrate = Command(
+        path: ["migrate"], summary: "Makes the database, or brings it up to date, and exits.",
+        options: ServeCommand.settingFlags + [
+            Command.Option(
+                "--plan", nil, "say what would run, on how many rows, and what waits for it; change nothing"),
+            Command.Option.json,
+        ],
+        discussion: """
+            'serve' does the same at its start; this is for those who upgrade in steps. Migrations go forward only, each in a
+            transaction of its own, under a lock, and no start fills rows: what has to be filled is filled by the running
+            server in small steps. The way back is the backup from before. To plan while a server has an SQLite file open,
+            plan on a backup; a PostgreSQL database can be planned on as it is, while nodes serve it.
+            """,
+        examples: [
+            "sojourn migrate --database sqlite:/var/lib/sojourn/sojourn.sqlite",
+            "sojourn backup next.sqlite && sojourn migrate --plan --database sqlite:next.sqlite",
+        ]
+    ) { (arguments) async throws(Failure) in
+        let configuration = try Setup.configuration(arguments)
+        if arguments.has("--plan") { return try plan(configuration, arguments) }
+        let log = Configuration.Log(level: .warning, format: .text)
+        let application: Application
+        do throws(StartError) {
+            application = try await Application.open(
+                configuration, Environment.system(log, environment: Setup.environment))
+        } catch { throw Failure(.failed, error.description) }
+        await application.close()
+        if let key = application.firstAdminKey { ServeCommand.tellAdminKey(key) }
+        Terminal.write(
+            "the database \(configuration.database.isFile ? configuration.database.path : configuration.database.url) is up to date"
+        )
+    }
+
+    private static func plan(_ configuration: Configuration, _ arguments: Arguments) throws(Failure) {
+        let missing: [PlannedMigration]
+        switch configuration.database.place {
+        case .sqlite(let path): missing = try plan(file: path)
+        case .postgres(let url):
+            do throws(PostgresStore.OpenError) {
+                missing = try PostgresStore.DatabaseReport(url: url, options: .init(clock: .system)).missing
+            } catch { throw Failure(.failed, error.description) }
+        }
+        let name = configuration.database.isFile ? configuration.database.path : configuration.database.url
+        Terminal.write(
+            arguments.isJSON
+                ? String(decoding: json(missing).text(pretty: true), as: UTF8.self) : text(missing, name))
+    }
+
+    private static func plan(file path: String) throws(Failure) -> [PlannedMigration] {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(.notFound, "there is no database \(path); the first start makes it, with every migration")
+        }
+        do throws(OpenError) {
+            let database = try ClosedDatabase(path: path)
+            defer { database.close() }
+            return try database.plan()
+        } catch {
+            if case .alreadyOpen = error {
+                throw Failure(
+                    .refused,
+                    "a server has the database \(path) open; plan on a backup: sojourn backup FILE, then sojourn migrate "
+                        + "--plan --database sqlite:FILE")
+            }
+            throw Failure(.failed, error.description)
+        }
+    }
+
+    private static func text(_ missing: [PlannedMigration], _ name: String) -> String {
+        guard !missing.isEmpty else { return "nothing would run: the database \(name) is up to date" }
+        return missing.map { step in
+            let rows = step.tables.map { "\($0.rows) in \($0.name)" }.joined(separator: ", ")
+            return """
+                \(step.version) \(step.name)
+                  \(step.effect)
+                  rows: \(rows.isEmpty ? "none" : rows)
+                  \(step.lock)
+                """
+        }.joined(separator: "\n")
+    }
+
+    private static func json(_ missing: [PlannedMigration]) -> JSON {
+        .object([
+            "items": .array(
+                missing.map { step in
+                    .object([
+                        "version": .int(Int64(step.version)), "name": .string(step.name),
+                        "effect": .string(step.effect), "lock": .string(step.lock),
+                        "rows": .object(
+                            Dictionary(
+                                step.tables.map { ($0.name, .int($0.rows)) }, uniquingKeysWith: { first, _ in first })),
+                        "grows_with_rows": .bool(step.growsWithRows),
+                    ])
+                })
+        ])
+    }
+}

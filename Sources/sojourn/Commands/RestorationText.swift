@@ -1,0 +1,59 @@
+import Glibc
+import Server
+import SQLiteStore
+import Sessions
+
+/// What a restore says: what is where, what is undone by it, and how to do it again.
+enum RestorationText {
+    /// What endings and switches look like in the trail, and what a restore makes of them.
+    private static let undoings: [(AuditEvent.Kind, String)] = [
+        (.sessionEnded, "a session ended; it lives again"),
+        (.sessionsEnded, "all sessions of a user ended; they live again"),
+        (.allSessionsRevoked, "every session ended; all live again"),
+        (.loginsDisabled, "the logins of a user switched off; they are on"),
+        (.passwordChanged, "a password changed; the old one is good again"),
+        (.userDeleted, "a user deleted; is back"), (.clientDeleted, "a client deleted; is back"),
+        (.adminKeyDeleted, "an admin key deleted; opens again"),
+        (.signingKeyWithdrawn, "a signing key withdrawn; is back"),
+        (.settingsChanged, "the settings changed; the old ones apply"),
+        (.userCreated, "a user made; is gone"), (.sessionStarted, "a login; that device logs in again"),
+    ]
+
+    static func lines(_ restored: Restoration, _ file: String, _ configuration: Configuration) -> [String] {
+        let database = configuration.database.path
+        var lines = ["\(database) is now the backup \(file): \(BackupCommands.size(restored.bytes)), checked"]
+        if let takenAt = restored.takenAt {
+            lines.append("it was taken at \(Formatting.timeWithDistance(takenAt.secondsSinceEpoch))")
+        }
+        if let replaced = restored.replaced { lines.append("the database that it replaces is kept as \(replaced)") }
+        lines += [
+            "",
+            "Nobody is logged out by this: every app goes on with the newest token that it holds, and how long a session may",
+            "rest counts anew from now on, since the backup does not know who has refreshed after it. The longest life stays.",
+            "But whatever was done after the backup is undone: sessions that were ended since then live again, logins that",
+            "were switched off are on, changed passwords are the old ones, and who logged in since then logs in once more.",
+        ]
+        lines += undone(restored)
+        lines += [
+            "", "To end them again, start the server, and then, as far as you know whom it concerns:",
+            "  sojourn user disable USER --revoke     one user: logins off, sessions ended",
+            "  sojourn session end ID                 one session",
+            "  sojourn session revoke-all --yes       everybody, if you cannot know: all log in again",
+        ]
+        if Setup.environment[Configuration.SpecialVariable.rootKey.rawValue] == nil {
+            lines.append(
+                "The root key must be the one of that time: \(configuration.rootKeyFile); 'sojourn doctor' checks it.")
+        }
+        return lines
+    }
+
+    private static func undone(_ restored: Restoration) -> [String] {
+        guard let undone = restored.undone else {
+            return restored.replaced == nil
+                ? [] : ["What that is, the replaced database does not tell: it cannot be read, or is not this one's."]
+        }
+        let known = undoings.compactMap { kind, text in undone[kind.rawValue].map { "  \($0) × \(text)" } }
+        return known.isEmpty
+            ? ["The replaced database tells of nothing of the kind."] : ["The replaced database tells of:"] + known
+    }
+}

@@ -1,0 +1,113 @@
+import CLinux
+import Dispatch
+import Glibc
+import Server
+import Sockets
+import Telemetry
+
+/// `sojourn serve`
+enum ServeCommand {
+    static let settingFlags =
+        [
+            Command.Option(
+                "--config", "FILE", "the configuration; else $SOJOURN_CONFIG, else ./sojourn.json5 if there is one")
+        ]
+        + Setup.flags.map(\.option)
+
+    static let serve = Command(
+        path: ["serve"], summary: "Runs the server until SIGTERM or SIGINT.",
+        options: settingFlags + [
+            Command.Option("--ready-file", "PATH", "a file that says where, there as long as the server answers")
+        ],
+        discussion: """
+            Everything has a default: alone, it listens on 127.0.0.1, keeps sojourn.sqlite in this folder, makes a root key
+            beside it (back it up), and prints an admin key at its first start. A flag goes over the environment
+            (SOJOURN_SERVER_PUBLIC_LISTEN …), the environment over the file; config/sojourn.json5 explains every key.
+            The first SIGTERM stops in good order, a second one at once. SIGHUP loads certificates and keys again.
+            """,
+        examples: [
+            "sojourn serve", "sojourn serve --config /etc/sojourn.json5",
+            "sojourn serve --database sqlite:/tmp/t.sqlite --public 127.0.0.1:0 --admin 127.0.0.1:0 --ready-file ready.json",
+        ]
+    ) { (arguments) async throws(Failure) in
+        avoidPreemption()
+        let configuration = try Setup.configuration(arguments)
+        let surroundings = Environment.system(configuration.log, environment: Setup.environment)
+        let supervisor = ServiceNotification(environment: Setup.environment)
+        let (stops, reloads) = Signals.listen(withReloads: Signals.reloads(configuration))
+        let firstStop = Task {
+            for await _ in stops { break }
+            // The next one ends the process at once.
+            Signals.restoreDefaults()
+        }
+        let server = SojournServer(
+            configuration, surroundings, inherited: try inherited(), readyFilePath: arguments.value("--ready-file"))
+        guard let start = try await start(server, unless: firstStop) else { return }
+        announce(start, configuration, surroundings.logger)
+        supervisor?.send("READY=1")
+        let reloading = Task { for await _ in reloads { await server.reloadCertificates() } }
+        await firstStop.value
+        reloading.cancel()
+        surroundings.logger.notice("stopping")
+        supervisor?.send("STOPPING=1")
+        await server.stop(deadline: configuration.limits.stopTimeout)
+        surroundings.logger.notice("stopped")
+    }
+
+    /// Lets a thread that runs go on when another one of this process has something to do, unless a core is idle (sched(7)). Under
+    /// load the loops and the writer would else interrupt each other for every answer, and each batch would be smaller.
+    private static func avoidPreemption() {
+        // Whoever starts the server may have chosen another policy.
+        guard sched_getscheduler(0) == 0 else { return }
+        var parameters = sched_param()
+        // The threads that are started from here on have it from this one. Where it is forbidden, all goes on as it did.
+        sched_setscheduler(0, Int32(CLinux_batch), &parameters)
+    }
+
+    /// Starts the server; nil when it was told to stop while it waited for another process.
+    private static func start(
+        _ server: SojournServer, unless stop: Task<Void, Never>
+    ) async throws(Failure) -> SojournServer.Start? {
+        let starting = Task { () async -> Result<SojournServer.Start, StartError> in
+            do throws(StartError) { return .success(try await server.start()) } catch { return .failure(error) }
+        }
+        Task {
+            await stop.value
+            starting.cancel()
+        }
+        switch await starting.value {
+        case .success(let start): return start
+        case .failure(.cancelled): return nil
+        case .failure(let error): throw Failure(.failed, error.description)
+        }
+    }
+
+    /// The sockets that whoever started this process hands over.
+    private static func inherited() throws(Failure) -> [InheritedListeners.Descriptor] {
+        guard let descriptors = InheritedListeners.descriptors(in: Setup.environment, pid: getpid()) else {
+            throw Failure(.failed, "LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES contradict each other")
+        }
+        InheritedListeners.forgetEnvironment()
+        return descriptors
+    }
+
+    private static func announce(_ start: SojournServer.Start, _ configuration: Configuration, _ logger: Logger) {
+        if let key = start.firstAdminKey { tellAdminKey(key) }
+        logger.notice(
+            "ready",
+            [
+                "public": .string(start.addresses.public), "admin": .string(start.addresses.admin),
+                "database": .string(configuration.database.url), "pid": .int(Int(getpid())),
+                "version": .string(Release.version),
+            ])
+        if configuration.server.issuer == nil, !configuration.server.publicListen.isLoopback {
+            logger.warning(
+                "server.issuer is not set: tokens name \(start.addresses.public), which apps elsewhere cannot reach")
+        }
+    }
+
+    /// To standard output, where no log collector looks for it.
+    static func tellAdminKey(_ key: String) {
+        Terminal.write("admin key, shown this once: \(key)")
+    }
+}

@@ -1,0 +1,118 @@
+import HTTP
+
+/// `sojourn session …`
+enum SessionCommands {
+    static let all = [list, show, end, explain, revokeAll]
+
+    static let list = Command.admin(
+        ["session", "list"], "Lists the sessions of a user, the newest first, ended ones included.",
+        operands: ["USER"], options: Command.Option.page,
+        examples: ["sojourn session list ada", "sojourn session list ada --json"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(
+                .get, ["users", UserCommands.reference(arguments.operands[0]), "sessions"], query: arguments.page)
+        },
+        show: { page, _ in
+            page.table(["DEVICE", "APP", "STARTED", "LAST REFRESH", "STATE", "ID"], empty: "no sessions") { session in
+                [
+                    deviceName(session), session["client_id"]?.cell ?? "-", Formatting.time(session["started_at"]?.int),
+                    Formatting.time(session["last_refreshed_at"]?.int),
+                    session["ended_reason"]?.string ?? "lives", session["session_id"]?.cell ?? "-",
+                ]
+            }
+        })
+
+    static let show = Command.admin(
+        ["session", "show"], "Shows a session.", operands: ["ID"],
+        examples: ["sojourn session show 0f6c…"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.get, ["sessions", arguments.operands[0]])
+        },
+        show: { session, _ in facts(session) })
+
+    static let end = Command.admin(
+        ["session", "end"], "Ends one session: that device is logged out.", operands: ["ID"],
+        examples: ["sojourn session end 0f6c…"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["sessions", arguments.operands[0]])
+        },
+        show: { _, _ in "the session is over" })
+
+    static let revokeAll = Command.admin(
+        ["session", "revoke-all"], "Break glass: ends every session of every user.",
+        options: [Command.Option("--yes", nil, "yes, everybody has to log in again")],
+        examples: ["sojourn session revoke-all --yes"],
+        send: { connection, arguments async throws(Failure) in
+            guard arguments.has("--yes") else {
+                throw arguments.usage("this logs out every user on every device; add --yes if you mean it")
+            }
+            return try await connection.send(.post, ["revoke-all"])
+        },
+        show: { _, _ in "every session is over" })
+
+    static let explain = Command.admin(
+        ["session", "explain"], "Says why a device was logged out, and what to do.", operands: ["[ID]"],
+        options: [
+            Command.Option("--user", "USER", "instead of an id: the newest session of this user"),
+            Command.Option("--device", "DEVICE", "with --user: the newest on the device with this id or name"),
+        ],
+        discussion: "Sessions are remembered for 30 days after their end.",
+        examples: ["sojourn session explain 0f6c…", "sojourn session explain --user ada --device 'Pixel 9'"],
+        send: { connection, arguments async throws(Failure) in
+            let session = try await findSession(connection, arguments)
+            let userID = session["user_id"]?.string ?? ""
+            var user: JSON?
+            do throws(Failure) {
+                user = try await connection.send(.get, ["users", userID])
+            } catch  where error.code == .notFound { user = nil }
+            let events = try await SessionExplanation.events(of: session, userID: userID, connection)
+            return .object(["session": session, "user": user ?? .null, "events": .array(events)])
+        },
+        show: { answer, _ in SessionExplanation(answer).text })
+
+    private static func findSession(
+        _ connection: AdminConnection, _ arguments: Arguments
+    ) async throws(Failure) -> JSON {
+        if let id = arguments.operands.first {
+            if arguments.has("--user") { throw arguments.usage("either an id or --user, not both") }
+            return try await connection.send(.get, ["sessions", id])
+        }
+        guard let user = arguments.value("--user") else { throw arguments.usage("ID is missing, or --user USER") }
+        let path = ["users", UserCommands.reference(user), "sessions"]
+        var cursor: String?
+        repeat {
+            let page = try await connection.send(.get, path, query: [("cursor", cursor), ("limit", "200")])
+            let found = (page["items"]?.items ?? []).first { session in
+                guard let device = arguments.value("--device") else { return true }
+                return session["device"]?["id"]?.string == device || session["device"]?["name"]?.string == device
+            }
+            if let found { return found }
+            cursor = page["next_cursor"]?.string
+        } while cursor != nil
+        let place = arguments.value("--device").map { " on a device '\($0)'" } ?? ""
+        throw Failure(.notFound, "\(user) has no session\(place), or it ended more than 30 days ago")
+    }
+
+    static func deviceName(_ session: JSON) -> String {
+        session["device"]?["name"]?.string ?? session["device"]?["id"]?.string ?? "-"
+    }
+
+    static func facts(_ session: JSON) -> String {
+        let device = session["device"]
+        return Formatting.facts([
+            ("id", session["session_id"]?.cell), ("user", session["user_id"]?.cell),
+            ("app", session["client_id"]?.cell), ("device", device?["id"]?.cell),
+            ("device name", device?["name"]?.cell), ("platform", device?["platform"]?.cell),
+            ("app version", device?["app_version"]?.cell),
+            ("authentication mode", session["authentication_mode"]?.cell),
+            ("started", Formatting.timeWithDistance(session["started_at"]?.int)),
+            ("last refresh", Formatting.timeWithDistance(session["last_refreshed_at"]?.int)),
+            ("ends if idle", Formatting.timeWithDistance(session["session_idle_expires_at"]?.int)),
+            ("ends for good", Formatting.timeWithDistance(session["session_expires_at"]?.int)),
+            ("ended", session["ended_at"].map { Formatting.timeWithDistance($0.int) }),
+            ("reason", session["ended_reason"]?.cell), ("provider", session["provider"]?.cell),
+            ("provider said yes", session["provider_confirmed_at"].map { Formatting.timeWithDistance($0.int) }),
+            ("provider silent", session["provider_failing_since"].map { Formatting.timeWithDistance($0.int) }),
+        ])
+    }
+}

@@ -1,0 +1,51 @@
+import HTTP
+
+/// `sojourn settings …`
+enum SettingsCommands {
+    static let all = [show, set]
+
+    static let show = Command.admin(
+        ["settings", "show"], "Shows the session settings.", examples: ["sojourn settings show"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.get, ["settings", "sessions"]) },
+        show: { settings, _ in facts(settings) })
+
+    static let set = Command.admin(
+        ["settings", "set"], "Changes session settings, at once, for living sessions too.",
+        options: [
+            Command.Option(
+                "--offline-session-idle", "DURATION", "the rolling window: over without a refresh for so long"),
+            Command.Option("--offline-session-max-limited", "BOOL", "whether the longest stay applies"),
+            Command.Option("--offline-session-max", "DURATION", "the longest stay, from the login"),
+            Command.Option("--refresh-after", "DURATION", "the age at which apps should refresh"),
+            Command.Option(
+                "--rotation-interval", "DURATION", "how long a new refresh token answers retries; 0: strict"),
+        ],
+        discussion: "Shorter lifetimes end the sessions that exceed them. What does not go together is refused.",
+        examples: [
+            "sojourn settings set --offline-session-idle 14d --offline-session-max 180d",
+            "sojourn settings set --rotation-interval 2m",
+        ],
+        send: { connection, arguments async throws(Failure) in
+            var body: [String: JSON] = [:]
+            for name in ["offline_session_idle", "offline_session_max", "refresh_after", "rotation_interval"] {
+                let option = "--" + name.replacing("_", with: "-")
+                if let seconds = try arguments.seconds(option) { body[name] = .int(seconds) }
+            }
+            if let limited = try arguments.bool("--offline-session-max-limited") {
+                body["offline_session_max_limited"] = .bool(limited)
+            }
+            if body.isEmpty { throw arguments.usage("nothing to change is named") }
+            return try await connection.send(.put, ["settings", "sessions"], .object(body))
+        },
+        show: { settings, _ in facts(settings) })
+
+    private static func facts(_ settings: JSON) -> String {
+        Formatting.facts(
+            [
+                "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
+                "rotation_interval",
+            ].map { name in
+                (name, settings[name]?.int.map { "\(Formatting.span($0)) (\($0))" } ?? settings[name]?.cell)
+            })
+    }
+}

@@ -1,0 +1,212 @@
+import HTTP
+import Sessions
+
+/// `sojourn user …`
+enum UserCommands {
+    static let all = [
+        create, list, show, update, disable, enable, unlock, revoke, delete, setPassword, resetPassword,
+    ]
+
+    /// USER is a name or an id; `username:NAME` where a name looks like an id.
+    static func reference(_ word: String) -> String {
+        Identifier<User>(word) != nil || word.hasPrefix("username:") ? word : "username:" + word
+    }
+
+    private static let profile = [
+        Command.Option("--email", "ADDRESS", "e-mail address"),
+        Command.Option("--email-verified", "BOOL", "whether the e-mail address is known to be the user's"),
+        Command.Option("--phone", "NUMBER", "telephone number"),
+        Command.Option("--name", "NAME", "the name to show"),
+        Command.Option("--country", "CODE", "country, two letters"),
+        Command.Option("--max", "DURATION", "longest stay of this user, like 30d; 0: as the settings say"),
+        Command.Option("--claims", "JSON", "an object whose members every rolling token of this user has"),
+    ]
+
+    private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSON] {
+        var members: [String: JSON] = [:]
+        for (option, member) in [
+            ("--email", "email"), ("--phone", "phone_number"), ("--name", "display_name"), ("--country", "country"),
+        ] {
+            // An empty text takes the member away.
+            if let text = arguments.value(option) { members[member] = text.isEmpty ? .null : .string(text) }
+        }
+        if let text = arguments.value("--claims") {
+            let claims = text.isEmpty ? .null : JSON(text: Array(text.utf8))
+            guard let claims else { throw arguments.usage("--claims must be a JSON object") }
+            members["claims"] = claims
+        }
+        if let verified = try arguments.bool("--email-verified") { members["email_verified"] = .bool(verified) }
+        if let seconds = try arguments.seconds("--max") { members["offline_session_max"] = .int(seconds) }
+        return members
+    }
+
+    static let create = Command.admin(
+        ["user", "create"], "Makes a user.", operands: ["USERNAME"],
+        options: profile + [Command.Option("--no-password", nil, "a user who cannot log in by password")],
+        discussion: "The password is asked for, or is the first line of standard input. It is never an argument.",
+        examples: ["sojourn user create ada", "echo \"$PASSWORD\" | sojourn user create ada --email ada@example.org"],
+        send: { connection, arguments async throws(Failure) in
+            var members = try profileMembers(arguments)
+            members["username"] = .string(arguments.operands[0])
+            if !arguments.has("--no-password") { members["password"] = .string(try arguments.readPassword()) }
+            return try await connection.send(.post, ["users"], .object(members.filter { $0.value != .null }))
+        },
+        show: { user, _ in "user \(user["username"]?.cell ?? "") was made\n\n\(facts(user))" })
+
+    static let list = Command.admin(
+        ["user", "list"], "Lists users.", operands: ["[QUERY]"], options: Command.Option.page,
+        discussion: "QUERY is a part of the username, e-mail address or name.",
+        examples: ["sojourn user list", "sojourn user list @example.org --limit 200"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(
+                .get, ["users"], query: [("query", arguments.operands.first)] + arguments.page)
+        },
+        show: { page, _ in
+            page.table(
+                ["USERNAME", "NAME", "E-MAIL", "LOGINS", "ID"], empty: "no users",
+                { user in
+                    [user["username"], user["display_name"], user["email"]].map { $0?.cell ?? "-" }
+                        + [loginState(user), user["user_id"]?.cell ?? "-"]
+                })
+        })
+
+    static let show = Command.admin(
+        ["user", "show"], "Shows a user.", operands: ["USER"],
+        examples: ["sojourn user show ada", "sojourn user show 6f1e0c5b9a7d4e8f8c3b2a1908f7e6d5 --json"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.get, ["users", reference(arguments.operands[0])])
+        },
+        show: { user, _ in facts(user) })
+
+    static let update = Command.admin(
+        ["user", "update"], "Changes a user's profile or name.", operands: ["USER"],
+        options: profile + [Command.Option("--username", "NAME", "a new username")],
+        discussion: "What is not named stays. An empty text takes a member away.",
+        examples: [
+            "sojourn user update ada --email ada@example.org", "sojourn user update ada --phone ''",
+            "sojourn user update ada --claims '{\"role\":\"teller\"}'",
+        ],
+        send: { connection, arguments async throws(Failure) in
+            var members = try profileMembers(arguments)
+            if let name = arguments.value("--username") { members["username"] = .string(name) }
+            if members.isEmpty { throw arguments.usage("nothing to change is named") }
+            return try await connection.send(
+                .patch, ["users", reference(arguments.operands[0])], .object(members))
+        },
+        show: { user, _ in facts(user) })
+
+    static let disable = Command.admin(
+        ["user", "disable"], "Switches a user's logins and refreshes off.", operands: ["USER"],
+        options: [
+            Command.Option(
+                "--on-expiry", nil, "let tokens that are out there serve until they end; else they are refused at once"),
+            Command.Option("--revoke", nil, "also end all sessions: enabling does not bring them back"),
+            Command.Option("--reason", "TEXT", "a note for other admins"),
+        ],
+        discussion: "It blocks and ends nothing, unless --revoke is given: after 'enable' the devices go on as before.",
+        examples: [
+            "sojourn user disable ada --reason 'phone stolen'", "sojourn user disable ada --revoke",
+        ],
+        send: { connection, arguments async throws(Failure) in
+            var members: [String: JSON] = [
+                "effective": .string(arguments.has("--on-expiry") ? "on_expiry" : "immediate"),
+                "revoke_sessions": .bool(arguments.has("--revoke")),
+            ]
+            if let reason = arguments.value("--reason") { members["reason"] = .string(reason) }
+            return try await connection.send(
+                .post, ["users", reference(arguments.operands[0]), "disable"], .object(members))
+        },
+        show: { user, arguments in
+            "logins of \(user["username"]?.cell ?? "") are off; "
+                + (arguments.has("--revoke")
+                    ? "\(Formatting.count(user["revoked"]?.int ?? 0, "session")) ended"
+                    : "sessions wait until they are on again")
+        })
+
+    static let enable = Command.admin(
+        ["user", "enable"], "Switches a user's logins on again.", operands: ["USER"],
+        options: [Command.Option("--include-own", nil, "also undo the switch that the user has thrown")],
+        examples: ["sojourn user enable ada"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(
+                .post, ["users", reference(arguments.operands[0]), "enable"],
+                .object(["include_own_switch": .bool(arguments.has("--include-own"))]))
+        },
+        show: { user, _ in
+            user["login_disabled_by_user"] == nil
+                ? "logins of \(user["username"]?.cell ?? "") are on"
+                : "the admins' switch is off, but \(user["username"]?.cell ?? "") has switched logins off too: --include-own"
+        })
+
+    static let unlock = Command.admin(
+        ["user", "unlock"], "Takes a user's passwords again, however many were wrong.", operands: ["USER"],
+        examples: ["sojourn user unlock ada"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.post, ["users", reference(arguments.operands[0]), "unlock"])
+        },
+        show: { user, _ in "passwords of \(user["username"]?.cell ?? "") are taken again" })
+
+    static let revoke = Command.admin(
+        ["user", "revoke"], "Ends every session of a user, on all devices.", operands: ["USER"],
+        examples: ["sojourn user revoke ada"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.post, ["users", reference(arguments.operands[0]), "revoke"])
+        },
+        show: { answer, _ in "\(Formatting.count(answer["revoked"]?.int ?? 0, "session")) ended" })
+
+    static let delete = Command.admin(
+        ["user", "delete"], "Deletes a user and ends their sessions.", operands: ["USER"],
+        examples: ["sojourn user delete ada"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["users", reference(arguments.operands[0])])
+        },
+        show: { _, arguments in "user \(arguments.operands[0]) is deleted" })
+
+    static let setPassword = Command.admin(
+        ["user", "set-password"], "Sets a user's password and ends all their sessions.", operands: ["USER"],
+        discussion: "The password is asked for, or is the first line of standard input. It is never an argument.",
+        examples: ["sojourn user set-password ada", "echo \"$PASSWORD\" | sojourn user set-password ada"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(
+                .put, ["users", reference(arguments.operands[0]), "password"],
+                .object(["new_password": .string(try arguments.readPassword())]))
+        },
+        show: { _, arguments in "the password of \(arguments.operands[0]) is set; all sessions ended" })
+
+    static let resetPassword = Command.admin(
+        ["user", "reset-password"], "Makes a one-time token with which a user sets a new password.",
+        operands: ["USER"], discussion: "The app sends it to POST /v1/password-reset. It replaces an earlier one.",
+        examples: ["sojourn user reset-password ada"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.post, ["users", reference(arguments.operands[0]), "password-reset"])
+        },
+        show: { answer, _ in
+            "\(answer["reset_token"]?.cell ?? "")\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.int))"
+        })
+
+    private static func loginState(_ user: JSON) -> String {
+        if user["login_disabled_by_admin"] != nil { return "off by admin" }
+        return user["login_disabled_by_user"] != nil ? "off by user" : "on"
+    }
+
+    private static func facts(_ user: JSON) -> String {
+        let disabling = { (name: String) -> String? in
+            user[name].map { switched in
+                "since \(Formatting.time(switched["since"]?.int)), \(switched["effective"]?.cell ?? "")"
+                    + (switched["reason"].map { ": \($0.cell)" } ?? "")
+            }
+        }
+        return Formatting.facts([
+            ("id", user["user_id"]?.cell), ("username", user["username"]?.cell), ("name", user["display_name"]?.cell),
+            ("e-mail", user["email"]?.cell),
+            ("verified", user["email_verified"]?.bool == true ? "yes" : nil), ("phone", user["phone_number"]?.cell),
+            ("country", user["country"]?.cell),
+            ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
+            ("longest stay", user["offline_session_max"]?.int.map(Formatting.span)),
+            ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),
+            ("off by admin", disabling("login_disabled_by_admin")),
+            ("off by user", disabling("login_disabled_by_user")),
+            ("made", Formatting.time(user["created_at"]?.int)),
+        ])
+    }
+}

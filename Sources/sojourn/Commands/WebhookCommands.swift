@@ -1,0 +1,57 @@
+import Server
+
+/// `sojourn webhook …`
+enum WebhookCommands {
+    static let all = [test]
+
+    private static let test = Command(
+        path: ["webhook", "test"], summary: "Sends a signed message to a webhook, and says what it answers.",
+        operands: ["NAME"], options: Command.Option.admin,
+        discussion: """
+            It goes to the one of that name in the configuration, from here, whether a server runs or not, and beside what waits for it.
+            Its type is webhook_test. Exits with 1 when it is not taken.
+            """,
+        examples: ["sojourn webhook test mails", "sojourn webhook test mails --config /etc/sojourn.json5 --json"]
+    ) { (arguments) async throws(Failure) in
+        let configuration = try Setup.configuration(arguments)
+        let name = arguments.operands[0]
+        guard let webhook = configuration.webhooks.first(where: { $0.name == name }) else {
+            let known = configuration.webhooks.map(\.name).joined(separator: ", ")
+            throw Failure(
+                .notFound, "the configuration has no webhook '\(name)'" + (known.isEmpty ? "" : "; it has \(known)"))
+        }
+        let probe: WebhookProbe
+        do throws(StartError) {
+            probe = try await WebhookProbe.send(
+                to: webhook, .system(configuration.log, environment: Setup.environment))
+        } catch { throw Failure(.failed, error.description) }
+        if arguments.isJSON {
+            Terminal.write(String(decoding: json(probe, webhook).text(pretty: true), as: UTF8.self))
+        } else if probe.outcome.isTaken {
+            Terminal.write("\(name) took it: \(sentence(probe))")
+        }
+        if !probe.outcome.isTaken { throw Failure(.failed, "\(name) did not take it: \(sentence(probe))") }
+    }
+
+    private static func sentence(_ probe: WebhookProbe) -> String {
+        let milliseconds = Int(probe.duration / .milliseconds(1))
+        return switch probe.outcome {
+        case .answered(let status, let content):
+            "status \(status) after \(milliseconds) ms" + (content.isEmpty ? "" : ", \(Formatting.visible(content))")
+        case .failed(let word): "\(word) after \(milliseconds) ms"
+        }
+    }
+
+    private static func json(_ probe: WebhookProbe, _ webhook: Configuration.Webhook) -> JSON {
+        var members: [String: JSON] = [
+            "webhook": .string(webhook.name), "webhook_id": .string(probe.id), "taken": .bool(probe.outcome.isTaken),
+            "milliseconds": .int(Int64(probe.duration / .milliseconds(1))),
+        ]
+        switch probe.outcome {
+        case .answered(let status, let content):
+            (members["status"], members["content"]) = (.int(Int64(status)), .string(content))
+        case .failed(let word): members["failure"] = .string(word)
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,31 @@
+import HTTP
+import Server
+import Sockets
+
+/// What `sojourn doctor` finds of the identity providers that a running server asks again.
+enum IdentityProviderCheck {
+    /// One line for each provider that is asked again.
+    static func findings(_ configuration: Configuration, of server: SocketAddress) -> [Finding] {
+        let names = configuration.recheckedProviders
+        guard !names.isEmpty, let answer = try? HTTPExchange.send(Request(.get, "/metrics"), to: server) else {
+            return []
+        }
+        let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
+        return names.map { name in
+            let gauge = "sojourn_identity_recheck_failing_seconds{provider=\"\(name)\"} "
+            let seconds = lines.first { $0.hasPrefix(gauge) }.flatMap { Double($0.dropFirst(gauge.count)) }
+            return finding(name, failingSeconds: Int64(seconds ?? 0))
+        }
+    }
+
+    /// One that does not answer once is nothing yet.
+    static func finding(_ name: String, failingSeconds: Int64) -> Finding {
+        if failingSeconds < 300 {
+            return Finding(.ok, "provider", "\(name) answers when it is asked again, or nobody had to")
+        }
+        return Finding(
+            .warn, "provider",
+            "\(name) has given no answer about any session for \(failingSeconds / 60) minutes: the server's log says why. When its "
+                + "budget is over, sessions are answered with 503 until it answers")
+    }
+}

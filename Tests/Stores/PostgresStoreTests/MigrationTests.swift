@@ -1,0 +1,240 @@
+import Cryptography
+import Migrations
+import PostgresFixture
+import Sessions
+import StoreConformance
+import StoreFoundation
+import Testing
+
+@testable import PostgresStore
+
+/// Migrations of a database that nodes are serving.
+@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
+    static let newest = Migration.all.count
+    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+    private static let later: [Migration] = [
+        Migration(
+            version: newest + 1, name: "index_users", effects: [.addsIndexes(on: ["users"])], sqlite: "",
+            postgres: "CREATE INDEX users_country ON users (country);"),
+        Migration(
+            version: newest + 2, name: "add_notes", effects: [.addsTables(["notes"])], sqlite: "",
+            postgres: "CREATE TABLE notes (id bigint PRIMARY KEY);"),
+        Migration(
+            version: newest + 3, name: "add_columns",
+            effects: [.addsTables(["lines"]), .addsColumns(to: ["sessions", "notes"])], sqlite: "",
+            postgres:
+                "CREATE TABLE lines (id bigint PRIMARY KEY);\nALTER TABLE sessions ADD COLUMN colour text;\nALTER TABLE notes ADD COLUMN text text;"
+        ),
+    ]
+
+    private func open(_ url: String, _ migrations: [Migration]) throws -> PostgresStore {
+        try PostgresStore(url: url, options: .init(clock: WallClock { Self.start }), migrations: migrations)
+    }
+
+    private func survey(_ url: String, _ migrations: [Migration] = Migration.all) throws -> PostgresStore.DatabaseReport
+    {
+        try PostgresStore.DatabaseReport(
+            url: url, options: .init(clock: WallClock { Self.start }), migrations: migrations)
+    }
+
+    private func schema(_ url: String) throws -> String {
+        try #require(url.split(separator: "%3D").last.map(String.init))
+    }
+
+    /// Everything that a change of the schema would show in.
+    private func contents(_ url: String) throws -> String {
+        try PostgresServer.shared.run(
+            """
+            SELECT string_agg(attrelid::regclass || '.' || attname, ',' ORDER BY attrelid::regclass::text, attnum)
+            FROM pg_attribute WHERE attrelid IN (
+                SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
+            """, schema: schema(url))
+    }
+
+    private func session(_ store: PostgresStore, _ name: String = "anna") async throws -> Session {
+        let user = User(id: Identifier(random: .system), username: name, createdAt: Self.start)
+        try #require(try await store.insertUser(user, events: []))
+        return try await logIn(user.id, at: store)
+    }
+
+    private func logIn(
+        _ user: Identifier<User>, at store: PostgresStore, device: String = "phone"
+    ) async throws -> Session {
+        let session = Session(
+            id: Identifier(random: .system), userID: user, clientID: Client.mobileID, device: Device(id: device),
+            startedAt: Self.start, epoch: 1)
+        let opened: Void? = try await store.openSession(
+            userID: user, clientID: Client.mobileID, deviceID: device
+        ) { $0.session = session }
+        try #require(opened != nil)
+        return session
+    }
+
+    // MARK: Plans
+
+    @Test func aPlanCountsTheRowsOfEachStepAndChangesNothing_whileANodeServes() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try open(url, Migration.all)
+        for name in ["a", "b", "c"] { _ = try await session(store, name) }
+        let before = try contents(url)
+        let plan = try survey(url, Migration.all + Self.later).missing
+        #expect(plan.map(\.name) == ["index_users", "add_notes", "add_columns"])
+        #expect(plan.map { $0.tables.map(\.name) } == [["users"], [], ["sessions", "notes"]])
+        #expect(plan.map { $0.tables.map(\.rows) } == [[3], [], [3, 0]])
+        #expect(plan.map(\.growsWithRows) == [true, false, false])
+        #expect(plan[0].lock.contains("against changes until every row is read"))
+        #expect(plan[1].lock.contains("locks nothing"))
+        #expect(plan[2].lock.hasPrefix("locks sessions, notes for milliseconds"))
+        #expect(
+            plan[2].effect.hasPrefix("makes lines (no row that exists is touched), adds columns to sessions, notes"))
+        #expect(try contents(url) == before)
+        #expect(try survey(url).missing.isEmpty)
+        #expect(try survey(url).contents?.settings == Settings())
+        await store.close()
+    }
+
+    @Test func aPlanForAnEmptySchemaHasEveryMigrationAndMakesNothing() throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let survey = try survey(url)
+        #expect(survey.missing.map(\.version) == Array(1...Self.newest))
+        #expect(survey.appliedCount == 0)
+        #expect(survey.contents == nil)
+        #expect(try contents(url) == "\n")
+    }
+
+    @Test func whatAStartRefusesAPlanRefuses() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try open(url, Migration.all + Self.later)).close()
+        #expect(throws: PostgresStore.OpenError.newerDatabase(version: Self.newest + 3, newestKnown: Self.newest)) {
+            try survey(url)
+        }
+        let other = try PostgresServer.shared.newDatabase()
+        try PostgresServer.shared.run("CREATE TABLE cats (name text)", schema: schema(other))
+        #expect(throws: PostgresStore.OpenError.notADatabase) { try survey(other) }
+    }
+
+    /// What a migration says of itself is what it does: no table, column or index more or less, and no row.
+    @Test func everyMigrationDoesWhatItSays() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        var before = SchemaShape(columns: [], indexes: [])
+        for migration in Migration.all {
+            await (try open(url, Array(Migration.all.prefix(migration.version)))).close()
+            let after = try shape(url)
+            var expected = migration.effectsByTable
+            // There alone nodes have to find out that the catalogue has changed.
+            if migration.version == 1 { expected.insert(.addsTables(["catalogue_revision"])) }
+            #expect(after.effects(since: before) == expected, "\(migration.name)")
+            #expect(!migration.postgres.contains("UPDATE "), "\(migration.name) fills rows at a start")
+            before = after
+        }
+    }
+
+    /// A later one that drops an index has to say so.
+    @Test func anIndexThatIsDroppedIsSeen() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try open(url, Migration.all)).close()
+        let dropping = Migration(
+            version: Self.newest + 1, name: "drop_index", effects: [.dropsIndexes(of: ["users"])], sqlite: "",
+            postgres: "DROP INDEX users_verified_email;")
+        let plan = try survey(url, Migration.all + [dropping]).missing
+        #expect(plan.map(\.effect) == ["drops indexes of users (frees their pages)"])
+        #expect(plan.map(\.growsWithRows) == [false])
+        #expect(plan.first?.lock.hasPrefix("locks users for milliseconds") == true)
+        let before = try shape(url)
+        await (try open(url, Migration.all + [dropping])).close()
+        #expect(try shape(url).effects(since: before) == dropping.effectsByTable)
+    }
+
+    private func shape(_ url: String) throws -> SchemaShape {
+        func pairs(_ statement: String) throws -> [(String, String)] {
+            try PostgresServer.shared.run(statement, schema: schema(url)).split(separator: "\n").map { line in
+                let parts = line.split(separator: "|", maxSplits: 1).map(String.init)
+                return (parts[0], parts[1])
+            }
+        }
+        return SchemaShape(
+            columns: try pairs(
+                """
+                SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, column_default)
+                FROM information_schema.columns WHERE table_schema = current_schema()
+                """),
+            indexes: try pairs("SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = current_schema()"))
+    }
+
+    // MARK: Nodes of two versions
+
+    /// A node of today's version, which another one is the next of.
+    private func openOld(_ url: String) throws -> PostgresStore { try open(url, Migration.all) }
+
+    @Test func aNodeOfTheVersionBeforeGoesOn_whileAndAfterTheNextVersionMigrates() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let old = try openOld(url)
+        var sessions: [Session] = []
+        for name in ["a", "b", "c", "d"] { sessions.append(try await session(old, name)) }
+        let load = RefreshLoad(sessions, at: old)
+        async let end: Void = load.run()
+        await load.awaitRefreshes(100)
+        let next = Migration.all + Self.later
+        #expect(try survey(url, next).missing.map(\.version) == Self.later.map(\.version))
+        let new = try open(url, next)
+        await load.awaitRefreshes(200)
+        // Each obeys what the other acknowledged.
+        for (index, (one, other)) in [(old, new), (new, old)].enumerated() {
+            let here = try await session(one, "e\(index)")
+            _ = try await other.updateSession(here.id) { $0.session.child += 1 }
+            #expect(try await one.session(here.id)?.session.child == here.child + 1)
+            let again = try await logIn(here.userID, at: other)
+            #expect(try await one.session(here.id)?.session.ending?.reason == .replaced)
+            _ = try await one.updateUser(.id(here.userID)) { change in
+                change.ending = UserChange.EndingSessions(.revokedByAdmin, at: Self.start)
+            }
+            let ending = try await other.updateSession(again.id) { $0.session.ending }
+            #expect(ending??.reason == .revokedByAdmin)
+        }
+        await load.awaitRefreshes(100)
+        load.end()
+        try await end
+        #expect(load.refusedCount == 0)
+        // A start of the version before is refused: it cannot know what the newer one means.
+        #expect(throws: PostgresStore.OpenError.newerDatabase(version: Self.newest + 3, newestKnown: Self.newest)) {
+            try openOld(url)
+        }
+        // The one that runs goes on all the same.
+        _ = try await session(old, "late")
+        await old.close()
+        await new.close()
+    }
+
+    /// `ALTER TABLE` waits for whoever uses the table, and everybody who comes waits behind it.
+    @Test func aMigrationThatCannotHaveItsLockLetsOthersPass_andIsTriedAgain() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try schema(url)
+        let old = try open(url, Migration.all)
+        let load = RefreshLoad([try await session(old)], at: old)
+        async let end: Void = load.run()
+        async let holder: Void = onThread {
+            _ = try? PostgresServer.shared.run(
+                "BEGIN; LOCK TABLE sessions IN ACCESS SHARE MODE; SELECT 'holds \(schema)', pg_sleep(300)",
+                schema: schema)
+        }
+        let holders = "FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%holds \(schema)%' AND wait_event = 'PgSleep'"
+        while try PostgresServer.shared.run("SELECT count(*) \(holders)") != "1\n" { await Task.yield() }
+        async let new = onThread { try open(url, Migration.all + Self.later) }
+        let waiting = """
+            SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'sessions'::regclass
+                AND mode = 'AccessExclusiveLock'
+            """
+        while try PostgresServer.shared.run(waiting, schema: schema) != "1\n" { await Task.yield() }
+        await load.awaitRefreshes(50)
+        #expect(load.refusedCount == 0)
+        #expect(try survey(url, Migration.all + Self.later).missing.map(\.name) == ["add_columns"])
+        try PostgresServer.shared.run("SELECT pg_terminate_backend(pid) \(holders)")
+        _ = try await holder
+        await (try await new).close()
+        #expect(try survey(url, Migration.all + Self.later).missing.isEmpty)
+        await load.awaitRefreshes(50)
+        load.end()
+        try await end
+        await old.close()
+    }
+}

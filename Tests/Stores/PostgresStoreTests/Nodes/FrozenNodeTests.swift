@@ -1,0 +1,47 @@
+import Dispatch
+import PostgresFixture
+import PostgresStore
+import Sessions
+import Testing
+
+/// A node that stands still in the middle of a change, as one that has lost its power or its network, keeps the others waiting
+/// until its deadline and no longer.
+@Suite("PostgreSQL: a node that stands still", .timeLimit(.minutes(1)))
+struct FrozenNodeTests {
+    @Test("holds nobody up after its deadline, and commits nothing when it goes on", arguments: [false, true])
+    func holdsNobodyUp(itsClockStoodStillToo: Bool) async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let now = ContinuousClock.now
+        let frozen = try openStore(url) { options in
+            options.decisionDeadline = .seconds(2)
+            if itsClockStoodStillToo { options.now = { now } }
+        }
+        let other = try openStore(url) { $0.decisionDeadline = .seconds(20) }
+        let session = try await givenSession(other)
+        let (standsStill, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let change: StoreError? = {
+            do throws(StoreError) {
+                _ = try await frozen.updateUser(.id(session.userID)) { change in
+                    change.user.passwordHash = "x"
+                    standsStill.signal()
+                    _ = goesOn.wait(timeout: .now() + 40)
+                }
+                return nil
+            } catch { return error }
+        }()
+        try await onThread { standsStill.wait() }
+        let refreshed: Void? = try await other.updateSession(session.id) { $0.session.child += 1 }
+        #expect(refreshed != nil)
+        let renamed = try await other.updateUser(.id(session.userID)) { $0.user.profile.displayName = "Anna" }
+        guard case .done = renamed else { return #expect(Bool(false), "\(renamed)") }
+        goesOn.signal()
+        guard case .unavailable = await change else { return #expect(Bool(false), "it was acknowledged") }
+        let user = try await other.user(.id(session.userID))
+        #expect(user?.passwordHash == nil)
+        #expect(user?.profile.displayName == "Anna")
+        // It is a node like any other again.
+        #expect(try await frozen.session(session.id)?.session.child == session.child + 1)
+        await frozen.close()
+        await other.close()
+    }
+}

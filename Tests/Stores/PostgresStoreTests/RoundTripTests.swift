@@ -1,0 +1,131 @@
+import Locks
+import PostgresFixture
+import Sessions
+import Testing
+
+@testable import PostgresStore
+
+/// What a batch costs on the wire, and what a server that is away costs: seen from between store and server.
+@Suite(.timeLimit(.minutes(3))) struct RoundTripTests {
+    private struct Seen {
+        var batches = 0
+        var changes = 0
+        var largest = 0
+    }
+
+    /// Changes each session once, all at the same time. Returns when every batch of them is told of, which is after its answers.
+    private func change(
+        _ sessions: [Session], at store: PostgresStore, _ seen: Locked<Seen>,
+        _ body: @escaping @Sendable (inout SessionChange) -> Void
+    ) async throws {
+        let end = seen.withLock { $0.changes } + sessions.count
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for session in sessions {
+                group.addTask { _ = try await store.updateSession(session.id, body) }
+            }
+            try await group.waitForAll()
+        }
+        while seen.withLock({ $0.changes }) < end { await Task.yield() }
+    }
+
+    @Test func aBatchOfRefreshesTakesTwoRoundTrips_andOneThatWritesNothingTakesOne() async throws {
+        let server = try PostgresServer.shared
+        let tap = try WireTap(before: server)
+        let seen = Locked(Seen())
+        let store = try openStore(tap.url(try server.newDatabase())) { options in
+            options.observer = PostgresStore.Observer(batchEnded: { changes, _ in
+                seen.withLock { seen in
+                    seen.batches += 1
+                    seen.changes += changes
+                    seen.largest = max(seen.largest, changes)
+                }
+            })
+        }
+        var sessions: [Session] = []
+        for number in 0..<60 { sessions.append(try await givenSession(store, "user-\(number)")) }
+        // The first one also reads settings and clients.
+        try await change([sessions[0]], at: store, seen) { $0.session.child += 1 }
+        for (writes, tripsOfEach) in [(true, 2), (false, 1)] {
+            let (before, start) = (seen.withLock { $0.batches }, tap.syncCount)
+            seen.withLock { $0.largest = 0 }
+            // Until many have met in one.
+            while seen.withLock({ $0.largest }) < 20 {
+                try await change(sessions, at: store, seen) { change in
+                    guard writes else { return }
+                    change.session.child += 1
+                    change.events = [
+                        AuditEvent(.sessionEnded, at: change.session.startedAt, by: Origin(actor: "test"))
+                    ]
+                }
+            }
+            #expect(tap.syncCount - start == tripsOfEach * (seen.withLock { $0.batches } - before))
+        }
+        await store.close()
+    }
+
+    @Test func aServerThatIsAwayIsTriedAtOnce_andThenAfterPausesThatDoubleToTwoSeconds() throws {
+        let server = try PostgresServer.shared
+        let tap = try WireTap(before: server)
+        let start = ContinuousClock.now
+        let passed = Locked(Duration.zero)
+        var options = PostgresStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 0) })
+        options.now = { start + passed.withLock { $0 } }
+        let lane = ReconnectingConnection(
+            url: tap.url(try server.newDatabase()), options: options, names: StatementNames())
+
+        /// Whether somebody who comes now gets a connection; `breaks`, if so: one that is lost at once.
+        func isServed(breaks: Bool = false) -> Bool {
+            do throws(DatabaseError) {
+                try lane.withConnection(until: options.now() + .seconds(60)) { (_) throws(DatabaseError) in
+                    if breaks { throw .lost("a test") }
+                }
+                return true
+            } catch { return false }
+        }
+        /// The pauses between attempts to connect, in milliseconds, while somebody comes every 10 ms.
+        func pauses(_ count: Int) -> [Int] {
+            var attempts: [Int] = []
+            var time = 0
+            while attempts.count <= count {
+                let before = tap.connectionCount
+                #expect(!isServed(breaks: true))
+                if tap.connectionCount > before { attempts.append(time) }
+                time += 10
+                passed.withLock { $0 += .milliseconds(10) }
+            }
+            return zip(attempts.dropFirst(), attempts).map { $0 - $1 }
+        }
+
+        tap.refuses(true)
+        #expect(pauses(8) == [50, 100, 200, 400, 800, 1600, 2000, 2000])
+        // Nobody is let in before the pause is over, though the server is there again.
+        tap.refuses(false)
+        #expect(!isServed())
+        passed.withLock { $0 += .seconds(2) }
+        #expect(isServed())
+        // What was served once has a connection that breaks, and begins anew with short pauses.
+        tap.refuses(true)
+        #expect(pauses(3) == [50, 100, 200])
+        lane.close()
+    }
+
+    @Test func aConnectionThatWasMadeTooLateForOneIsThereForTheNext() throws {
+        let server = try PostgresServer.shared
+        let silent = try SilentServer()
+        var options = PostgresStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 0) })
+        // libpq waits two seconds for an address, and no shorter.
+        options.decisionDeadline = .seconds(1)
+        let url = try server.newDatabase().replacing("host=", with: "host=\(silent.folder),")
+        let lane = ReconnectingConnection(url: url, options: options, names: StatementNames())
+        func ask() throws(DatabaseError) -> Int64? {
+            let deadline = options.now() + options.decisionDeadline
+            return try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in
+                try connection.run([Statement("SELECT 7::bigint")], commits: false, until: deadline)[0]
+                    .first { row in row.integer() }
+            }
+        }
+        #expect(throws: DatabaseError.self) { try ask() }
+        #expect(try ask() == 7)
+        lane.close()
+    }
+}

@@ -1,0 +1,36 @@
+import Cryptography
+import PostgresFixture
+import Sessions
+import Testing
+
+@testable import PostgresStore
+
+/// How the sessions of a user are found, among however many of others.
+@Suite("PostgreSQL: sessions of a user", .timeLimit(.minutes(1)))
+struct SessionLookupTests {
+    @Test("no statement reads the whole table, and the sessions on a device are found by every column of the index")
+    func plans() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try openStore(url)).close()
+        let options = PostgresStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 1_800_000_000) })
+        let connection = try Connection(
+            url: url, patience: .seconds(5), names: StatementNames(areUsed: false), now: options.now)
+        let deadline = options.now() + .seconds(30)
+        _ = try connection.run([Statement("SET enable_seqscan = off")], commits: false, until: deadline)
+        func plan(_ statement: Statement) throws -> String {
+            let explained = Statement("EXPLAIN \(statement.text)", parameters: statement.parameters)
+            let rows = try connection.run([explained], commits: false, until: deadline)
+            return try rows[0].map { row in row.text() }.joined(separator: "\n")
+        }
+        let user = Identifier<User>(random: .system)
+        let onDevice = try plan(SessionSQL.selectOnDevice("phone", of: user))
+        let start = Instant(secondsSinceEpoch: 1_800_000_000)
+        let plans = [
+            onDevice, try plan(SessionSQL.selectPage(of: user, before: .max, nil, limit: 9)),
+            try plan(SessionSQL.selectLatest(of: user, limit: 9, lookMax: 9)),
+            try plan(SessionSQL.selectEnded(onDevice: "phone", of: user, before: start, lookMax: 9)),
+        ]
+        for plan in plans { #expect(!plan.contains("Seq Scan"), "\(plan)") }
+        #expect(onDevice.contains("(client_id = apps.id) AND (device_id = 'phone'::text)"), "\(onDevice)")
+    }
+}

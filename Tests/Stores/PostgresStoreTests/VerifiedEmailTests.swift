@@ -1,0 +1,126 @@
+import Cryptography
+import PostgresFixture
+import Sessions
+import Testing
+
+@testable import PostgresStore
+
+/// Verified addresses beside nodes of the version before, and what finding them costs.
+@Suite("PostgreSQL: verified addresses", .timeLimit(.minutes(1)))
+struct VerifiedEmailTests {
+    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+
+    private static func schema(_ url: String) throws -> String {
+        try #require(url.split(separator: "%3D").last.map(String.init))
+    }
+
+    private static func givenAnna(_ store: PostgresStore) async throws -> User {
+        var anna = User(id: Identifier(random: .system), username: "anna", createdAt: start)
+        anna.profile.email = "anna@example.org"
+        anna.profile.isEmailVerified = true
+        try #require(try await store.insertUser(anna, events: []))
+        return anna
+    }
+
+    /// Whether somebody who proves that address is linked to a user who is there.
+    private static func isLinked(_ email: String, key: String? = nil, _ store: PostgresStore) async throws -> Bool {
+        let login = IdentityLogin(
+            try #require(Identity.Key(provider: "acme", subject: "1")),
+            token: OneTimeToken(.identityToken, of: "", id: email, goodUntil: start + .seconds(9), at: start),
+            linkingKey: key ?? Text.emailKey(email),
+            newUsers: [User(id: Identifier(random: .system), username: "new", createdAt: start)], at: start)
+        let arrival = try await store.openSession(by: login, clientID: Client.mobileID, deviceID: "d") { $0.arrival }
+        return arrival == .linked
+    }
+
+    @Test("an address that a node of the version before changes is not verified, nor is the one that it takes away")
+    func earlierNode() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try Self.schema(url)
+        let store = try openStore(url)
+        let anna = try await Self.givenAnna(store)
+        #expect(try await Self.isLinked("anna@example.org", store))
+        // As it writes users: all columns that it knows.
+        func write(_ email: String) throws {
+            try PostgresServer.shared.run(
+                "UPDATE users SET username_key = 'anna', email = '\(email)', revision = revision + 1", schema: schema)
+        }
+        try write("eve@example.org")
+        #expect(try await store.user(.id(anna.id))?.profile.isEmailVerified == false)
+        for email in ["anna@example.org", "eve@example.org"] {
+            #expect(try await !Self.isLinked(email, store), "\(email)")
+        }
+        // The first change at a node of today takes the old word away, whatever it changes.
+        _ = try await store.updateUser(.id(anna.id)) { $0.user.profile.country = "DE" }
+        try write("anna@example.org")
+        #expect(try await store.user(.id(anna.id))?.profile.isEmailVerified == false)
+        #expect(try await !Self.isLinked("anna@example.org", store))
+        await store.close()
+    }
+
+    /// One with letters beyond ASCII, of which that node has one key for several addresses.
+    @Test("a key that a node of the version before made links nobody here if its address has none")
+    func earlierKeys() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try Self.schema(url)
+        let store = try openStore(url)
+        let anna = try await Self.givenAnna(store)
+        for (email, key) in [("\u{3F4}@x", "\u{3B8}@x"), ("zoe\u{308}@x", "zo\u{EB}@x"), ("\u{130}@x", "i\u{307}@x")] {
+            try PostgresServer.shared.run(
+                "UPDATE users SET email = '\(email)', verified_email_key = '\(key)', revision = revision + 1",
+                schema: schema)
+            let profile = try #require(try await store.user(.id(anna.id))).profile
+            #expect(profile.verifiedEmailKey == key && !profile.isEmailVerified)
+            for proven in [email, key] {
+                let isLinked = try await Self.isLinked(proven, key: proven, store)
+                #expect(!isLinked, "\(proven)")
+            }
+        }
+        await store.close()
+    }
+
+    /// It stops at a kind that it does not know.
+    @Test("a node of the version before can read that an address has changed")
+    func trail() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        try await store.append([AuditEvent(.emailChanged, at: Self.start, by: .system, reason: "a@x>b@x")])
+        await store.close()
+        let row = try PostgresServer.shared.run(
+            "SELECT kind, reason FROM audit_events", schema: try Self.schema(url))
+        #expect(row.contains("user_changed") && row.contains("a@x>b@x"), "\(row)")
+    }
+
+    @Test("whom an address means is found by two indexes")
+    func plan() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try openStore(url)).close()
+        let text = UserSQL.selectMeant(by: "x", limit: 8).text.replacing("$1", with: "'x'").replacing("$2", with: "8")
+        let plan = try PostgresServer.shared.run(
+            "SET enable_seqscan = off; EXPLAIN \(text)", schema: try Self.schema(url))
+        #expect(plan.contains("Index Scan on users_verified_email"), "\(plan)")
+        #expect(plan.contains("Index Scan on users_username_key_key"), "\(plan)")
+        #expect(!plan.contains("Seq Scan"), "\(plan)")
+    }
+
+    @Test("a change of a user that is not one of the address leaves the index alone")
+    func otherChanges() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let schema = try Self.schema(url)
+        let store = try openStore(url)
+        let anna = try await Self.givenAnna(store)
+        for number in 1...8 {
+            _ = try await store.updateUser(.id(anna.id)) { change in
+                change.user.wrongPasswords = User.WrongPasswords(count: number, lastAt: Self.start)
+            }
+        }
+        await store.close()
+        // The counters come when the connections have gone. An update is "hot" if no index has a new entry.
+        func count(_ column: String) throws -> String {
+            try PostgresServer.shared.run(
+                "SELECT \(column) FROM pg_stat_user_tables WHERE relname = 'users' AND schemaname = '\(schema)'")
+        }
+        while try count("n_tup_upd") != "8\n" { await Task.yield() }
+        #expect(try count("n_tup_hot_upd") == "8\n")
+    }
+}

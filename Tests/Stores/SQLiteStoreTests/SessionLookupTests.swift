@@ -1,0 +1,45 @@
+import StoreFoundation
+import Testing
+
+@testable import SQLiteStore
+
+/// How the sessions of a user are found, among however many of others and of the user.
+@Suite struct SessionLookupTests {
+    private static func plan<each Value: Bindable>(_ query: Query, _ values: repeat each Value) async throws -> [String]
+    {
+        var plan: [String] = []
+        try await TemporaryFolder.with { folder in
+            await (try folder.open()).close()
+            let connection = try Connection(path: folder.database, access: .readOnly, cacheKibibytes: 100)
+            plan = try connection.all(Query("EXPLAIN QUERY PLAN " + query.text), repeat each values) {
+                (row) throws(CorruptRow) -> String in
+                row.skip(3)
+                return row.text()
+            }
+        }
+        return plan
+    }
+
+    /// Neither other clients' nor other devices' sessions of the user are looked at.
+    @Test func thoseOnADevice_areFoundByEveryColumnOfTheIndex() async throws {
+        let plan = try await Self.plan(SessionRow.selectOnDevice, 1, "phone")
+        #expect(
+            plan.contains { $0.contains("sessions_living (user_number=? AND client_id=? AND device_id=?)") }, "\(plan)")
+        #expect(plan.contains { $0.contains("sessions_living (user_number=? AND client_id>?)") }, "\(plan)")
+        #expect(!plan.contains { $0.contains("SCAN s") }, "\(plan)")
+    }
+
+    @Test func noOtherUsersSessionsAreLookedAt() async throws {
+        let plans = [
+            try await Self.plan(SessionRow.selectPage, 1, "x", 1, "x", 1),
+            try await Self.plan(SessionRow.selectLatest, 1, 9, 9),
+            try await Self.plan(SessionRow.selectEnded, "x", 9, "phone", 1),
+        ]
+        for plan in plans {
+            #expect(plan.contains { $0.contains("INDEX sessions_") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("SCAN s") }, "\(plan)")
+        }
+        // The newest tombstones come first as they lie: so many can be taken without a look at the others.
+        #expect(!plans[2].contains { $0.contains("TEMP B-TREE") }, "\(plans[2])")
+    }
+}

@@ -1,0 +1,23 @@
+import StoreFoundation
+import Testing
+
+@testable import SQLiteStore
+
+/// How users are found, among however many.
+@Suite struct UserLookupTests {
+    /// Whom an address means is looked up by two indexes, and no row is read but theirs.
+    @Test func whomAnAddressMeans_isFoundByIndexes() async throws {
+        try await TemporaryFolder.with { folder in
+            await (try folder.open()).close()
+            let connection = try Connection(path: folder.database, access: .readOnly, cacheKibibytes: 100)
+            let plan = try connection.all(Query("EXPLAIN QUERY PLAN " + UserRow.selectMeant.text), "x", 8) {
+                (row) throws(CorruptRow) -> String in
+                row.skip(3)
+                return row.text()
+            }
+            #expect(plan.contains { $0.contains("users_verified_email (verified_email_key=?)") }, "\(plan)")
+            #expect(plan.contains { $0.contains("(username_key=?)") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("SCAN") }, "\(plan)")
+        }
+    }
+}

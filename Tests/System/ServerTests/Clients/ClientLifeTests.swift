@@ -1,0 +1,135 @@
+import FoundationEssentials
+import Glibc
+import HTTP
+import JOSE
+import PostgresFixture
+import Repository
+import Server
+import Sessions
+import Sockets
+import TLSFixture
+import Testing
+
+@testable import sojourn
+
+/// Programs that nobody here wrote lead whole lives with a server: the scripts in `Clients`, each with one library from
+/// PyPI or one program from Debian, unmodified. What is missing is a failure: `.ci/setup tests` installs it.
+@Suite("Clients that nobody here wrote", .timeLimit(.minutes(10)))
+struct ClientLifeTests {
+    @Test(
+        "a whole life",
+        arguments: [
+            "apache_resource_server", "authlib_life", "document_check", "joserfc_life", "jwcrypto_life",
+            "oidc_agent_life",
+            "pyjwt_life", "requests_oauth2client_life", "requests_oauthlib_life",
+        ])
+    func life(script: String) async throws {
+        let server = try await ServerForClients()
+        let result = try await server.run(script)
+        #expect(result.status == 0, "\(result.text)")
+        #expect(await server.stop() == "")
+    }
+
+    /// Those that look at signatures, and those that do most.
+    @Test(
+        "a life on PostgreSQL, with keys of Ed25519",
+        arguments: ["authlib_life", "joserfc_life", "jwcrypto_life", "pyjwt_life", "requests_oauth2client_life"])
+    func lifeElsewhere(script: String) async throws {
+        let server = try await ServerForClients(
+            database: PostgresServer.shared.newDatabase(), algorithm: "EdDSA")
+        let result = try await server.run(script)
+        #expect(result.status == 0, "\(result.text)")
+        #expect(await server.stop() == "")
+    }
+
+    /// Each listener is asked for all that its document allows and more, by schemathesis: some thousand requests. No guess is
+    /// counted there, so that calls go deep; where all that can be counted is, answers are documented, too.
+    @Test("calls that a document allows, and others", arguments: [["public"], ["admin"], ["public", "limits"]])
+    func attack(arguments: [String]) async throws {
+        let perMinute = [
+            "WRONG_PASSWORDS_PER_ADDRESS", "LOGINS_PER_DEVICE", "FAILED_RESETS_PER_ADDRESS", "FAILED_RESETS_PER_USER",
+            "RESET_TOKENS_PER_USER", "REFUSED_TOKENS_PER_ADDRESS", "REFUSED_TOKENS_PER_SESSION",
+            "REFUSED_TOKENS_PER_USER", "REFUSED_TOKENS_PER_CLIENT", "CLIENT_TOKENS_PER_CLIENT",
+        ]
+        let isLimited = arguments.contains("limits")
+        let limits = perMinute.map { ("SOJOURN_LIMITS_\($0)_PER_MINUTE", isLimited ? "1" : "0") }
+        let server = try await ServerForClients(
+            environment: [
+                "SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_DELAY": isLimited ? "1" : "0",
+                "SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_LOCK": "3",
+            ].merging(limits) { $1 })
+        let result = try await server.run("document_attack", arguments)
+        #expect(result.status == 0, "\(result.text)")
+        #expect(await server.stop() == "")
+    }
+}
+
+/// The built program as a server with TLS, whose issuer is where it is reached, which asks for nonces in proofs of possession,
+/// and which knows an identity provider.
+struct ServerForClients {
+    static let adminKey = "an-admin-key-for-clients-of-all-kinds"
+
+    /// For each of them one session begins.
+    private static let idTokenCount = 3
+
+    private let folder = StartingFolder()
+    private let provider: RecheckProvider
+    private let process: CommandLineProcess
+    private let variables: [String: String]
+
+    init(
+        environment: [String: String] = ["SOJOURN_DPOP_NONCE": "required"], database: String = "sqlite:db",
+        algorithm: String = "ES256"
+    ) async throws {
+        provider = RecheckProvider(.system)
+        folder.write(
+            "sojourn.json5",
+            """
+            {identity_providers: [{
+                name: "acme", issuer: "\(provider.issuer)", audiences: ["app"], allow_http_on_loopback: true,
+            }]}
+            """)
+        var program = CommandLineProgram(folder)
+        program.environment = environment.merging([
+            "SOJOURN_ADMIN_KEY": Self.adminKey, "SOJOURN_KEYS_ALGORITHM": algorithm,
+            "SOJOURN_SERVER_TLS_CERTIFICATE": Certificates.shared.path("p256.crt"),
+            "SOJOURN_SERVER_TLS_KEY": Certificates.shared.path("p256.key"),
+            "SOJOURN_SERVER_SCOPES_SUPPORTED": "openid read write",
+        ]) { given, _ in given }
+        process = try program.start([
+            "serve", "--config", "sojourn.json5", "--database", database, "--public", "127.0.0.1:0", "--admin",
+            "127.0.0.1:0", "--ready-file", "ready.json", "--log-level", "error",
+        ])
+        guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
+            let addresses = JSON(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
+            let adminURL = addresses["admin"]?.string
+        else { throw CrashServer.NotReady(errors: process.errors() ?? "") }
+        let idTokens = (0..<Self.idTokenCount).map { [provider] _ in
+            provider.idToken(["email": .string("otto@example.org"), "email_verified": .bool(true)])
+        }
+        let authority = Certificates.shared.path("ca.crt")
+        variables = [
+            "SOJOURN_PUBLIC": publicURL, "SOJOURN_ADMIN": adminURL, "SOJOURN_KEY": Self.adminKey,
+            "SOJOURN_ALGORITHM": algorithm, "SOJOURN_ID_TOKENS": idTokens.joined(separator: " "),
+            "REQUESTS_CA_BUNDLE": authority, "SSL_CERT_FILE": authority,
+        ]
+    }
+
+    /// Runs a script of `Clients` with the Python and the libraries that `.ci/setup tests` installs.
+    func run(_ script: String, _ arguments: [String] = []) async throws -> Tool.Result {
+        let peers = Repository.path(".build/peers/bin") + "/"
+        let environment =
+            variables.map { "\($0)=\($1)" } + ["PATH=\(peers):/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1"]
+        return try await Tool.run(
+            ["env", "-i"] + environment + [
+                peers + "python", Repository.path("Tests/System/ServerTests/Scripts/Clients/\(script).py"),
+            ] + arguments)
+    }
+
+    /// Stops the server. Returns what it had to complain of.
+    func stop() async -> String {
+        provider.stop()
+        process.signal(SIGTERM)
+        return await process.result().errors
+    }
+}

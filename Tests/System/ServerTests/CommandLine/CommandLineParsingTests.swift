@@ -1,0 +1,154 @@
+import Testing
+
+@testable import sojourn
+
+@Suite("Command line: words")
+struct CommandLineParsingTests {
+    static func outcome(_ words: [String]) -> (help: String?, arguments: Arguments?, failure: Failure?) {
+        do throws(Failure) {
+            switch try Arguments.parse(words, commands: Commands.all) {
+            case .help(let text): return (text, nil, nil)
+            case .run(_, let arguments): return (nil, arguments, nil)
+            }
+        } catch { return (nil, nil, error) }
+    }
+
+    @Test("every command has a help of its own, with usage and an example, in either place of --help")
+    func help() {
+        for command in Commands.all {
+            for words in [command.path + ["--help"], command.path + ["-h"], ["help"] + command.path] {
+                let text = Self.outcome(words).help ?? ""
+                #expect(text.contains("usage: sojourn \(command.name)"), "\(words)")
+                #expect(text.contains("Examples:\n  "), "\(words)")
+                #expect(text.contains(command.summary))
+                for option in command.options { #expect(text.contains(option.name), "\(words)") }
+            }
+        }
+    }
+
+    @Test("every group and the whole have a help; the whole tells all commands and exit codes")
+    func overview() {
+        let overview = Self.outcome([]).help ?? ""
+        for words in [["--help"], ["-h"], ["help"]] { #expect(Self.outcome(words).help == overview) }
+        for command in Commands.all { #expect(overview.contains("\n  \(command.path[0]) "), "\(command.name)") }
+        for code in ExitCode.allCases { #expect(overview.contains("\n  \(code.rawValue)  \(code.meaning)")) }
+        for group in Commands.groups {
+            let text = Self.outcome([group.name, "--help"]).help ?? ""
+            #expect(text == Self.outcome(["help", group.name]).help)
+            for command in Commands.all where command.path[0] == group.name { #expect(text.contains(command.path[1])) }
+        }
+        #expect(Set(Commands.all.filter { $0.path.count == 2 }.map { $0.path[0] }) == Set(Commands.groups.map(\.name)))
+    }
+
+    @Test("every example is a command line that parses")
+    func examples() {
+        for command in Commands.all {
+            #expect(!command.examples.isEmpty)
+            for example in command.examples {
+                // One of several commands may be another program, and one before may be another command.
+                let lines = example.split(separator: " && ").flatMap { $0.split(separator: " | ") }
+                let own = lines.map(Self.words).filter { $0.first == "sojourn" }
+                let outcomes = own.map { Self.outcome(Array($0.dropFirst())) }
+                for outcome in outcomes {
+                    #expect(outcome.failure == nil, "\(example): \(outcome.failure?.lines ?? [])")
+                }
+                #expect(outcomes.contains { $0.arguments?.command.path == command.path }, "\(example)")
+            }
+        }
+    }
+
+    /// As a shell would: blanks part words, single quotes hold them together.
+    static func words(_ line: Substring) -> [String] {
+        line.split(separator: "'", omittingEmptySubsequences: false).enumerated().reduce(into: [String]()) {
+            if $1.offset % 2 == 1 {
+                $0.append(String($1.element))
+            } else {
+                $0 += $1.element.split(separator: " ").map(String.init)
+            }
+        }
+    }
+
+    @Test(
+        "what is wrong is told with what would be right",
+        arguments: [
+            ("usr", "unknown command 'usr'; did you mean 'user'?"), ("user crate", "did you mean 'user create'?"),
+            ("user", "'user' needs one more word"), ("xyzzy", "unknown command 'xyzzy'"),
+            ("help xyzzy", "unknown command 'xyzzy'"), ("help user crate", "did you mean 'user create'?"),
+            ("user create", "USERNAME is missing"), ("user show a b", "'b' is one word too many"),
+            ("user list --jsn", "unknown option --jsn; did you mean --json?"), ("--config x serve", "unknown option"),
+            ("user list --json=1", "--json takes no value"), ("user list --limit", "--limit needs a value: --limit N"),
+            ("user list --limit 1 --limit 2", "--limit is given twice"),
+            ("client create x --auth basic", "--auth must be one of none, client_secret_basic, client_secret_post"),
+            ("client create x --token-style singel", "did you mean single?"),
+            ("serve now", "'now' is one word too many"),
+        ])
+    func problems(line: String, expected: String) {
+        let failure = Self.outcome(line.split(separator: " ").map(String.init)).failure
+        #expect(failure?.code == .usage)
+        #expect(failure?.lines.first?.contains(expected) == true, "\(failure?.lines ?? [])")
+        #expect(failure?.lines.last?.hasPrefix("see: sojourn") == true)
+    }
+
+    @Test("values stand behind a blank or a sign of equality, and two dashes end the options")
+    func values() {
+        let spaced = Self.outcome(["user", "list", "--limit", "-1", "ada"]).arguments
+        #expect(spaced?.value("--limit") == "-1")
+        #expect(spaced?.operands == ["ada"])
+        #expect(Self.outcome(["user", "list", "--cursor=a=b"]).arguments?.value("--cursor") == "a=b")
+        #expect(Self.outcome(["user", "show", "--", "--help"]).arguments?.operands == ["--help"])
+        #expect(Self.outcome(["--version"]).arguments?.command.name == "version")
+    }
+
+    @Test(
+        "durations have units",
+        arguments: [
+            ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43200), ("14d", 1_209_600), ("2w", 1_209_600), ("0", 0),
+            ("", nil), ("d", nil), ("-1", nil), ("1.5h", nil), ("1 d", nil), ("1y", nil), ("99999999999999999999", nil),
+            ("9223372036854775807d", nil), ("+1", nil), ("１", nil),
+        ] as [(String, Int64?)])
+    func durations(text: String, seconds: Int64?) { #expect(Formatting.seconds(text) == seconds) }
+
+    @Test(
+        "spans are said in the largest unit that fits",
+        arguments: [
+            (0, "0 seconds"), (1, "1 second"), (60, "1 minute"), (90, "90 seconds"), (119, "119 seconds"),
+            (120, "2 minutes"), (3600, "1 hour"), (5400, "90 minutes"), (86400, "1 day"), (129_600, "36 hours"),
+            (1_209_600, "14 days"),
+        ] as [(Int64, String)])
+    func spans(seconds: Int64, text: String) { #expect(Formatting.span(seconds) == text) }
+
+    @Test(
+        "distances are rounded, not cut off",
+        arguments: [
+            (59, 59), (119, 119), (121, 120), (179, 180), (7199, 7200), (1_209_599, 1_209_600), (1_166_401, 1_209_600),
+        ] as [(Int64, Int64)])
+    func distances(seconds: Int64, rounded: Int64) { #expect(Formatting.rounded(seconds) == rounded) }
+
+    @Test("what users call themselves cannot speak to a terminal")
+    func controlCharacters() {
+        let table = Formatting.table(["NAME"], [["a\u{1B}[2Jb\r\n\u{202E}c\u{9B}"]], empty: "")
+        #expect(table.unicodeScalars.allSatisfy { $0 == "\n" || ($0.value >= 0x20 && $0.value != 0x202E) })
+        #expect(!table.unicodeScalars.contains("\u{9B}"))
+        #expect(table.split(separator: "\n").count == 2)
+    }
+
+    @Test("a path of the admin API holds what users are called, escaped")
+    func targets() {
+        let target = AdminConnection.target(["users", "username:a/b?c=ä"], [("cursor", "x&y"), ("limit", nil)])
+        #expect(target == "/admin/v1/users/username%3Aa%2Fb%3Fc%3D%C3%A4?cursor=x%26y")
+    }
+
+    @Test("every reason for an end is explained, with advice")
+    func explanations() {
+        for reason in ["logged_out", "idle_expired", "refresh_token_reused", "user_deleted"] {
+            let session = JSON.object([
+                "session_id": .string("s"), "started_at": .int(0), "ended_at": .int(60), "client_id": .string("mobile"),
+                "ended_reason": .string(reason), "device": .object(["id": .string("d1")]),
+            ])
+            let text = SessionExplanation(.object(["session": session, "events": .array([])])).text
+            #expect(text.contains("It ended at 1970-01-01 00:01:00 UTC"))
+            #expect(text.contains(": \(reason).\n"))
+            #expect(text.split(separator: "\n").count >= 4, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Cryptography
+import SQLiteStore
+import Sessions
+import Telemetry
+import Testing
+
+@testable import Server
+
+@Suite("Maintenance")
+struct StartingMaintenanceTests {
+    static let now = Instant(secondsSinceEpoch: 1_800_000_000)
+    static let policy = RefreshPolicy(absoluteMaximum: .seconds(31_536_000))
+    static let month = RefreshPolicy.tombstoneLifetime
+
+    static func record(_ change: (inout SessionRecord) -> Void) -> SessionRecord {
+        let user = User(id: Identifier(random: .system), username: "ada", createdAt: now)
+        let client = Client(id: "mobile", createdAt: now, epoch: 2)
+        let session = Session(
+            id: Identifier(random: .system), userID: user.id, clientID: client.id, device: Device(id: "d"),
+            startedAt: now, epoch: 2)
+        var record = SessionRecord(session: session, user: user, client: client, settings: Settings(epoch: 2))
+        change(&record)
+        return record
+    }
+
+    /// The record is forgotten exactly 30 days after `end`, not a second sooner.
+    static func expectForgotten(_ record: SessionRecord, _ end: Instant, _ location: SourceLocation = #_sourceLocation)
+    {
+        #expect(!policy.isForgotten(record, at: end + month + .seconds(-1)), sourceLocation: location)
+        #expect(policy.isForgotten(record, at: end + month), sourceLocation: location)
+    }
+
+    @Test("a session is forgotten 30 days after its end, however it came")
+    func forgetting() {
+        let (now, idle) = (Self.now, SessionSettings.defaults.offlineSessionIdle)
+        let ended = now + .seconds(500)
+        Self.expectForgotten(Self.record { $0.session.end(.loggedOut, at: ended) }, ended)
+        Self.expectForgotten(Self.record { _ in }, now + idle)
+        Self.expectForgotten(
+            Self.record { $0.settings.revokedBefore = Settings.RevokedBefore(epoch: 3, at: ended) }, ended)
+        Self.expectForgotten(Self.record { $0.user = nil }, now + idle)
+        Self.expectForgotten(Self.record { $0.client = nil }, now + idle)
+        // A recorded end is final: neither the clock nor a later cut moves it.
+        let late = now + idle + .seconds(999)
+        Self.expectForgotten(
+            Self.record {
+                $0.session.end(.revokedByAdmin, at: late)
+                $0.settings.revokedBefore = Settings.RevokedBefore(epoch: 3, at: ended)
+            }, late)
+    }
+
+    @Test("a session that lives is not forgotten, nor one that a cut spares")
+    func living() {
+        let record = Self.record { $0.settings.revokedBefore = Settings.RevokedBefore(epoch: 2, at: Self.now) }
+        #expect(!Self.policy.isForgotten(record, at: Self.now))
+        #expect(!Self.policy.isForgotten(record, at: Self.now + .seconds(1_209_599)))
+    }
+
+    @Test("clean-up walks over all sessions in steps and deletes the forgotten ones alone")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let administration = Administration(application.context)
+        let user = try await administration.createUser(
+            username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
+        let tokens = TokenService(application.context)
+        let count = Configuration.CleanUp().stepSize + 10
+        var last: Identifier<Session>?
+        for number in 0..<count {
+            last = try await tokens.mintSession(
+                LoginRequest(clientID: Client.mobileID, device: Device(id: "d\(number)")), for: .id(user.id),
+                from: .system
+            ).session.id
+        }
+        clock.advance(.seconds(1000))
+        let ending = try #require(last)
+        try await administration.endSession(ending, by: .system)
+        let upkeep = Maintenance(context: application.context, logger: .silent)
+        clock.advance(RefreshPolicy.tombstoneLifetime - .seconds(1))
+        #expect(await upkeep.sweep(pause: .zero) == 0)
+        clock.advance(.seconds(1))
+        #expect(await upkeep.sweep(pause: .zero) == 1)
+        #expect(try await application.context.store.session(ending) == nil)
+        // The others ended by idling after 14 days.
+        clock.advance(SessionSettings.defaults.offlineSessionIdle)
+        #expect(await upkeep.sweep(pause: .zero) == count - 1)
+        await application.close()
+    }
+
+    @Test("signing keys rotate when they are due")
+    func keys() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let upkeep = Maintenance(context: application.context, logger: .silent)
+        await upkeep.maintainKeys()
+        #expect(application.context.signingKeys.all.count == 1)
+        clock.advance(.seconds(29 * 86400))
+        await upkeep.maintainKeys()
+        #expect(application.context.signingKeys.all.count == 2)
+        await application.close()
+    }
+}
+
+@Suite("Maintenance of foreign tokens")
+struct ForeignTokenUpkeepTests {
+    @Test("a foreign token is forgotten 30 days after its exchange, or its last chance of one")
+    func forgetting() {
+        let (now, policy) = (StartingMaintenanceTests.now, StartingMaintenanceTests.policy)
+        func expectForgotten(
+            expires: Instant?, exchanged: Instant?, _ end: Instant, _ location: SourceLocation = #_sourceLocation
+        ) {
+            let token = ForeignToken(
+                digest: [], userID: Identifier(random: .system), clientID: "mobile", device: Device(id: "d"),
+                startedAt: now, expiresAt: expires, epoch: 1,
+                exchange: exchanged.map { ForeignToken.Exchange(sessionID: Identifier(random: .system), at: $0) })
+            let month = StartingMaintenanceTests.month
+            #expect(!policy.isForgotten(token, at: end + month + .seconds(-1)), sourceLocation: location)
+            #expect(policy.isForgotten(token, at: end + month), sourceLocation: location)
+        }
+        expectForgotten(expires: nil, exchanged: nil, now + .seconds(31_536_000))
+        expectForgotten(expires: now + .seconds(9), exchanged: nil, now + .seconds(9))
+        expectForgotten(expires: now + .seconds(99_999_999), exchanged: nil, now + .seconds(31_536_000))
+        expectForgotten(expires: now + .seconds(9), exchanged: now + .seconds(5), now + .seconds(5))
+    }
+
+    @Test("clean-up deletes the forgotten ones alone, in steps")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let store = try SQLiteStore(path: folder.file("db"), options: SQLiteStore.Options(clock: clock.wall))
+        let rootKeys = try #require(RootKeys([.random()]))
+        let stage = try await TransferFixture(store, clock, rootKeys)
+        let user = try await stage.createUser("ada")
+        let tokens = (0..<600).map { number in
+            ForeignToken(
+                digest: sha256([UInt8(number & 255), UInt8(number >> 8)]), userID: user.id, clientID: "mobile",
+                device: Device(id: "d"), startedAt: clock.wall.now,
+                expiresAt: number.isMultiple(of: 3) ? clock.wall.now : nil, epoch: 1)
+        }
+        _ = try await store.importForeignTokens(tokens)
+        let upkeep = Maintenance(context: stage.context, logger: .silent)
+        #expect(await upkeep.sweepForeignTokens(pause: .zero) == 0)
+        clock.advance(StartingMaintenanceTests.month)
+        #expect(await upkeep.sweepForeignTokens(pause: .zero) == 200)
+        #expect(try await store.foreignTokens(after: nil, limit: 1000).count == 400)
+        await store.close()
+    }
+}
+
+@Suite("Maintenance of tokens that are taken once")
+struct UsedTokenUpkeepTests {
+    @Test("a used token is forgotten when every node's clock says that it is too old, in steps")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let (store, now) = (application.context.store, clock.wall.now)
+        func token(_ number: Int, at now: Instant) -> OneTimeToken {
+            OneTimeToken(.clientAssertion, of: "a", id: "\(number)", goodUntil: now + .seconds(60), at: now)
+        }
+        let count = Configuration.CleanUp().stepSize + 10
+        for number in 0..<count { #expect(try await store.use(token(number, at: now))) }
+        let upkeep = Maintenance(context: application.context, logger: .silent)
+        clock.advance(.seconds(59) + Maintenance.period)
+        #expect(await upkeep.sweepUsedTokens(pause: .zero) == 0)
+        #expect(try await store.use(token(count, at: clock.wall.now)))
+        clock.advance(.seconds(1))
+        #expect(await upkeep.sweepUsedTokens(pause: .zero) == count)
+        #expect(try await !store.use(token(count, at: clock.wall.now)))
+        await application.close()
+    }
+}
+
+@Suite("Maintenance of wrong passwords that all nodes count")
+struct GuessUpkeepTests {
+    @Test("they are forgotten when the next one begins a new row by every node's clock")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let (store, now) = (application.context.store, clock.wall.now)
+        let target = LockoutTarget.device("phone", of: Identifier(random: .system))
+        try await store.updateFailedAttempts(at: target) { $0.failedAttempts = FailedAttempts(count: 20, lastAt: now) }
+        let upkeep = Maintenance(context: application.context, logger: .silent)
+        clock.advance(LockoutPolicy.memory + Maintenance.period)
+        #expect(await upkeep.sweepFailedAttempts(pause: .zero) == 0)
+        clock.advance(.seconds(1))
+        #expect(await upkeep.sweepFailedAttempts(pause: .zero) == 1)
+        #expect(try await store.failedAttempts(at: target) == nil)
+        await application.close()
+    }
+}

@@ -1,0 +1,79 @@
+import Cryptography
+import HTTP
+import Sessions
+import Testing
+
+/// What happens to stored hashes and single tokens when the server that reads them is configured otherwise.
+@Suite struct ChangedServerTests {
+    private func tokens(
+        _ stage: EndpointsFixture, logN: Int = 4, issuer: String = EndpointsFixture.issuer
+    ) throws -> TokenService {
+        let old = stage.context
+        return TokenService(
+            ServiceContext(
+                store: old.store, policy: old.policy, rootKeys: stage.rootKeys, signingKeys: old.signingKeys,
+                passwords: PasswordHasher(scrypt: try #require(Scrypt(logN: logN, r: 8, p: 1))), clock: old.clock,
+                issuer: issuer, audience: issuer))
+    }
+
+    @Test func raisedCost_refusesNoneOfTheLoginsThatCome_atOnce() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try tokens(stage, logN: 6)
+            try await withThrowingTaskGroup { group in
+                for index in 0..<8 {
+                    group.addTask {
+                        try await tokens.login(
+                            LoginRequest(clientID: Client.mobileID, device: Device(id: "phone-\(index)")),
+                            username: "anna", password: EndpointsFixture.password, from: .system)
+                    }
+                }
+                for try await grant in group { #expect(grant.refreshToken != nil) }
+            }
+        }
+    }
+
+    @Test func anotherAddress_logsNobodyOut_whoKeepsOneString() async throws {
+        try await EndpointsFixture.with { stage in
+            _ = try await stage.makeClient(#"{"client_id":"one","token_style":"single"}"#)
+            let (kept, ended) = (
+                try await stage.logIn(device: "a", client: "one"), try await stage.logIn(device: "b", client: "one")
+            )
+            let moved = try tokens(stage, issuer: "https://new.example")
+            _ = try await moved.refresh(RefreshRequest(token: kept.access, clientID: nil), from: .system)
+            try await moved.logOut(ended.access, from: .system)
+            await #expect(throws: ServiceError.self) { try await moved.authenticate(kept.access, from: .system) }
+        }
+    }
+
+    /// The key that signed it is withdrawn, or younger than a backup that was restored. The refresh token within stands for itself.
+    @Test func aKeyThatIsGone_logsNobodyOut_whoKeepsOneString() async throws {
+        try await EndpointsFixture.with { stage in
+            _ = try await stage.makeClient(#"{"client_id":"one","token_style":"single"}"#)
+            let (kept, ended, revoked) = (
+                try await stage.logIn(device: "a", client: "one").access,
+                try await stage.logIn(device: "b", client: "one").access,
+                try await stage.logIn(device: "c", client: "one").access
+            )
+            // Whom the server could ask for the key's word is not believed without it.
+            let unsigned = kept.split(separator: ".").dropLast().joined(separator: ".") + ".AAAA"
+            #expect(await stage.refresh(unsigned, more: "&client_id=one").string("reason") == "malformed")
+            let key = try #require(stage.context.signingKeys.all.first?.id)
+            #expect(await stage.admin(.delete, "/admin/v1/keys/\(key)").status == 204)
+            #expect(await stage.call(.get, "/v1/me", bearer: kept).status == 401)
+            let forged = kept.replacing(/^[^.]+\.[^.]+/) { match in
+                let claims = #"{"sid":"x","rt":"sjr_x"}"#
+                return match.output.split(separator: ".")[0] + "." + Base64URL.encode(Array(claims.utf8))
+            }
+            #expect(await stage.refresh(forged, more: "&client_id=one").string("reason") == "malformed")
+
+            let renewed = await stage.refresh(kept, more: "&client_id=one")
+            #expect(renewed.status == 200, "\(renewed.text)")
+            let access = try #require(renewed.string("access_token"))
+            #expect(await stage.call(.get, "/v1/me", bearer: access).status == 200)
+            #expect(await stage.call(.post, "/v1/logout", bearer: ended).status == 204)
+            #expect(await stage.refresh(ended, more: "&client_id=one").string("reason") == "logged_out")
+            #expect(await stage.form("/oauth/revoke", "token=\(revoked)&client_id=one").status == 200)
+            #expect(await stage.refresh(revoked, more: "&client_id=one").string("reason") == "logged_out")
+        }
+    }
+}

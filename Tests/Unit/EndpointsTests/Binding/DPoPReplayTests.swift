@@ -1,0 +1,270 @@
+import Cryptography
+import HTTP
+import JOSE
+import SQLiteStore
+import Testing
+
+@testable import Endpoints
+@testable import Sessions
+
+/// RFC 9449 section 11.1: what a proof of possession brings about, it brings about once; and what brings nothing about takes no
+/// memory, so that no stranger fills it.
+@Suite struct DPoPReplayTests {
+    @Test(arguments: ProofUse.allCases) func whatHadAnEffectHasNoSecond(_ use: ProofUse) async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await BoundPhone(stage)
+            let before = stage.context.proofs.remembered
+            let proof = phone.proof(use)
+            let first = await phone.send(use, proof)
+            #expect(first.status < 300, "\(first.text)")
+            for seconds in [0, 1, 60] as [Int64] {
+                stage.moveClock(to: seconds)
+                let again = await phone.send(use, proof)
+                #expect(again.string("error") ?? again.string("code") == "invalid_dpop_proof", "\(again.text)")
+                #expect(again.text.contains("The proof was used before."), "\(again.text)")
+            }
+            #expect(stage.context.proofs.remembered == before + 1)
+        }
+    }
+
+    @Test(arguments: ProofUse.allCases) func ofManyAtOnceOneHasAnEffect(_ use: ProofUse) async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await BoundPhone(stage)
+            let proof = phone.proof(use)
+            let answers = await withTaskGroup(of: Answer.self) { group in
+                for _ in 1...8 { group.addTask { await phone.send(use, proof) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status < 300 } == 1)
+            #expect(answers.count { $0.text.contains("The proof was used before.") } == 7)
+        }
+    }
+
+    /// The token that a first use gave out is not rotated by a second one.
+    @Test func aProofRotatesOnce() async throws {
+        try await EndpointsFixture.with { stage in
+            let changed = await stage.admin(.put, "/admin/v1/settings/sessions", #"{"rotation_interval":1}"#)
+            #expect(changed.status == 200)
+            let phone = try await BoundPhone(stage)
+            let proof = phone.proof(.refresh)
+            stage.moveClock(to: 20)
+            let child = try #require(
+                await stage.refresh(phone.tokens.refresh, fields: ["DPoP": proof]).string("refresh_token"))
+            #expect(child != phone.tokens.refresh)
+            let id = try #require(Identifier<Session>(phone.tokens.sessionID))
+            let before = try await stage.store.session(id)
+            stage.moveClock(to: 40)
+            for token in [child, phone.tokens.refresh] {
+                #expect(await stage.refresh(token, fields: ["DPoP": proof]).status == 400)
+            }
+            #expect(try await stage.store.session(id) == before)
+            #expect(await stage.refresh(child, by: phone.key).status == 200)
+        }
+    }
+
+    /// One key can have many sessions; what is over is revoked already.
+    @Test func aProofRevokesOneSession() async throws {
+        try await EndpointsFixture.with { stage in
+            let key = ProvingDevice()
+            let login = { (device: String) in
+                let fields: Fields = ["DPoP": key.proof(stage, .post, "/v1/login")]
+                return try Tokens(
+                    await stage.call(.post, "/v1/login", EndpointsFixture.loginBody(device: device), fields: fields))
+            }
+            let (first, second) = (try await login("phone"), try await login("tablet"))
+            let proof: Fields = ["DPoP": key.proof(stage, .post, "/oauth/revoke")]
+            let done = await stage.form("/oauth/revoke", "client_id=mobile&token=\(first.access)", fields: proof)
+            #expect(done.status == 200)
+            let again = await stage.form("/oauth/revoke", "client_id=mobile&token=\(second.access)", fields: proof)
+            #expect(again.string("error") == "invalid_dpop_proof", "\(again.text)")
+            #expect(await stage.call(.get, "/v1/me", token: second.access, by: key).status == 200)
+        }
+    }
+
+    /// The password is looked at before the session's row is locked: the proof is used up before that, once for the request.
+    @Test func aReplayedProofGuessesNoPassword() async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await BoundPhone(stage, more: #","authentication_mode":"PASSWORD""#)
+            let proof = phone.proof(.refresh)
+            let typed = await stage.refresh(
+                phone.tokens.refresh, more: "&password=correct+horse", fields: ["DPoP": proof])
+            #expect(typed.status == 200, "\(typed.text)")
+            for password in ["wrong", "correct+horse"] {
+                let again = await stage.refresh(
+                    phone.tokens.refresh, more: "&password=\(password)", fields: ["DPoP": proof])
+                #expect(again.string("error") == "invalid_dpop_proof", "\(again.text)")
+            }
+            #expect(!stage.log.contains { $0.contains("invalid_credentials") })
+        }
+    }
+
+    /// Everything that somebody can send who has no account, or has copied tokens and not their key: good proofs, dated ahead as
+    /// far as may be, many more than are remembered.
+    @Test func aStrangerTakesNoMemory() async throws {
+        try await EndpointsFixture.with(proofs: DPoPPolicy(memory: 8)) { stage in
+            let phone = try await BoundPhone(stage)
+            let free = try await stage.logIn(device: "free")
+            let before = stage.context.proofs.remembered
+            for ahead in [14, 14, 14, 0, 0, 0] as [Int64] {
+                for use in ProofUse.allCases {
+                    for stranger in [phone.stranger(), phone.stranger(access: "x", refresh: "x", own: "x")] {
+                        let answer = await stranger.send(use, stranger.proof(use, ahead: ahead))
+                        #expect(answer.status >= 400, "\(use): \(answer.text)")
+                        #expect(!answer.text.contains("dpop"), "\(use): \(answer.text)")
+                    }
+                }
+                // Who has a session without a key shows nothing by a proof.
+                let own = ProvingDevice().proof(stage, .post, "/oauth/token") {
+                    $0.claims["iat"] = "\(EndpointsFixture.start + ahead)"
+                }
+                #expect(await stage.refresh(free.refresh, fields: ["DPoP": own]).status == 200)
+            }
+            #expect(stage.context.proofs.remembered == before)
+            for ahead in [13, 0, -50] as [Int64] {
+                #expect(await phone.send(.refresh, phone.proof(.refresh, ahead: ahead)).status == 200)
+            }
+        }
+    }
+
+    /// A proof with a nonce is good for as long as that, and its clock, which nobody has looked at, gives it no second life.
+    @Test(arguments: [DPoPPolicy.NonceRequirement.off, .required], [245, 100, 0, -3600] as [Int64])
+    func aProofWithANonceIsTakenOnce(_ demand: DPoPPolicy.NonceRequirement, _ ahead: Int64) async throws {
+        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: demand)) { stage in
+            let phone = try await BoundPhone(stage)
+            let proof = phone.proof(.refresh, ahead: ahead, hasNonce: true)
+            #expect(await phone.send(.refresh, proof).status == 200)
+            for seconds in stride(from: Int64(0), through: 320, by: 5) {
+                stage.moveClock(to: seconds)
+                #expect(await phone.send(.refresh, proof).status == 400, "after \(seconds) s")
+            }
+            #expect(stage.context.proofs.remembered <= 3)
+            #expect(await phone.send(.refresh, phone.proof(.refresh)).status == 200)
+        }
+    }
+
+    /// Phones that use more proofs than are remembered: whoever comes with a new nonce is served, and nothing passes twice.
+    @Test(arguments: [true, false]) func theMemoryHasABound(_ hasNonce: Bool) async throws {
+        try await EndpointsFixture.with(proofs: DPoPPolicy(memory: 64)) { stage in
+            let phone = try await BoundPhone(stage)
+            var proofs: [String] = []
+            for second in 0..<150 as Range<Int64> {
+                stage.moveClock(to: second)
+                for _ in 1...(hasNonce ? 1 : 3) {
+                    proofs.append(phone.proof(.refresh, ahead: hasNonce ? 1000 : 0, hasNonce: hasNonce))
+                    #expect(await phone.send(.refresh, proofs[proofs.count - 1]).status == 200)
+                }
+                #expect(stage.context.proofs.remembered <= 64 + 2)
+            }
+            for proof in proofs { #expect(await phone.send(.refresh, proof).status == 400) }
+        }
+    }
+}
+
+/// What a proof can bring about.
+enum ProofUse: CaseIterable {
+    case refresh, jsonRefresh, resumption, login, password, clientToken, profile, verify, ownVerify, logout
+
+    /// The method and the path.
+    var occasion: (HTTP.Method, String) {
+        switch self {
+        case .refresh, .resumption, .password, .clientToken: (.post, "/oauth/token")
+        case .jsonRefresh: (.post, "/v1/refresh")
+        case .login: (.post, "/v1/login")
+        case .profile: (.get, "/v1/me")
+        case .verify, .ownVerify: (.get, "/v1/verify")
+        case .logout: (.post, "/v1/logout")
+        }
+    }
+
+}
+
+/// anna's phone, whose session is bound to its key, and can be resumed by another one; and the same without the keys.
+struct BoundPhone: Sendable {
+    let stage: EndpointsFixture
+    private(set) var key = ProvingDevice()
+    private(set) var deviceKey = ProvingDevice(.eddsa)
+    let tokens: Tokens
+    private var access: String
+    private var refresh: String
+    /// The token of a client for itself.
+    private var own = ""
+    private var basic: String
+    private var password = "correct horse"
+
+    init(_ stage: EndpointsFixture, more: String = "") async throws {
+        self.stage = stage
+        let grants = #""grant_types":["refresh_token","\#(GuardedPhone.jwtBearer)"]"#
+        _ = await stage.admin(.patch, "/admin/v1/clients/mobile", "{\(grants)}")
+        let secret = try await stage.makeClient(
+            #"""
+            {"client_id":"backend","token_endpoint_auth_method":"client_secret_basic",
+             "grant_types":["client_credentials","refresh_token","password"]}
+            """#)
+        basic = "backend:\(secret ?? "")"
+        let body = EndpointsFixture.loginBody().dropLast() + #","device_key":\#(deviceKey.jwk)\#(more)}"#
+        let nonce = stage.context.proofs.nonce(at: stage.context.clock.now)
+        tokens = try Tokens(
+            await stage.call(
+                .post, "/v1/login", String(body),
+                fields: ["DPoP": key.proof(stage, .post, "/v1/login", nonce: nonce)]))
+        (access, refresh) = (tokens.access, tokens.refresh)
+        own = try #require(await send(.clientToken, proof(.clientToken)).string("access_token"))
+    }
+
+    /// The token that stands beside the proof, if one does.
+    private func access(_ use: ProofUse) -> String? {
+        switch use {
+        case .profile, .verify: access
+        case .ownVerify: own
+        default: nil
+        }
+    }
+
+    /// Somebody with copies of the tokens, or those, and no key or password.
+    func stranger(access: String? = nil, refresh: String? = nil, own: String? = nil) -> BoundPhone {
+        var stranger = self
+        (stranger.key, stranger.deviceKey) = (ProvingDevice(), ProvingDevice(.eddsa))
+        stranger.access = access ?? self.access
+        stranger.refresh = refresh ?? self.refresh
+        stranger.own = own ?? self.own
+        (stranger.basic, stranger.password) = ("backend:wrong", "wrong")
+        return stranger
+    }
+
+    /// A proof made now, by a clock that is so many seconds ahead.
+    func proof(_ use: ProofUse, ahead: Int64 = 0, hasNonce: Bool? = nil) -> String {
+        let now = stage.context.clock.now
+        let proofs = stage.context.proofs
+        let isCured = hasNonce ?? (proofs.policy.nonce == .required || !(-60...15).contains(ahead))
+        return key.proof(
+            stage, use.occasion.0, use.occasion.1, token: access(use),
+            nonce: isCured ? proofs.nonce(curing: .nonceMissing, at: now) : nil
+        ) { $0.claims["iat"] = "\(now.secondsSinceEpoch + ahead)" }
+    }
+
+    /// A request that is new but for its proof.
+    func send(_ use: ProofUse, _ proof: String) async -> Answer {
+        var fields: Fields = ["DPoP": proof]
+        let (method, path) = use.occasion
+        switch use {
+        case .refresh: return await stage.refresh(refresh, fields: fields)
+        case .jsonRefresh, .logout:
+            return await stage.call(method, path, #"{"refresh_token":"\#(refresh)"}"#, fields: fields)
+        case .resumption:
+            let assertion = deviceKey.assertion(stage, tokens)
+            return await stage.form(
+                path, "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(assertion)", fields: fields)
+        case .login:
+            let body = EndpointsFixture.loginBody(device: "new").replacing("correct horse", with: password)
+            return await stage.call(method, path, body, fields: fields)
+        case .password:
+            let form = "grant_type=password&username=anna&device_id=b&password=\(password.replacing(" ", with: "+"))"
+            return await stage.form(path, form, basic: basic, fields: fields)
+        case .clientToken:
+            return await stage.form(path, "grant_type=client_credentials", basic: basic, fields: fields)
+        case .profile, .verify, .ownVerify:
+            fields.append("Authorization", "DPoP \(access(use) ?? "")")
+            return await stage.call(method, path, fields: fields)
+        }
+    }
+}

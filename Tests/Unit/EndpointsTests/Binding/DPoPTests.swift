@@ -1,0 +1,109 @@
+import Cryptography
+import HTTP
+import JOSE
+import Sessions
+import Testing
+
+/// RFC 9449, clause by clause: proofs that are not good, and sessions that are bound to a key.
+@Suite struct DPoPTests {
+    @Test(arguments: ProofRow.all)
+    func aProofAtTheTokenEndpoint(_ row: ProofRow) async throws {
+        try await EndpointsFixture.with { stage in
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device)
+            let proof = device.proof(stage, .post, "/oauth/token", edit: row.edit)
+            let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+            if row.isGood {
+                #expect(answer.status == 200)
+                #expect(answer.string("token_type") == "DPoP")
+            } else {
+                #expect(answer.status == 400)
+                #expect(answer.string("error") == row.error)
+                #expect((answer.field("DPoP-Nonce") != nil) == (row.error == "use_dpop_nonce"))
+                // What was refused has changed nothing.
+                #expect(await stage.refresh(tokens.refresh, by: device).status == 200)
+            }
+        }
+    }
+
+    @Test(arguments: ProofRow.all)
+    func aProofAtAResource(_ row: ProofRow) async throws {
+        try await EndpointsFixture.with { stage in
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device)
+            // The same edits, in the words of another request.
+            let proof = device.proof(stage, .post, "/oauth/token", token: tokens.access) { draft in
+                row.edit(&draft)
+                for (claim, from, to) in [
+                    ("htm", "post", "put"), ("htm", "GET", "DELETE"), ("htm", "POST", "GET"),
+                    ("htu", "/oauth/token", "/v1/me"), ("htu", "/OAuth/token", "/V1/me"),
+                    ("htu", "/oauth/%74oken", "/v1/%6De"),
+                ] { draft.claims[claim] = draft.claims[claim]?.replacing(from, with: to) }
+            }
+            let answer = await stage.call(
+                .get, "/v1/me", fields: ["Authorization": "DPoP \(tokens.access)", "DPoP": proof])
+            if row.isGood {
+                #expect(answer.status == 200)
+            } else {
+                #expect(answer.status == 401)
+                let challenges = answer.response.fields.values("WWW-Authenticate")
+                #expect(challenges.contains { $0.hasPrefix("DPoP ") && $0.contains(#"error="\#(row.error)""#) })
+                #expect((answer.field("DPoP-Nonce") != nil) == (row.error == "use_dpop_nonce"))
+            }
+        }
+    }
+
+    /// A proof is remembered for as long as it could be taken, its last second included.
+    @Test func theOldestProofIsTakenOnceToo() async throws {
+        try await EndpointsFixture.with { stage in
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device)
+            let proof = device.proof(stage, .post, "/oauth/token") {
+                $0.claims["iat"] = "\(EndpointsFixture.start - 60)"
+            }
+            for status in [200, 400] {
+                let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                #expect(answer.status == UInt16(status))
+            }
+        }
+    }
+
+    @Test func refusedProofsAreCountedByTheirReason() async throws {
+        try await EndpointsFixture.with { stage in
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device)
+            let proof = device.proof(stage, .post, "/oauth/token")
+            for status in [200, 400, 400] {
+                let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                #expect(answer.status == UInt16(status))
+            }
+            let metrics = await stage.admin(.get, "/metrics")
+            #expect(metrics.text.contains(#"sojourn_proofs_refused_total{reason="repeated"} 2"#))
+            #expect(metrics.text.contains(#"sojourn_proofs_refused_total{reason="too_old"} 0"#))
+        }
+    }
+
+    /// Section 11.1: a proof is taken once, wherever it is sent.
+    @Test func aProofIsTakenOnce() async throws {
+        try await EndpointsFixture.with { stage in
+            let device = ProvingDevice()
+            let tokens = try await stage.logIn(device)
+            let proof = device.proof(stage, .post, "/oauth/token")
+            #expect(await stage.refresh(tokens.refresh, fields: ["DPoP": proof]).status == 200)
+            for seconds in [0, 1, 30, 60] as [Int64] {
+                stage.moveClock(to: seconds)
+                let again = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                #expect(again.string("error") == "invalid_dpop_proof")
+                #expect(again.string("error_description") == "The proof was used before.")
+            }
+            // The same id by another key is another proof.
+            let id = Base64URL.encode(randomBytes(count: 12))
+            for device in [ProvingDevice(), ProvingDevice(.eddsa)] {
+                let proof = device.proof(stage, .post, "/v1/login") { $0.set("jti", id) }
+                #expect(
+                    await stage.call(.post, "/v1/login", EndpointsFixture.loginBody(), fields: ["DPoP": proof]).status
+                        == 200)
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import Cryptography
+import FoundationEssentials
+import HTTP
+import JOSE
+import SQLiteStore
+import Sessions
+import Locks
+import Synchronization
+import Telemetry
+import Testing
+
+@testable import Endpoints
+
+/// A whole server but for its sockets: endpoints, domain, and a database in a folder of its own, with a clock that the
+/// test moves. Every answer is checked for what all answers must have, and the log for what it must not hold.
+struct EndpointsFixture: Sendable {
+    static let start: Int64 = 1_800_000_000
+    static let absoluteMaximum: Int64 = 31_536_000
+    static let issuer = "https://login.example"
+    static let audience = "https://api.example"
+    static let password = "correct horse"
+    static let day: Int64 = 86400
+
+    /// What a test can move or read while the server runs.
+    final class Environment: Sendable {
+        let now = Atomic<Int64>(EndpointsFixture.start)
+        let isStopping = Atomic<Bool>(false)
+        let log = Locked<[String]>([])
+        let secrets = Locked<Set<String>>([])
+        /// The cost of every password hash that was computed.
+        let hashes = Locked<[Scrypt]>([])
+    }
+
+    let store: SQLiteStore
+    private(set) var context: ServiceContext
+    let rootKeys: RootKeys
+    private(set) var endpoints: Endpoints
+    let adminKey: String
+    let surroundings: Environment
+
+    /// Gives `body` a new server with the client `mobile` and the user `anna`.
+    static func with(
+        proofs: DPoPPolicy = DPoPPolicy(), identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil,
+        _ body: (EndpointsFixture) async throws -> Void
+    ) async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        do {
+            let stage = try await EndpointsFixture(folder: path, proofs: proofs, identities: identities)
+            try await body(stage)
+            stage.expectNoSecretsInLog()
+            await stage.store.close()
+        } catch {
+            try FileManager.default.removeItem(atPath: path)
+            throw error
+        }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    private init(
+        folder: String, proofs: DPoPPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?
+    ) async throws {
+        let surroundings = Environment()
+        self.surroundings = surroundings
+        let clock = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
+        store = try SQLiteStore(path: folder + "/test.sqlite", options: SQLiteStore.Options(clock: clock))
+        rootKeys = try #require(RootKeys([SecretKey.random()]))
+        let maximum = Duration.seconds(Self.absoluteMaximum)
+        let signingKeys = SigningKeys(
+            store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
+            absoluteMaximum: maximum)
+        try await signingKeys.maintain(at: clock.now)
+        var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
+        scrypt.observer = { cost in surroundings.hashes.withLock { $0.append(cost) } }
+        context = ServiceContext(
+            store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
+            signingKeys: signingKeys, passwords: PasswordHasher(scrypt: scrypt),
+            clock: clock, issuer: Self.issuer, audience: Self.audience, proofs: proofs)
+        let administration = Administration(context)
+        _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
+            client.scope = Scope("read write") ?? .empty
+            return nil
+        }
+        _ = try await administration.createUser(
+            username: "anna", password: Self.password, profile: User.Profile(email: "anna@example.org"),
+            offlineSessionMax: nil, by: .system)
+        let key = try await administration.createAdminKey(name: "test", by: .system).1
+        adminKey = key
+        surroundings.secrets.withLock { $0 = [key, Self.password] }
+        let logger = Logger(
+            level: .debug,
+            sink: LogSink { line in surroundings.log.withLock { $0.append(String(decoding: line, as: UTF8.self)) } },
+            clock: { 0 })
+        endpoints = Endpoints(
+            context: context, metrics: MetricsRegistry(), logger: logger,
+            identityVerifier: identities?(clock, logger),
+            isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
+    }
+
+    /// Another node on the same database, which has nothing else of this one but its clock and what it knows of providers.
+    func anotherNode(passwords: PasswordHasher? = nil) async throws -> EndpointsFixture {
+        var other = self
+        let signingKeys = SigningKeys(
+            store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
+            absoluteMaximum: .seconds(Self.absoluteMaximum))
+        try await signingKeys.maintain(at: context.clock.now)
+        other.context = ServiceContext(
+            store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: signingKeys,
+            passwords: passwords ?? context.passwords, clock: context.clock, issuer: Self.issuer,
+            audience: Self.audience)
+        other.endpoints = Endpoints(
+            context: other.context, metrics: MetricsRegistry(),
+            logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
+            identityVerifier: endpoints.identityVerifier, isStopping: { false })
+        return other
+    }
+
+    /// Moves the clock to so many seconds after the start.
+    func moveClock(to seconds: Int64) { surroundings.now.store(Self.start + seconds, ordering: .relaxed) }
+
+    /// The lines of the log so far.
+    var log: [String] { surroundings.log.withLock { $0 } }
+
+    private func expectNoSecretsInLog() {
+        let secrets = surroundings.secrets.withLock { $0 }
+        for line in log { #expect(!secrets.contains { line.contains($0) }, "a secret is in the log: \(line)") }
+    }
+}
+
+// Calls.
+extension EndpointsFixture {
+    /// Sends a request as it is.
+    func send(_ request: Request, on listener: Caller.Listener = .public) async -> Answer {
+        let caller = Caller(remoteAddress: "192.0.2.1", listener: listener)
+        let answer = Answer(await endpoints.reply(to: request, from: caller).response())
+        #expect(answer.field("X-Request-Id") != nil)
+        #expect(answer.field("X-Content-Type-Options") == "nosniff")
+        #expect(answer.response.fields.values("Cache-Control").count == 1)
+        #expect(answer.field("Set-Cookie") == nil)
+        #expect((answer.status == 401) == (answer.field("WWW-Authenticate") != nil))
+        if answer.status == 429 || answer.status == 500 || answer.status == 503 {
+            #expect(answer.field("Retry-After") != nil)
+        }
+        surroundings.secrets.withLock { $0.formUnion(answer.secrets) }
+        return answer
+    }
+
+    /// A JSON call; `bearer` is a rolling token.
+    func call(
+        _ method: Method, _ target: String, _ json: String? = nil, bearer: String? = nil, fields: Fields = Fields()
+    ) async -> Answer {
+        var fields = fields
+        if json != nil { fields.append("Content-Type", "application/json") }
+        if let bearer { fields.append("Authorization", "Bearer \(bearer)") }
+        return await send(Request(method, target, fields: fields, body: Array((json ?? "").utf8)))
+    }
+
+    /// A call of an admin with the key.
+    func admin(_ method: Method, _ target: String, _ json: String? = nil) async -> Answer {
+        var fields: Fields = ["Authorization": "Bearer \(adminKey)"]
+        if json != nil { fields.append("Content-Type", "application/json; charset=utf-8") }
+        return await send(Request(method, target, fields: fields, body: Array((json ?? "").utf8)), on: .admin)
+    }
+
+    /// An OAuth call; `basic` is `id:secret`.
+    func form(_ target: String, _ form: String, basic: String? = nil, fields: Fields = Fields()) async -> Answer {
+        var fields = fields
+        fields.append("Content-Type", "application/x-www-form-urlencoded")
+        if let basic { fields.append("Authorization", "Basic " + Data(basic.utf8).base64EncodedString()) }
+        return await send(Request(.post, target, fields: fields, body: Array(form.utf8)))
+    }
+
+    /// Logs anna in on a device.
+    func logIn(device: String = "phone-1", client: String = Client.mobileID, more: String = "") async throws -> Tokens {
+        let answer = await call(
+            .post, "/v1/login",
+            #"{"username":"anna","password":"\#(Self.password)","client_id":"\#(client)","device":{"id":"\#(device)"}\#(more)}"#
+        )
+        #expect(answer.status == 200)
+        return try Tokens(answer)
+    }
+
+    /// Refreshes at the token endpoint.
+    func refresh(_ token: String, more: String = "", fields: Fields = Fields()) async -> Answer {
+        await form("/oauth/token", "grant_type=refresh_token&refresh_token=\(token)\(more)", fields: fields)
+    }
+
+    /// Makes a client. Returns its secret, if it is confidential.
+    func makeClient(_ json: String) async throws -> String? {
+        let answer = await admin(.post, "/admin/v1/clients", json)
+        #expect(answer.status == 201)
+        return answer.string("client_secret")
+    }
+}
+
+/// The tokens of an answer.
+struct Tokens: Sendable {
+    let access: String
+    /// Empty for a client that keeps one string.
+    let refresh: String
+    let sessionID: String
+    let userID: String
+    let answer: Answer
+
+    init(_ answer: Answer) throws {
+        self.answer = answer
+        access = try #require(answer.string("access_token"))
+        refresh = answer.string("refresh_token") ?? ""
+        sessionID = try #require(answer.string("session_id"))
+        userID = try #require(answer.string("user", "user_id"))
+    }
+}
+
+/// An answer, with its JSON read.
+struct Answer: Sendable {
+    let response: Response
+    private let members: [String: JSONValue]
+
+    init(_ response: Response) {
+        self.init(response, (try? StrictJSON.object(response.body, else: .malformed)) ?? [:])
+    }
+
+    private init(_ response: Response, _ members: [String: JSONValue]) {
+        self.response = response
+        self.members = members
+    }
+
+    var status: Int { response.status.code }
+    var text: String { String(decoding: response.body, as: UTF8.self) }
+    var names: Set<String> { Set(members.keys) }
+
+    func field(_ name: StaticString) -> String? { response.fields.first(name) }
+
+    /// The string at that path of members.
+    func string(_ path: String...) -> String? { value(path)?.string }
+
+    /// The integer at that path of members.
+    func integer(_ path: String...) -> Int64? {
+        if case .integer(let number)? = value(path) { number } else { nil }
+    }
+
+    /// The truth value at that path of members.
+    func bool(_ path: String...) -> Bool? { if case .bool(let truth)? = value(path) { truth } else { nil } }
+
+    /// The strings in the array at that path of members.
+    func strings(_ path: String...) -> [String]? {
+        if case .array(let values)? = value(path) { values.compactMap(\.string) } else { nil }
+    }
+
+    /// The items of a list.
+    var items: [Answer] { elements("items") }
+
+    /// The objects in an array.
+    func elements(_ name: String) -> [Answer] {
+        guard case .array(let elements)? = members[name] else { return [] }
+        return elements.compactMap { if case .object(let members) = $0 { Answer(response, members) } else { nil } }
+    }
+
+    func value(_ path: [String]) -> JSONValue? {
+        var value: JSONValue? = .object(members)
+        for name in path {
+            guard case .object(let members)? = value else { return nil }
+            value = members[name]
+        }
+        return value
+    }
+
+    /// The claims of a token, unverified.
+    static func claims(of token: String) throws -> Answer {
+        let payload = try #require(token.split(separator: ".").dropFirst().first)
+        return Answer(Response(.ok, "application/json", try #require(Base64URL.decode(payload))))
+    }
+
+    /// What must not be in a log.
+    var secrets: [String] {
+        ["access_token", "refresh_token", "reset_token", "client_secret", "admin_key"].compactMap {
+            members[$0]?.string
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Cryptography
+import FoundationEssentials
+import HTTP
+import Locks
+import SQLiteStore
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Nobody finds out by what an answer costs, or says, which names there are: what takes long, the hash of a password, is computed
+/// once for every try, at one cost, and the answers are the same byte by byte.
+@Suite struct EqualCostTests {
+    /// Who tries to log in.
+    enum Name: String, CaseIterable {
+        /// Nobody has the name.
+        case unknown
+        /// Somebody with another password.
+        case anna
+        /// Somebody whom an identity provider has made, without a password.
+        case federated
+        /// Somebody whom an admin has disabled.
+        case disabled
+        /// Somebody whose row of wrong passwords has come to its end at another node.
+        case locked
+    }
+
+    private static func with(_ body: (EndpointsFixture) async throws -> Void) async throws {
+        try await EndpointsFixture.with { stage in
+            for name in [Name.disabled, .locked] {
+                let answer = await stage.admin(
+                    .post, "/admin/v1/users", #"{"username":"\#(name)","password":"\#(EndpointsFixture.password)"}"#)
+                #expect(answer.status == 201)
+            }
+            let federated = User(
+                id: Identifier(random: .system), username: "federated",
+                createdAt: Instant(secondsSinceEpoch: EndpointsFixture.start))
+            #expect(try await stage.store.insertUser(federated, events: []))
+            #expect(await stage.admin(.post, "/admin/v1/users/username:disabled/disable", "{}").status == 200)
+            _ = try await stage.store.updateUser(.username("locked")) { change in
+                let start = Instant(secondsSinceEpoch: EndpointsFixture.start)
+                change.user.wrongPasswords = User.WrongPasswords(
+                    count: 20, lastAt: start, lockedUntil: start + .seconds(900))
+            }
+            try await body(stage)
+        }
+    }
+
+    /// Each way to show a password.
+    enum Way: CaseIterable {
+        case login, grant, basic
+
+        func send(_ name: String, _ password: String, to stage: EndpointsFixture) async -> Answer {
+            switch self {
+            case .login:
+                await stage.call(
+                    .post, "/v1/login",
+                    #"{"username":"\#(name)","password":"\#(password)","device":{"id":"d"}}"#)
+            case .grant:
+                await stage.form(
+                    "/oauth/token",
+                    "grant_type=password&client_id=old&username=\(name)&password=\(password.replacing(" ", with: "+"))")
+            case .basic:
+                await stage.call(
+                    .put, "/v1/me/login-settings", #"{"logins_disabled":false}"#,
+                    fields: ["Authorization": "Basic \(Data("\(name):\(password)".utf8).base64EncodedString())"])
+            }
+        }
+    }
+
+    /// The answer, and what it cost.
+    private static func cost(
+        _ way: Way, _ name: Name, _ password: String, _ stage: EndpointsFixture
+    ) async -> (answer: Answer, hashes: [Scrypt]) {
+        stage.surroundings.hashes.withLock { $0 = [] }
+        let answer = await way.send(name.rawValue, password, to: stage)
+        return (answer, stage.surroundings.hashes.withLock { $0 })
+    }
+
+    @Test(arguments: Way.allCases) func everyNameCostsTheSame(_ way: Way) async throws {
+        try await Self.with { stage in
+            _ = try await stage.makeClient(
+                #"{"client_id":"old","token_endpoint_auth_method":"none","grant_types":["password","refresh_token"]}"#)
+            let one = [try #require(Scrypt(logN: 4, r: 8, p: 1))]
+            let expected = await Self.cost(way, .unknown, "wrong", stage).answer
+            #expect(expected.text.contains(way == .grant ? "invalid_grant" : "invalid_credentials"), "\(expected.text)")
+            for password in ["wrong", String(repeating: "long", count: 400), EndpointsFixture.password] {
+                for name in Name.allCases {
+                    let isRight = password == EndpointsFixture.password && (name == .anna || name == .disabled)
+                    let (answer, hashes) = await Self.cost(way, name, password, stage)
+                    #expect(hashes == one, "\(name) '\(password.prefix(9))' \(answer.text)")
+                    if isRight { continue }
+                    #expect(answer.status == expected.status, "\(name) '\(password.prefix(9))' \(answer.text)")
+                    #expect(answer.text == expected.text, "\(name) '\(password.prefix(9))'")
+                }
+            }
+        }
+    }
+}

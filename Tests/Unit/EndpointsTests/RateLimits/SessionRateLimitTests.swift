@@ -1,0 +1,149 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Limits for each session, whatever renews it and whatever stands in its way: an app that does not take no meets its own, and
+/// leaves its user's other devices theirs.
+@Suite struct SessionRateLimitTests {
+    /// What can stand in the way of a session that lives, or of one that has ended.
+    enum Obstacle: String, CaseIterable {
+        case ended, userAbsent, wideScope, unknownResource, usedAssertion, closedGrant
+    }
+
+    private static func stage(
+        _ stage: EndpointsFixture, perSession: Int, perUser: Int = 0, _ set: (inout RateLimits) -> Void = { _ in }
+    ) -> RateLimitFixture {
+        var limits = RateLimits()
+        limits.refusedTokensPerSession = perSession
+        limits.refusedTokensPerUser = perUser
+        set(&limits)
+        return RateLimitFixture(stage, limits)
+    }
+
+    private static func resume(_ phone: GuardedPhone, _ doors: RateLimitFixture, _ more: String = "") async -> Answer {
+        await doors.form(
+            "/oauth/token",
+            "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
+                + "&assertion=\(phone.device.assertion(doors.stage, phone.tokens))\(more)")
+    }
+
+    /// Puts it there. Returns how the app asks then, again and again, and with what it is refused.
+    private static func put(
+        _ obstacle: Obstacle, before phone: GuardedPhone, _ doors: RateLimitFixture
+    ) async throws -> (ask: () async -> Answer, error: String) {
+        let stage = doors.stage
+        switch obstacle {
+        case .ended:
+            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+            return ({ await resume(phone, doors) }, "invalid_grant")
+        case .userAbsent:
+            #expect(await phone.setMode("PASSWORD").status == 200)
+            return ({ await resume(phone, doors) }, "insufficient_user_authentication")
+        case .wideScope: return ({ await resume(phone, doors, "&scope=read+all") }, "invalid_scope")
+        case .unknownResource: return ({ await resume(phone, doors, "&resource=https://x.example/") }, "invalid_target")
+        case .usedAssertion:
+            let used = phone.device.assertion(stage, phone.tokens)
+            let form = "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(used)"
+            #expect(await doors.form("/oauth/token", form).status == 200)
+            return ({ await doors.form("/oauth/token", form) }, "invalid_grant")
+        case .closedGrant:
+            let closed = #"{"grant_types":["refresh_token"]}"#
+            #expect(await stage.admin(.patch, "/admin/v1/clients/mobile", closed).status == 200)
+            return ({ await resume(phone, doors) }, "unauthorized_client")
+        }
+    }
+
+    @Test(arguments: Obstacle.allCases)
+    func resumptionsThatAreRefusedCountForTheirSession(_ obstacle: Obstacle) async throws {
+        try await EndpointsFixture.with { stage in
+            let doors = Self.stage(stage, perSession: 2)
+            let phone = try await GuardedPhone(stage, .no)
+            let other = try await stage.logIn(device: "tablet")
+            let (ask, error) = try await Self.put(obstacle, before: phone, doors)
+            for _ in 1...2 { #expect(await ask().string("error") == error) }
+            let refused = await ask()
+            #expect(refused.status == 429 && refused.field("Retry-After") == "31", "\(refused.text)")
+            #expect(doors.refusals(.refusedTokensPerSession))
+            // The other device has its own, and what succeeds never comes here.
+            let reason = await doors.refresh(other.refresh)
+            #expect(reason.status == (obstacle == .ended ? 400 : 200), "\(reason.text)")
+            if [.wideScope, .unknownResource, .usedAssertion].contains(obstacle) {
+                #expect(await Self.resume(phone, doors).status == 200)
+            }
+            if obstacle == .userAbsent {
+                #expect(await Self.resume(phone, doors, "&password=correct+horse").status == 200)
+            }
+            doors.wait(seconds: 31)
+            #expect(await ask().string("error") == error)
+        }
+    }
+
+    @Test func refreshesAndResumptionsOfASessionCountTogether() async throws {
+        try await EndpointsFixture.with { stage in
+            let doors = Self.stage(stage, perSession: 2)
+            let phone = try await GuardedPhone(stage, .no)
+            #expect(await doors.refresh(phone.tokens.refresh + "&scope=all").string("error") == "invalid_scope")
+            #expect(await Self.resume(phone, doors, "&scope=all").string("error") == "invalid_scope")
+            #expect(await doors.refresh(phone.tokens.refresh + "&scope=all").status == 429)
+            #expect(await Self.resume(phone, doors, "&scope=all").status == 429)
+            #expect(await doors.refresh(phone.tokens.refresh).status == 200)
+        }
+    }
+
+    /// Nothing that a stranger makes up is held against a session: it would be told to wait instead of why it is over.
+    @Test func anAssertionThatTheKeyHasNotSignedIsHeldAgainstNoSession() async throws {
+        try await EndpointsFixture.with { stage in
+            let doors = Self.stage(stage, perSession: 1, perUser: 1)
+            let phone = try await GuardedPhone(stage, .no)
+            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+            for _ in 1...3 {
+                let forged = await doors.form(
+                    "/oauth/token",
+                    "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
+                        + "&assertion=\(ProvingDevice().assertion(stage, phone.tokens))")
+                #expect(forged.string("reason") == "invalid_assertion")
+            }
+            #expect(await Self.resume(phone, doors).string("reason") == "revoked_by_admin")
+            #expect(await Self.resume(phone, doors).status == 429)
+        }
+    }
+
+    enum DeadToken: CaseIterable { case refreshToken, deviceKey, foreignToken }
+
+    /// However long one app goes on, its user's other devices learn why they are logged out.
+    @Test(arguments: DeadToken.allCases) func oneLoopingAppLeavesItsUserTheReasons(_ kind: DeadToken) async throws {
+        try await EndpointsFixture.with { stage in
+            let doors = Self.stage(stage, perSession: 2, perUser: 3) { $0.refusedTokensPerAddress = 5 }
+            let phone = try await GuardedPhone(stage, .no)
+            let other = try await stage.logIn(device: "tablet")
+            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+            try await stage.bring(lifetime: 10)
+            stage.moveClock(to: 10)
+            func ask() async -> Answer {
+                switch kind {
+                case .refreshToken: await doors.refresh(phone.tokens.refresh)
+                case .deviceKey: await Self.resume(phone, doors)
+                case .foreignToken: await doors.refresh(EndpointsFixture.foreignToken)
+                }
+            }
+            let answers = [await ask(), await ask(), await ask(), await ask(), await ask(), await ask()]
+            #expect(answers.map(\.status) == [400, 400, 429, 429, 429, 429])
+            #expect(doors.refusals(.refusedTokensPerSession))
+            #expect(await doors.refresh(other.refresh).string("reason") == "revoked_by_admin")
+        }
+    }
+
+    @Test func eachForeignTokenHasALimitOfItsOwn() async throws {
+        try await EndpointsFixture.with { stage in
+            let doors = Self.stage(stage, perSession: 1)
+            for token in ["one", "two"] { try await stage.bring(token, device: token, lifetime: 10) }
+            stage.moveClock(to: 10)
+            for token in ["one", "two"] {
+                #expect(await doors.refresh(token).string("reason") == "idle_expired")
+                #expect(await doors.refresh(token).status == 429)
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Strangers behind the same address: their failedAttempts stop no session that lives, whatever it asks for with its own token.
+@Suite struct SharedAddressTests {
+    private static let right = "&password=correct+horse"
+
+    @Test func whoHasEmptiedTheBucketOfTheAddressStopsNoSession() async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await GuardedPhone(stage, .password)
+            var limits = RateLimits()
+            limits.wrongPasswordsPerAddress = 5
+            let doors = RateLimitFixture(stage, limits)
+            for name in ["a", "b", "c", "d", "e"] { #expect(await doors.logIn("wrong", as: name).status == 401) }
+            stage.moveClock(to: 4000)
+            func resume(_ password: String) async -> Answer {
+                await doors.form(
+                    "/oauth/token",
+                    "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
+                        + "&assertion=\(phone.device.assertion(stage, phone.tokens))\(password)")
+            }
+            func send(_ method: HTTP.Method, _ path: String, _ json: String) async -> Answer {
+                await doors.json(method, path, json, authorization: "Bearer \(phone.tokens.access)")
+            }
+            // The user is asked for first.
+            #expect(await doors.refresh(phone.tokens.refresh).status == 400)
+            let password = #""password":"\#(EndpointsFixture.password)""#
+            let answers = [
+                ("refresh", await doors.refresh(phone.tokens.refresh + Self.right)),
+                (
+                    "refresh with JSON",
+                    await doors.json(
+                        .post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)",\#(password)}"#)
+                ),
+                ("resumption", await resume(Self.right)),
+                ("presence", await send(.post, "/v1/me/presence", "{\(password)}")),
+                ("profile", await send(.patch, "/v1/me", #"{"email":"new@example.org",\#(password)}"#)),
+                (
+                    "mode",
+                    await send(.put, "/v1/me/authentication-mode", #"{"authentication_mode":"NO",\#(password)}"#)
+                ),
+                (
+                    "password",
+                    await send(
+                        .put, "/v1/me/password",
+                        #"{"old_password":"\#(EndpointsFixture.password)","new_password":"another horse"}"#)
+                ),
+            ]
+            for (call, answer) in answers { #expect(answer.status < 300, "\(call): \(answer.text)") }
+            // Who has no token is refused all the while, and so is who has only the password.
+            #expect(await doors.logIn("another horse").status == 429)
+            let basic = "Basic " + Data("anna:another horse".utf8).base64EncodedString()
+            let settings = await doors.json(
+                .put, "/v1/me/login-settings", #"{"logins_disabled":true}"#, authorization: basic)
+            #expect(settings.status == 429)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import HTTP
+import JOSE
+import OAuth
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+@Suite struct DiscoveryTests {
+    @Test(arguments: ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"])
+    func metadataAgreesWithTheRoutes(_ path: String) async throws {
+        try await EndpointsFixture.with { stage in
+            let metadata = await stage.call(.get, path)
+            #expect(metadata.status == 200)
+            #expect(metadata.field("Cache-Control") == "public, max-age=300")
+            #expect(metadata.string("issuer") == EndpointsFixture.issuer)
+            let posts = ["token_endpoint", "revocation_endpoint", "introspection_endpoint"]
+            for (member, method) in posts.map({ ($0, Method.post) }) + [("jwks_uri", .get)] {
+                let url = try #require(metadata.string(member))
+                #expect(url.hasPrefix(EndpointsFixture.issuer + "/"))
+                let path = String(url.dropFirst(EndpointsFixture.issuer.count))
+                #expect(Route.all.contains { $0.method == method && $0.pattern == path && $0.place == .public })
+            }
+            #expect(metadata.strings("grant_types_supported") == Client.GrantType.allCases.map(\.rawValue))
+            #expect(metadata.strings("response_types_supported") == [])
+            #expect(
+                metadata.strings("token_endpoint_auth_methods_supported")
+                    == Client.AuthenticationMethod.allCases.map(\.rawValue))
+            #expect(
+                metadata.strings("introspection_endpoint_auth_methods_supported")
+                    == ["client_secret_basic", "client_secret_post", "private_key_jwt"])
+            #expect(metadata.strings("id_token_signing_alg_values_supported") == ["ES256"])
+        }
+    }
+
+    @Test func thePublishedKeysVerifyTheTokens() async throws {
+        try await EndpointsFixture.with { stage in
+            let before = try await stage.logIn(device: "a").access
+            let first = await stage.call(.get, "/oauth/jwks")
+            #expect(first.field("Cache-Control") == "public, max-age=300")
+            #expect(first.elements("keys").count == 1)
+            #expect(first.elements("keys").allSatisfy { $0.names == ["alg", "crv", "kid", "kty", "use", "x", "y"] })
+
+            stage.moveClock(to: 10)
+            let rotated = await stage.admin(.post, "/admin/v1/keys/rotate", #"{"immediately":true}"#)
+            #expect(rotated.status == 201)
+            let after = try await stage.logIn(device: "b").access
+            let second = await stage.call(.get, "/oauth/jwks")
+            let published = second.elements("keys").compactMap { $0.string("kid") }
+            #expect(published.count == 2)
+            let keys = await stage.admin(.get, "/admin/v1/keys").items
+            #expect(Set(keys.compactMap { $0.string("kid") }) == Set(published))
+            #expect(
+                keys.allSatisfy { $0.names.isSubset(of: ["kid", "alg", "created_at", "active_from", "retired_at"]) })
+            #expect(try JWT.parse(after).header.kid == rotated.string("kid"))
+            for token in [before, after] {
+                #expect(published.contains(try JWT.parse(token).header.kid ?? ""))
+                #expect(await stage.call(.get, "/v1/verify", bearer: token).status == 200)
+            }
+        }
+    }
+
+    @Test func verifySaysWhoAsksWhateverTheProxyAppends() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            for (method, path) in [
+                (.get, "/v1/verify"), (.head, "/v1/verify"), (.get, "/v1/verify/"),
+                // Every 2xx means "let pass", whatever it was asked by.
+                (.options, "/v1/verify"), (.post, "/v1/verify"),
+                (.delete, "/v1/verify?audience=\(EndpointsFixture.audience)"),
+                (.connect, "/v1/verify"), (.trace, "/v1/verify"),
+                (.post, "/v1/verify/api/orders?x=1"),
+                (.delete, "/v1/verify/a//b"), (.options, "/v1/verify/%20"),
+            ] as [(Method, String)] {
+                let answer = await stage.call(method, path, bearer: tokens.access)
+                #expect(answer.status == 200, "\(method) \(path)")
+                #expect(answer.field("X-User-Id") == tokens.userID)
+                #expect(answer.field("X-Session-Id") == tokens.sessionID)
+                #expect(answer.field("X-Device-Id") == "phone-1")
+                #expect(answer.field("X-Client-Id") == "mobile")
+                #expect(answer.field("X-Scope") == "read write")
+                #expect(answer.field("Cache-Control") == "no-store")
+                let none = await stage.call(method, path)
+                #expect(none.status == 401)
+                #expect(none.field("X-User-Id") == nil)
+                #expect(none.field("WWW-Authenticate") == #"Bearer realm="sojourn""#)
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import HTTP
+import SQLiteStore
+import Sessions
+import Synchronization
+import Telemetry
+import Testing
+
+@testable import Endpoints
+
+@Suite struct HealthTests {
+    @Test func bothListenersSayWhetherTheyAreReady() async throws {
+        try await EndpointsFixture.with { stage in
+            for listener in [Caller.Listener.public, .admin, .adminSocket] {
+                #expect(await stage.send(Request(.get, "/healthz"), on: listener).status == 200)
+                let ready = await stage.send(Request(.get, "/readyz"), on: listener)
+                #expect(ready.text == #"{"status":"ready","store":"ok"}"#)
+            }
+            stage.surroundings.isStopping.store(true, ordering: .relaxed)
+            let stopping = await stage.send(Request(.get, "/readyz"))
+            #expect(stopping.status == 503)
+            #expect(stopping.string("store") == "stopping")
+            #expect(await stage.send(Request(.get, "/healthz")).status == 200)
+        }
+    }
+
+    /// A store that cannot answer logs nobody out: 503, and when to try again.
+    @Test func aStoreThatCannotAnswerIs503() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            await stage.store.close()
+            let answers = [
+                await stage.refresh(tokens.refresh),
+                await stage.call(.post, "/v1/refresh", #"{"refresh_token":"\#(tokens.refresh)"}"#),
+                await stage.call(.get, "/v1/verify", bearer: tokens.access),
+                await stage.call(.post, "/v1/logout", bearer: tokens.access),
+                await stage.call(
+                    .post, "/v1/login", #"{"username":"anna","password":"correct horse","device":{"id":"p"}}"#),
+                await stage.admin(.get, "/admin/v1/users"), await stage.send(Request(.get, "/readyz")),
+            ]
+            for answer in answers {
+                #expect(answer.status == 503, "\(answer.text)")
+                #expect(!answer.names.contains("reauthenticate"))
+            }
+            #expect(answers[0].string("error") == "temporarily_unavailable")
+            #expect(answers[1].string("code") == "unavailable")
+            #expect(answers[6].string("store") == "unavailable")
+            #expect(stage.log.contains { $0.contains(#""level":"error""#) && $0.contains("store unavailable") })
+        }
+    }
+
+    @Test func requestsAndOutcomesAreCounted() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            _ = await stage.refresh(tokens.refresh)
+            stage.moveClock(to: 130)
+            _ = await stage.refresh(tokens.refresh)
+            _ = await stage.call(.post, "/v1/login", #"{"username":"x","password":"y","device":{"id":"p"}}"#)
+            _ = await stage.call(.get, "/no/such/path")
+            let text = await stage.admin(.get, "/metrics").text
+            for line in [
+                #"sojourn_http_requests_total{route="POST /v1/login",status="2xx"} 1"#,
+                #"sojourn_http_requests_total{route="POST /v1/login",status="4xx"} 1"#,
+                #"sojourn_http_requests_total{route="POST /oauth/token",status="2xx"} 2"#,
+                #"sojourn_http_requests_total{route="other",status="4xx"} 1"#,
+                #"sojourn_refreshes_total{outcome="repeated"} 1"#,
+                #"sojourn_refreshes_total{outcome="rotated"} 1"#,
+                #"sojourn_refreshes_total{outcome="refresh_token_reused"} 0"#,
+                #"sojourn_logins_total{outcome="started"} 1"#,
+                #"sojourn_logins_total{outcome="invalid_credentials"} 1"#,
+                #"sojourn_http_request_duration_seconds_count{route="POST /oauth/token"} 2"#,
+            ] {
+                #expect(text.contains(line + "\n"), "\(line)")
+            }
+            #expect(await stage.admin(.get, "/metrics").field("Content-Type") == MetricsRegistry.contentType)
+        }
+    }
+
+    @Test func theLogNamesTheCauseAndTheRequest() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            stage.moveClock(to: 200)
+            let second = try #require(await stage.refresh(tokens.refresh).string("refresh_token"))
+            stage.moveClock(to: 400)
+            _ = await stage.refresh(second)
+            _ = await stage.refresh(tokens.refresh, fields: ["X-Request-Id": "thief-1"])
+            let line = try #require(stage.log.first { $0.contains(#""cause":"refresh_token_reused""#) })
+            #expect(line.contains(#""level":"notice""#))
+            #expect(line.contains(#""request_id":"thief-1""#))
+            #expect(line.contains(#""remote_address":"192.0.2.1""#))
+        }
+    }
+}
+
+@Suite struct ErrorMappingTests {
+    @Test func whatIsUnexpectedIs500AndToldToTheLogAlone() async throws {
+        struct Surprise: Error {}
+        try await EndpointsFixture.with { stage in
+            for (path, errorFormat) in [("/v1/me", Route.ErrorFormat.problem), ("/oauth/token", .oauth)] {
+                let route = try #require(Route.all.first { $0.pattern == path && $0.errorFormat == errorFormat })
+                let call = Call(
+                    request: Request(.get, path), caller: Caller(remoteAddress: nil, listener: .public), requestID: "r",
+                    route: route, parameter: "")
+                for error in [Surprise(), ServiceError.store(.corrupted("row 7"))] as [any Error] {
+                    let answer = Answer(stage.endpoints.errorResponse(error, to: call))
+                    #expect(answer.status == 500)
+                    #expect(answer.field("Retry-After") == "5")
+                    #expect(!answer.text.contains("Surprise"))
+                    #expect(!answer.text.contains("row 7"))
+                }
+                let busy = Answer(stage.endpoints.errorResponse(ServiceError.overloaded, to: call))
+                #expect(busy.status == 503)
+                #expect(busy.field("Retry-After") == "2")
+            }
+            #expect(stage.log.contains { $0.contains("Surprise") && $0.contains(#""level":"error""#) })
+            #expect(stage.log.contains { $0.contains("row 7") })
+        }
+    }
+
+    @Test func everyReasonHasASentenceOfItsOwn() {
+        let sentences = RefusalReason.allCases.map(\.sentence)
+        #expect(Set(sentences).count == sentences.count)
+    }
+}

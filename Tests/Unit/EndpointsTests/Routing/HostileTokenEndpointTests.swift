@@ -1,0 +1,157 @@
+import Cryptography
+import HTTP
+import JOSE
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Every hostile token at every call that takes a token. The calls are those of the table of routes: a new one is either
+/// guarded by what all guarded ones share, or has to say here how it takes tokens.
+@Suite struct HostileTokenEndpointTests {
+    /// A way to present a token: the request.
+    private typealias Way = @Sendable (Route, String) -> Request
+
+    private static func target(_ route: Route) -> String {
+        route.pattern.split(separator: "/").map { $0.hasPrefix("{") || $0 == "*" ? "/x" : "/\($0)" }.joined()
+    }
+
+    private static func field(_ name: StaticString, _ scheme: String) -> Way {
+        { route, token in
+            var fields = Fields()
+            fields.append(name, scheme + token)
+            return Request(route.method, target(route), fields: fields)
+        }
+    }
+
+    private static func form(_ before: String) -> Way {
+        { route, token in
+            let escaped = token.utf8.map { "%" + Hex.encode([$0]) }.joined()
+            return Request(
+                route.method, target(route), fields: ["Content-Type": "application/x-www-form-urlencoded"],
+                body: Array((before + escaped).utf8))
+        }
+    }
+
+    private static func json(_ before: String, _ after: String = "}") -> Way {
+        { route, token in
+            let escaped = token.unicodeScalars.map { scalar in
+                scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
+                    ? "\\u00" + Hex.encode([UInt8(scalar.value)]) : String(scalar)
+            }.joined()
+            return Request(
+                route.method, target(route), fields: ["Content-Type": "application/json"],
+                body: Array("\(before)\"\(escaped)\"\(after)".utf8))
+        }
+    }
+
+    private static func proof(_ form: String) -> Way {
+        { route, token in
+            Request(
+                route.method, target(route),
+                fields: ["Content-Type": "application/x-www-form-urlencoded", "DPoP": token],
+                body: Array(form.utf8))
+        }
+    }
+
+    private static let bearer = field("Authorization", "Bearer ")
+    private static let dpop = field("Authorization", "DPoP ")
+    private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+    /// How the calls that look for themselves take tokens; empty: they take none.
+    private static let open: [String: [Way]] = [
+        "POST /oauth/token": [
+            form("grant_type=refresh_token&client_id=mobile&refresh_token="),
+            form("grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&client_id=mobile&assertion="),
+            form("grant_type=client_credentials&client_assertion_type=\(assertionType)&client_assertion="),
+            proof("grant_type=client_credentials"), bearer,
+        ],
+        "POST /oauth/revoke": [
+            form("client_assertion_type=\(assertionType)&token=x&client_assertion="), bearer,
+        ],
+        "POST /oauth/introspect": [
+            form("client_assertion_type=\(assertionType)&token=x&client_assertion="), bearer,
+        ],
+        "GET /oauth/jwks": [],
+        "POST /v1/login": [field("DPoP", "")],
+        "POST /v1/refresh": [json(#"{"refresh_token":"#), bearer, dpop, field("DPoP", "")],
+        "POST /v1/logout": [json(#"{"refresh_token":"#), bearer, dpop],
+        "PUT /v1/me/login-settings": [bearer, dpop],
+        "POST /v1/password-reset": [json(#"{"new_password":"a new long word","reset_token":"#)],
+        "GET /v1/verify": [bearer, dpop],
+        "GET /v1/verify/*": [bearer, dpop],
+        "GET /readyz": [], "GET /openapi.json": [],
+    ]
+
+    private static func ways(_ route: Route) -> [Way]? {
+        switch route.handler {
+        case .immediate: []
+        case .user, .absentUser: [bearer, dpop]
+        case .admin, .patient: [bearer]
+        case .open: open[route.name]
+        }
+    }
+
+    private func answer(_ stage: EndpointsFixture, _ route: Route, _ request: Request) async -> Answer {
+        // No address, so that no limit of the doors answers in the place of the check.
+        let caller = Caller(remoteAddress: nil, listener: route.place == .admin ? .admin : .public)
+        return Answer(await stage.endpoints.reply(to: request, from: caller).response())
+    }
+
+    @Test func noHostileTokenOpensAnything() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            let hostile = try await HostileTokens(stage, from: tokens.access).all
+            #expect(hostile.count > 120)
+            for route in Route.all {
+                let ways = try #require(Self.ways(route), "\(route.name) does not say how it takes tokens")
+                for (number, way) in ways.enumerated() {
+                    for (name, token) in hostile {
+                        let answer = await answer(stage, route, way(route, token))
+                        #expect(
+                            (400...401).contains(answer.status), "\(route.name) \(number), \(name): \(answer.text)")
+                        #expect(answer.string("code") != "activation_pending")
+                    }
+                }
+            }
+            // Whatever was tried, the session lives, and its good token opens what it did.
+            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 200)
+            #expect(await stage.refresh(tokens.refresh).status == 200)
+        }
+    }
+
+    @Test func toAskAndToRevokeSaysNothingOfAHostileToken() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            let secret = try #require(
+                try await stage.makeClient(
+                    #"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials"]}"#
+                ))
+            for (name, token) in try await HostileTokens(stage, from: tokens.access).all {
+                let escaped = token.utf8.map { "%" + Hex.encode([$0]) }.joined()
+                let asked = await stage.form("/oauth/introspect", "token=\(escaped)", basic: "api:\(secret)")
+                // A NUL is no character of a form.
+                if asked.status != 400 { #expect(asked.text == #"{"active":false}"#, "\(name)") }
+                let revoked = await stage.form("/oauth/revoke", "client_id=mobile&token=\(escaped)")
+                #expect([200, 400].contains(revoked.status), "\(name): \(revoked.text)")
+            }
+            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 200)
+        }
+    }
+
+    /// The control: what the table presents in the same ways opens everything when it is good.
+    @Test func theGoodTokenOpensWhatIsGuarded() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            for route in Route.all {
+                switch route.handler {
+                case .user, .absentUser:
+                    let answer = await answer(stage, route, Self.bearer(route, tokens.access))
+                    #expect(answer.status != 401 || answer.string("code") == "invalid_credentials", "\(route.name)")
+                    if route.name == "DELETE /v1/me/devices" { return }
+                default: break
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Cryptography
+import HTTP
+import JOSE
+import Sessions
+import Synchronization
+import Testing
+
+@testable import Endpoints
+
+/// What every login can say of how its session is guarded, by whatever it shows who the user is.
+@Suite struct LoginKindTests {
+    private static let exchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
+    private static let grants = #"["password","refresh_token","\#(GuardedPhone.jwtBearer)","\#(exchange)"]"#
+
+    enum Kind: CaseIterable {
+        case passwordInJSON, idTokenInJSON, passwordGrant, exchange, minted
+
+        /// Whether the user has a password: the provider's has none.
+        var hasPassword: Bool { self != .idTokenInJSON && self != .exchange }
+
+        /// A login in the client `own` with these members, or parameters of the same names.
+        fileprivate func logIn(_ world: ProviderFixture, _ more: [(name: String, json: String)]) async throws -> Answer
+        {
+            let stage = world.stage
+            let json = more.map { #","\#($0.name)":\#($0.json)"# }.joined()
+            let form = more.map { member in
+                let isText = member.json.hasPrefix("\"")
+                let text = isText ? String(member.json.dropFirst().dropLast()) : member.json
+                return "&\(member.name)=" + text.replacing("\"", with: "%22")
+            }.joined()
+            let base = #"{"client_id":"own","device":{"id":"phone-1"}"#
+            switch self {
+            case .passwordInJSON:
+                return await stage.call(
+                    .post, "/v1/login",
+                    base + #","username":"anna","password":"\#(EndpointsFixture.password)"\#(json)}"#)
+            case .idTokenInJSON:
+                return await stage.call(
+                    .post, "/v1/login",
+                    base + #","provider":"acme","id_token":"\#(try world.newToken())"\#(json)}"#)
+            case .passwordGrant:
+                return await stage.form(
+                    "/oauth/token",
+                    "grant_type=password&client_id=own&username=anna&password=correct+horse" + form)
+            case .exchange:
+                return await stage.form(
+                    "/oauth/token",
+                    "grant_type=\(LoginKindTests.exchange)&client_id=own&subject_token=\(try world.newToken())"
+                        + "&subject_token_type=\(LoginKindTests.idToken)" + form)
+            case .minted:
+                return await stage.admin(.post, "/admin/v1/users/username:anna/sessions", base + json + "}")
+            }
+        }
+    }
+
+    private static func with(_ body: (ProviderFixture) async throws -> Void) async throws {
+        try await ProviderFixture.with { world in
+            _ = try await world.stage.makeClient(
+                #"{"client_id":"own","grant_types":\#(grants),"user_presence_max_age":600}"#)
+            try await body(world)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func keysAndModeAreForEveryKindOfLogin(_ kind: Kind) async throws {
+        try await Self.with { world in
+            let (stage, device, finger) = (world.stage, ProvingDevice(), ProvingDevice(.eddsa))
+            let tokens = try Tokens(
+                try await kind.logIn(
+                    world,
+                    [
+                        ("authentication_mode", #""BIOMETRIC""#), ("device_key", device.jwk),
+                        ("presence_key", finger.jwk),
+                    ]))
+            #expect(tokens.answer.string("authentication_mode") == "BIOMETRIC")
+            let session = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(session.string("authentication_mode") == "BIOMETRIC")
+            #expect(session.bool("activation_pending") == true)
+            stage.moveClock(to: 600)
+            let resume = "grant_type=\(GuardedPhone.jwtBearer)&client_id=own&assertion="
+            let absent = await stage.form("/oauth/token", resume + device.assertion(stage, tokens))
+            #expect(absent.string("error") == "insufficient_user_authentication", "\(absent.text)")
+            let present = await stage.form(
+                "/oauth/token",
+                resume + device.assertion(stage, tokens) + "&user_assertion=\(finger.assertion(stage, tokens))")
+            #expect(present.status == 200, "\(present.text)")
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func whatIsNoKeyOrModeIsRefused(_ kind: Kind) async throws {
+        try await Self.with { world in
+            for (name, json) in [
+                ("device_key", "{}"), ("presence_key", #"{"kty":"RSA"}"#), ("authentication_mode", #""FACE""#),
+                ("presence_key", ProvingDevice().jwk),
+            ] {
+                let answer = try await kind.logIn(world, [(name, json)])
+                #expect(answer.status == 400, "\(name)")
+                #expect(answer.string("error") ?? answer.string("code") == "invalid_request", "\(answer.text)")
+                let text = answer.string("error_description") ?? answer.string("detail") ?? ""
+                #expect(text.hasPrefix(name), "\(answer.text)")
+            }
+        }
+    }
+
+    /// Whoever has no password would be asked for one for ever.
+    @Test(arguments: Kind.allCases) func theModePASSWORDIsForWhoHasOne(_ kind: Kind) async throws {
+        try await Self.with { world in
+            let answer = try await kind.logIn(world, [("authentication_mode", #""PASSWORD""#)])
+            #expect(answer.status == (kind.hasPassword ? 200 : 400), "\(answer.text)")
+            if !kind.hasPassword {
+                let text = answer.string("error_description") ?? answer.string("detail")
+                #expect(text == "authentication_mode PASSWORD is not for a user without a password.")
+            }
+            // Nor can it be changed to that later.
+            let tokens = try Tokens(try await kind.logIn(world, []))
+            let changed = await world.stage.call(
+                .put, "/v1/me/authentication-mode", #"{"authentication_mode":"PASSWORD"}"#, bearer: tokens.access)
+            #expect(changed.status == (kind.hasPassword ? 200 : 409), "\(changed.text)")
+            #expect(changed.string("code") == (kind.hasPassword ? nil : "password_missing"))
+            let session = await world.stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(session.string("authentication_mode") == (kind.hasPassword ? "PASSWORD" : "NO"))
+        }
+    }
+
+    /// Whoever wants a token for one API (RFC 8707) asks at the token endpoint; elsewhere nothing is passed over in silence.
+    @Test(arguments: [Kind.passwordInJSON, .idTokenInJSON, .minted])
+    func theJSONCallsKnowNoResource(_ kind: Kind) async throws {
+        try await Self.with { world in
+            let answer = try await kind.logIn(world, [("resource", #""\#(EndpointsFixture.audience)""#)])
+            #expect(answer.status == 400)
+            #expect(answer.string("member") == "resource")
+        }
+    }
+}
+
+extension ProviderFixture {
+    /// An ID token that was not used before.
+    fileprivate func newToken() throws -> String {
+        try provider.token(
+            #"{"jti":"\#(ProvingDevice().thumbprint)"}"#, at: stage.surroundings.now.load(ordering: .relaxed))
+    }
+}
