@@ -25,10 +25,10 @@ func tests(
     _ name: String, _ lane: String, _ dependencies: [Target.Dependency], exclude: [String] = []
 ) -> [Target] {
     if let chosenTests, !chosenTests.contains(lane), !chosenTests.contains(name) { return [] }
-    let folder = "Tests/" + lane.prefix(1).uppercased() + lane.dropFirst()
+    let folder = lane.prefix(1).uppercased() + lane.dropFirst()
     return [
         .testTarget(
-            name: name, dependencies: dependencies, path: "\(folder)/\(name)", exclude: exclude, swiftSettings: strict)
+            name: name, dependencies: dependencies, path: "Tests/\(folder)/\(name)", exclude: exclude, swiftSettings: strict)
     ]
 }
 
