@@ -28,7 +28,8 @@ func tests(
     let folder = lane.prefix(1).uppercased() + lane.dropFirst()
     return [
         .testTarget(
-            name: name, dependencies: dependencies, path: "Tests/\(folder)/\(name)", exclude: exclude, swiftSettings: strict)
+            name: name, dependencies: dependencies, path: "Tests/\(folder)/\(name)", exclude: exclude,
+            swiftSettings: strict)
     ]
 }
 
