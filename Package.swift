@@ -191,7 +191,7 @@ let package = Package(
                 "OAuth", "JOSE", "HTTP",
                 "HTTPConformance", "HTTPServer", "Sockets", "TLS", "TLSStage", "Cryptography", "Telemetry", "Locks",
                 "Migrations", "PostgresStore", "PostgresStage",
-            ], exclude: ["Clients", "Places", "RealProvider"], swiftSettings: strict),
+            ], exclude: ["Clients", "Places", "RealProvider", "Snippets"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
