@@ -207,6 +207,6 @@ let package = Package(
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP", "HTTPConformance", "HTTPServer",
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "Repository",
-            ], exclude: ["Scripts"]),
+            ], exclude: ["Scripts", "Snippets"]),
     swiftLanguageModes: [.v6]
 )

@@ -10,32 +10,50 @@ import Testing
 
 @testable import sojourn
 
-/// What the README gives resource servers to copy, run as it stands there.
-@Suite("Recipes of the README", .timeLimit(.minutes(5)))
+/// The snippets that the manual quotes, run as they stand in their files.
+@Suite("Snippets of the manual", .timeLimit(.minutes(5)))
 struct RecipeTests {
-    /// The only block of code in that language that speaks of `word`.
-    private static func recipe(_ language: String, _ word: String) throws -> String {
-        let bytes = try #require(
-            FileManager.default.contents(atPath: Repository.root.appending(path: "README.md").path))
-        let blocks = String(decoding: bytes, as: UTF8.self).split(separator: "```\(language)\n").dropFirst()
-            .map { $0.prefix(upTo: $0.firstRange(of: "```")?.lowerBound ?? $0.startIndex) }
-            .filter { $0.contains(word) }
-        try #require(blocks.count == 1, "blocks of \(language) about \(word)")
-        return String(blocks[0])
+    /// The text of a file in `Snippets`.
+    private static func snippet(_ name: String) throws -> String {
+        let path = Repository.path("Tests/System/ServerTests/Snippets/\(name)")
+        return String(decoding: try #require(FileManager.default.contents(atPath: path), "\(name)"), as: UTF8.self)
     }
 
-    /// Runs nginx with the recipe in front of an API that says what reaches it, and gives `body` its address.
+    /// The snippet `name` with other addresses, each of which it must name.
+    private static func snippet(_ name: String, _ addresses: [(old: String, new: String)]) throws -> String {
+        var text = try snippet(name)
+        for (old, new) in addresses {
+            #expect(text.contains(old), "\(name): \(old)")
+            text = text.replacing(old, with: new)
+        }
+        return text
+    }
+
+    /// Runs nginx with the snippet for forward authentication in front of an API that answers with what it receives, and gives
+    /// `body` the address of nginx.
     private static func withNginx(
         _ server: CrashServer, _ folder: StartingFolder, _ body: (SocketAddress) throws -> Void
     ) throws {
-        var recipe = try Self.recipe("nginx", "auth_request")
-        for (old, new) in [
-            ("http://127.0.0.1:8080", "http://\(server.publicAddress)"),
-            ("http://127.0.0.1:9000", "http://unix:\(folder.file("api.sock"))"),
-        ] {
-            #expect(recipe.contains(old))
-            recipe = recipe.replacing(old, with: new)
-        }
+        let locations = try snippet(
+            "nginx-auth-request.conf",
+            [
+                ("http://127.0.0.1:8080", "http://\(server.publicAddress)"),
+                ("http://127.0.0.1:9000", "http://unix:\(folder.file("api.sock"))"),
+            ])
+        try withNginx(
+            """
+            server { listen unix:\(folder.file("proxy.sock")); \(locations) }
+            server {
+                listen unix:\(folder.file("api.sock"));
+                return 200 "api for $http_x_user_id [$http_authorization]";
+            }
+            """, folder, body)
+    }
+
+    /// Runs nginx with these lines in its `http` block, of which a server listens on `proxy.sock`.
+    private static func withNginx(
+        _ lines: String, _ folder: StartingFolder, _ body: (SocketAddress) throws -> Void
+    ) throws {
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder.file($0));" }
         folder.write(
             "nginx.conf",
@@ -44,11 +62,7 @@ struct RecipeTests {
             events { }
             http {
                 access_log off; \(paths.joined(separator: " "))
-                server { listen unix:\(folder.file("proxy.sock")); \(recipe) }
-                server {
-                    listen unix:\(folder.file("api.sock"));
-                    return 200 "api for $http_x_user_id [$http_authorization]";
-                }
+                \(lines)
             }
             """)
         DispatchQueue(label: "nginx").async { [folder] in
@@ -69,7 +83,7 @@ struct RecipeTests {
         try body(proxy)
     }
 
-    @Test("nginx asks before each request, and lets nobody through whose session is over")
+    @Test("nginx asks before each request, and refuses tokens of a session that is over")
     func forwardAuthentication() async throws {
         let folder = StartingFolder()
         let server = try await CrashServer(folder)
@@ -93,7 +107,7 @@ struct RecipeTests {
         await server.kill()
     }
 
-    @Test("behind nginx a proof is good for the request that it was made for, whatever whoever asks says of it")
+    @Test("behind nginx a proof is good only for the request that it was made for, whatever fields the request has")
     func forwardedProofs() async throws {
         let folder = StartingFolder()
         let server = try await CrashServer(
@@ -152,7 +166,30 @@ struct RecipeTests {
         await server.kill()
     }
 
-    @Test("the verifier in Python refuses what is over, as the feed of another node tells it")
+    @Test("nginx in front passes requests on, with the scheme and the client that it has seen itself")
+    func proxy() async throws {
+        let folder = StartingFolder()
+        let server = try await CrashServer(folder, environment: ["SOJOURN_SERVER_TRUSTED_PROXIES": "127.0.0.1"])
+        let whole = try Self.snippet(
+            "nginx-proxy.conf", [("server unix:/run/sojourn/public.sock;", "server \(server.publicAddress);")])
+        let location = try #require(whole.firstRange(of: "location "))
+        let lines =
+            whole[..<location.lowerBound]
+            + "server { listen unix:\(folder.file("proxy.sock")); \(whole[location.lowerBound...]) }"
+        try Self.withNginx(String(lines), folder) { proxy in
+            // Two, because the second one comes over the connection that nginx has kept.
+            for _ in 1...2 {
+                let fields: Fields = ["X-Forwarded-Proto": "https"]
+                let request = Request(.get, "/oauth/jwks", fields: fields, body: [])
+                let answer = try HTTPExchange.send(request, to: proxy)
+                #expect(answer.status.code == 200)
+                #expect(!answer.fields.contains("Strict-Transport-Security"), "the client's word about the scheme")
+            }
+        }
+        await server.kill()
+    }
+
+    @Test("the verifier in Python refuses tokens that the feed of another node has revoked")
     func verifier() async throws {
         let folder = StartingFolder()
         let nodes = try await ManyNodes(2, on: PostgresServer.shared.newDatabase())
@@ -160,10 +197,10 @@ struct RecipeTests {
         #expect(one.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
         let made = one.admin(.post, "/admin-keys", .object(["name": .string("api"), "scope": .string("feed")]))
         let key = try #require(made?.json["admin_key"]?.string)
-        let recipe = try Self.recipe("python", "Verifier")
-        #expect(recipe.split(separator: "\n").count <= 30, "lines of the verifier")
+        let verifier = try Self.snippet("verifier.py")
+        #expect(verifier.split(separator: "\n").count <= 30, "lines of the verifier")
         let program =
-            recipe + """
+            verifier + """
 
                 import subprocess, sys, urllib.parse
                 admin_url, admin_key = "http://\(one.adminAddress)/admin/v1", "\(CrashServer.adminKey)"

@@ -1,0 +1,42 @@
+import FoundationEssentials
+import Repository
+import Testing
+
+/// The manual quotes snippets that other tests run: what a reader copies is what was tested.
+struct QuoteTests {
+    private static let snippets = "Tests/System/ServerTests/Snippets"
+    private static let manual = "Sources/sojourn/Sojourn.docc"
+
+    private static func text(_ path: String) throws -> String {
+        let bytes = try #require(FileManager.default.contents(atPath: Repository.root.appending(path: path).path), "\(path)")
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The contents of the fenced blocks of code in `article`.
+    private static func blocks(_ article: String) -> [String] {
+        var blocks: [String] = []
+        var open: [Substring]?
+        for line in article.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("```") {
+                if let lines = open { blocks.append(lines.map { $0 + "\n" }.joined()) }
+                open = open == nil ? [] : nil
+            } else {
+                open?.append(line)
+            }
+        }
+        return blocks
+    }
+
+    @Test("each snippet is quoted as it stands, in an article of the manual")
+    func snippets_areQuoted() throws {
+        let articles = try FileManager.default.subpathsOfDirectory(atPath: Repository.root.appending(path: Self.manual).path)
+            .filter { $0.hasSuffix(".md") }
+        let blocks = Set(try articles.flatMap { Self.blocks(try Self.text("\(Self.manual)/\($0)")) })
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: Repository.root.appending(path: Self.snippets).path)
+        #expect(names.count >= 3)
+        for name in names {
+            #expect(blocks.contains(try Self.text("\(Self.snippets)/\(name)")), "\(name) is quoted in no article")
+        }
+    }
+}
