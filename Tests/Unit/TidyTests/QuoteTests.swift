@@ -8,7 +8,8 @@ struct QuoteTests {
     private static let manual = "Sources/sojourn/Sojourn.docc"
 
     private static func text(_ path: String) throws -> String {
-        let bytes = try #require(FileManager.default.contents(atPath: Repository.root.appending(path: path).path), "\(path)")
+        let bytes = try #require(
+            FileManager.default.contents(atPath: Repository.root.appending(path: path).path), "\(path)")
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -29,8 +30,10 @@ struct QuoteTests {
 
     @Test("each snippet is quoted as it stands, in an article of the manual")
     func snippets_areQuoted() throws {
-        let articles = try FileManager.default.subpathsOfDirectory(atPath: Repository.root.appending(path: Self.manual).path)
-            .filter { $0.hasSuffix(".md") }
+        let articles = try FileManager.default.subpathsOfDirectory(
+            atPath: Repository.root.appending(path: Self.manual).path
+        )
+        .filter { $0.hasSuffix(".md") }
         let blocks = Set(try articles.flatMap { Self.blocks(try Self.text("\(Self.manual)/\($0)")) })
         let names = try FileManager.default.contentsOfDirectory(
             atPath: Repository.root.appending(path: Self.snippets).path)

@@ -87,30 +87,6 @@ struct TidyTests {
         }
     }
 
-    @Test func theReadme_namesEveryModule() throws {
-        let readme = try #require(
-            FileManager.default.contents(atPath: Repository.root.appending(path: "README.md").path))
-        let text = String(decoding: readme, as: UTF8.self)
-        for module in try FileManager.default.contentsOfDirectory(
-            atPath: Repository.root.appending(path: "Sources").path)
-        {
-            #expect(text.contains("`\(module)`"), "\(module)")
-        }
-    }
-
-    @Test func theReadme_namesSuitesThatThereAre() throws {
-        let readme = try #require(
-            FileManager.default.contents(atPath: Repository.root.appending(path: "README.md").path))
-        let text = String(decoding: readme, as: UTF8.self)
-        let start = try #require(text.firstRange(of: "\n## ASVS 5\n")).upperBound
-        let rows = text[start...].split(separator: "\n").filter { $0.hasPrefix("| ") }
-        let named = rows.flatMap { row in row.matches(of: #/\w+Tests\b/#).map { String($0.0) } }
-        let suites = try Self.files(["Tests"], ".swift").flatMap(\.lines)
-            .compactMap { $0.firstMatch(of: #/\bstruct (\w+Tests)\b/#).map { String($0.1) } }
-        #expect(named.count > 60)
-        #expect(Set(named).subtracting(suites) == [])
-    }
-
     @Test func theImage_isBuiltFromAllThatTheBuildReads() throws {
         func lines(_ path: String) throws -> [Substring] {
             let bytes = try #require(FileManager.default.contents(atPath: Repository.root.appending(path: path).path))

@@ -1,0 +1,140 @@
+import FoundationEssentials
+import Testing
+
+/// The README and the manual check themselves: short, in plain sentences, with links and paths that lead somewhere.
+struct ManualTests {
+    // MARK: Size and language
+
+    @Test("the README has at most 150 lines") func readmeIsShort() throws {
+        #expect(try Page("README.md").lineCount <= 150)
+    }
+
+    @Test("the README has the two commands") func readmeHasTheCommands() throws {
+        let bytes = try #require(FileManager.default.contents(atPath: Manual.path("README.md")))
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        let build = "swift build -c release --static-swift-stdlib --product sojourn"
+        #expect(lines.contains { $0 == ".ci/setup && \(build) && .build/release/sojourn demo" })
+        #expect(lines.contains(".ci/run"))
+    }
+
+    @Test("no line of text is longer than 120 columns") func linesAreShort() throws {
+        for page in try Manual.all() {
+            for line in page.textLines { #expect(line.text.count <= 120, "\(page.path):\(line.line)") }
+        }
+    }
+
+    @Test("no sentence has more than 35 words") func sentencesAreShort() throws {
+        for page in try Manual.all() {
+            for sentence in page.sentences {
+                let count = sentence.text.split(whereSeparator: \.isWhitespace).count
+                #expect(count <= 35, "\(page.path):\(sentence.line): \(count) words: \(sentence.text)")
+            }
+        }
+    }
+
+    @Test("at most one line of prose in a hundred is about persons that have no name") func subjectsAreNouns() throws {
+        let words = #/\b(?:who|whom|whose|whoever|nobody|somebody|anybody)\b/#.ignoresCase()
+        let pages = try Manual.all()
+        let found = pages.flatMap { page in
+            page.proseLines.filter { $0.text.replacing(#/`[^`]*`/#, with: "").contains(words) }
+                .map { "\(page.path):\($0.line)" }
+        }
+        let count = pages.map(\.proseLines.count).reduce(0, +)
+        #expect(found.count * 100 <= count, "\(found.count) of \(count): \(found)")
+    }
+
+    // MARK: Links
+
+    @Test("every page begins with a title and a sentence, and has a name of its own") func pagesHaveTitles() throws {
+        let pages = try Manual.pages()
+        for page in pages {
+            #expect(page.headings.first?.line == 1, "\(page.path)")
+            #expect(page.paragraphs.first?.line == 3, "\(page.path)")
+        }
+        let names = pages.compactMap { $0.path.split(separator: "/").last }
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test("every relative link leads to a file and a heading that exist") func linksLeadSomewhere() throws {
+        let anchors = Dictionary(uniqueKeysWithValues: try Manual.all().map { ($0.path, $0.anchors) })
+        for page in try Manual.all() {
+            for link in page.links where !link.text.contains(":") {
+                let parts = link.text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+                let path = parts[0].isEmpty ? page.path : page.resolved(parts[0])
+                guard Manual.exists(path) else {
+                    Issue.record("\(page.path):\(link.line): there is no \(link.text)")
+                    continue
+                }
+                guard parts.count == 2 else { continue }
+                #expect(
+                    anchors[path]?.contains(String(parts[1])) == true, "\(page.path):\(link.line): \(link.text)")
+            }
+        }
+    }
+
+    @Test("the first page links every other one") func everyPageIsReached() throws {
+        let first = try Manual.page("Sojourn")
+        let reached = Set(first.links.map { first.resolved($0.text.prefix { $0 != "#" }) })
+        for page in try Manual.pages() where page.path != first.path {
+            #expect(reached.contains(page.path), "\(page.path)")
+        }
+    }
+
+    // MARK: What the manual says of the repository
+
+    @Test("every path in the manual exists") func pathsExist() throws {
+        for page in try Manual.all() {
+            for span in page.codeSpans {
+                guard let path = span.text.firstMatch(of: #/^(?:\.ci|Sources|Tests|config)\/[^\s]+/#)?.0 else {
+                    continue
+                }
+                // A pattern or a name to be filled in.
+                if path.contains(where: { "*<…".contains($0) }) { continue }
+                #expect(Manual.exists(String(path)), "\(page.path):\(span.line): \(path)")
+            }
+        }
+    }
+
+    @Test("the architecture names every module") func everyModuleIsNamed() throws {
+        let named = Set(try Manual.page("Internals/Architecture").codeSpans.map(\.text))
+        let modules = try Self.modules(in: "Sources") + ["Migrations"]
+        #expect(modules.count > 20)
+        for module in modules { #expect(named.contains(module), "\(module)") }
+    }
+
+    /// A folder with files is a module; one with folders alone holds modules.
+    private static func modules(in folder: String) throws -> [String] {
+        try Manual.names(in: folder).flatMap { name in
+            let path = "\(folder)/\(name)"
+            let holdsFiles = try Manual.names(in: path).contains { $0.contains(".") && !$0.hasSuffix(".docc") }
+            return holdsFiles ? [name] : try modules(in: path)
+        }
+    }
+
+    /// Every suite in the tests.
+    private static func suites() throws -> Set<String> {
+        let names = try Manual.files(in: "Tests", ".swift").flatMap { path in
+            let bytes = try #require(FileManager.default.contents(atPath: Manual.path(path)))
+            return String(decoding: bytes, as: UTF8.self).matches(of: #/\bstruct (\w+Tests)\b/#).map { String($0.1) }
+        }
+        return Set(names)
+    }
+
+    @Test("the table of ASVS names suites that exist") func suitesOfTheStandardExist() throws {
+        let path = "\(Manual.catalog)/Security/ASVS.md"
+        let bytes = try #require(FileManager.default.contents(atPath: Manual.path(path)))
+        let rows = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let named = rows.flatMap { row in row.matches(of: #/\w+Tests\b/#).map { String($0.0) } }
+        #expect(named.count > 60)
+        #expect(Set(named).subtracting(try Self.suites()) == [])
+    }
+
+    @Test("the pages about tests name suites that exist") func suitesOfTheManualExist() throws {
+        for name in ["Testing", "Rotation", "Contributing"] {
+            let spans = try Manual.page("Internals/\(name)").codeSpans.map(\.text)
+            let named = spans.filter { $0.wholeMatch(of: #/\w+Tests/#) != nil }
+            #expect(!named.isEmpty)
+            #expect(Set(named).subtracting(try Self.suites()) == [], "\(name)")
+        }
+    }
+}
