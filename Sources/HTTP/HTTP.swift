@@ -1,13 +1,16 @@
-// HTTP: the messages of HTTP/1.1 and the strict parser of its requests.
+// HTTP: the messages of HTTP/1.1 and the strict parser of requests.
 //
-// This module owns the wire format: RFC 9112 (syntax and framing), RFC 9110 (what the fields mean to framing), RFC 3986
-// (targets and authorities) and application/x-www-form-urlencoded. It turns bytes into `Request` values and `Response`
-// values into bytes. It does no I/O, knows no socket, no clock, no route and no token, and imports nothing at all.
+// Owns: the wire format. RFC 9112 (syntax and framing), RFC 9110 (the fields that affect framing), RFC 3986 (targets
+// and authorities) and application/x-www-form-urlencoded. The module turns bytes into `Request` values and `Response`
+// values into bytes.
 //
-// What is ambiguous is refused, never repaired: two parties that read the same bytes differently are how requests get
-// smuggled. Whatever the input, the answer is one of the events of `RequestParser`, and it does not depend on how the
-// bytes were cut into reads. Everything has a limit (`Limits`) and every refusal a name (`ProtocolError`).
+// Must not know: I/O, sockets, clocks, routes, tokens. It imports nothing.
+//
+// The parser refuses ambiguous input and never repairs it, because two parties that read the same bytes differently
+// make request smuggling possible. Every input leads to one of the events of `RequestParser`, and the events do not
+// depend on how the bytes were split into reads. Every size has a limit (`Limits`), and every refusal has a name
+// (`ProtocolError`).
 //
 // Reading order: Request, Fields, RequestParser, LineScanner, RequestLine, TargetParser, FieldLine, RequestHead,
-// BodyFraming, ChunkedDecoder, then Response and ResponseSerializer, and ForwardedHops (what proxies say). Grammar has the
-// character classes that all of them refer to.
+// BodyFraming, ChunkedDecoder, then Response, ResponseSerializer and StreamingReply, then ForwardedHops (the fields
+// that proxies add). Grammar has the character classes that all of them use.

@@ -1,13 +1,14 @@
-/// Writes into room that was reserved before: a copy and a comparison for each piece.
+/// Writes into the reserved capacity of an array. Each write costs one copy and one comparison.
 ///
-/// Safe: nothing is written beyond the room, and the room outlives the writer, which is handed out only for a call.
+/// `@safe` holds because every write is checked against the capacity, and because the memory outlives the writer, which
+/// `append` passes to its closure only.
 @safe struct ByteWriter: ~Copyable {
     private let room: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
 
     private init(_ room: UnsafeMutableBufferPointer<UInt8>) { unsafe self.room = room }
 
-    /// Appends what `body` writes, at most `capacity` bytes.
+    /// Appends the bytes that `body` writes, at most `capacity` of them.
     static func append(to output: inout [UInt8], capacity: Int, _ body: (inout ByteWriter) -> Void) {
         output.append(addingCapacity: capacity) { span in
             unsafe span.withUnsafeMutableBufferPointer { room, count in
@@ -40,7 +41,7 @@
         text.withUTF8 { unsafe write($0) }
     }
 
-    /// Decimal digits of a number that is not negative.
+    /// Writes a non-negative number as decimal digits.
     mutating func write(decimal number: Int) {
         var digits = 1
         var bound = 10
@@ -56,7 +57,7 @@
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The bytes of a constant, which live as long as the program.
+    /// Wraps the bytes of a constant. They stay valid as long as the program runs.
     @inline(__always)
     init(_ text: StaticString) { unsafe self.init(start: text.utf8Start, count: text.utf8CodeUnitCount) }
 }

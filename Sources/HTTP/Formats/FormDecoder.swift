@@ -1,44 +1,46 @@
-/// A name and its value, decoded.
+/// One name and its value, both decoded.
 public struct FormPair: Hashable, Sendable {
     /// The name; it can be empty.
     public let name: String
-    /// The value; empty when there was no `=`.
+    /// The value; empty if the pair has no `=`.
     public let value: String
 
-    /// Puts a pair together.
+    /// Creates a pair.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
     }
 }
 
-/// Why a form was refused. The raw values are stable.
+/// The reason for which a form is refused. The raw values are stable.
 public enum FormError: String, Error, Hashable, Sendable, CaseIterable {
     /// A `%` is not followed by two hexadecimal digits.
     case invalidEscape = "invalid_escape"
     /// The decoded bytes are not UTF-8.
     case invalidUTF8 = "invalid_utf8"
-    /// A raw control, or a NUL in any shape.
+    /// A raw control character, or a NUL, raw or escaped.
     case forbiddenCharacter = "forbidden_character"
     /// More pairs than the caller allows.
     case tooManyPairs = "too_many_pairs"
 }
 
-/// Strict `application/x-www-form-urlencoded` (WHATWG URL §5.1, and RFC 6749 appendix B, which refers to it).
+/// Strict decoder of `application/x-www-form-urlencoded` (WHATWG URL §5.1; RFC 6749 appendix B refers to it).
 ///
-/// Order and repetition are kept: whether a name may stand twice is for the caller to say (RFC 6749 §3.2: it may not).
+/// The result keeps order and repetition, because only the caller knows whether a name may repeat (RFC 6749 §3.2: it
+/// may not).
 public enum FormDecoder {
-    /// No form that we know has a tenth of it.
+    /// The highest number of pairs by default. The largest form of the API has less than a tenth of it.
     public static let defaultMaximumCount = 100
 
-    /// Decodes a whole body.
+    /// Decodes a whole body into its pairs, in their order.
     public static func decode(
         _ bytes: [UInt8], maximumCount: Int = defaultMaximumCount
     ) throws(FormError) -> [FormPair] {
         try decode(bytes.span, maximumCount: maximumCount)
     }
 
-    /// Decodes `bytes`. Empty pieces (`a=1&&b=2`) are passed over, as WHATWG has it, but count.
+    /// Decodes `bytes` into its pairs, in their order. Empty pieces (`a=1&&b=2`) give no pair, as WHATWG URL §5.1 says,
+    /// but they count towards `maximumCount`.
     public static func decode(
         _ bytes: Span<UInt8>, maximumCount: Int = defaultMaximumCount
     ) throws(FormError) -> [FormPair] {

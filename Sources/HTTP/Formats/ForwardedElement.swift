@@ -1,7 +1,7 @@
 /// One element of `Forwarded` (RFC 7239 §4): `[ forwarded-pair ] *( ";" [ forwarded-pair ] )` with
 /// `forwarded-pair = token "=" ( token / quoted-string )`.
 enum ForwardedElement {
-    /// Where the last element of `range` starts: behind the last comma that is in no quoted string.
+    /// Returns where the last element of `range` starts: after the last comma outside of quoted strings.
     static func lastStart(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int {
         var isQuoted = false
         var start = range.upperBound
@@ -16,14 +16,14 @@ enum ForwardedElement {
         return start
     }
 
-    /// Whether an odd number of backslashes stands before the byte.
+    /// Returns true if an odd number of backslashes precedes the byte.
     private static func isEscaped(_ bytes: Span<UInt8>, _ index: Int, _ range: Range<Int>) -> Bool {
         var start = index
         while start > range.lowerBound, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
         return (index - start) % 2 == 1
     }
 
-    /// What the element says of `for` and `proto`; malformed when any part of it is.
+    /// Reads the parameters `for` and `proto` of one element. The result is malformed if any part of the element is.
     static func parse(_ bytes: Span<UInt8>) -> ForwardedHop {
         let malformed = ForwardedHop(node: .malformed, isSecure: nil)
         var node: ForwardedNode?
@@ -52,7 +52,8 @@ enum ForwardedElement {
         return node == .malformed ? malformed : ForwardedHop(node: node ?? .unknown, isSecure: isSecure)
     }
 
-    /// A token, or a quoted string without its quotes and backslashes (RFC 9110 §5.6.4); nil if neither is there.
+    /// Reads a token, or a quoted string without its quotes and backslashes (RFC 9110 §5.6.4). Returns nil for anything
+    /// else.
     private static func value(_ bytes: Span<UInt8>, from start: Int) -> (text: [UInt8], end: Int)? {
         var text: [UInt8] = []
         var index = start
@@ -66,7 +67,7 @@ enum ForwardedElement {
         index += 1
         while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
             if bytes[index] == UInt8(ascii: "\\") { index += 1 }
-            // Controls stand in no field value: the parser has refused them.
+            // Field values contain no control characters, because the parser refuses them.
             guard index < bytes.count else { return nil }
             text.append(bytes[index])
             index += 1

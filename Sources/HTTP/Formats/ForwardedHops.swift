@@ -1,36 +1,36 @@
-/// The field in which proxies say for whom they pass a request on.
+/// The request field that names the client behind a proxy.
 public enum ForwardingField: String, CaseIterable, Hashable, Sendable {
-    /// `X-Forwarded-For` and `X-Forwarded-Proto`, which most proxies write.
+    /// `X-Forwarded-For` and `X-Forwarded-Proto`, which most proxies send.
     case xForwardedFor = "x-forwarded-for"
     /// `Forwarded` (RFC 7239).
     case forwarded
-    /// No field is believed.
+    /// No field is trusted.
     case none
 }
 
-/// What one proxy said about the request that it passed on.
+/// What one proxy wrote about the request that it forwarded.
 public struct ForwardedHop: Hashable, Sendable {
-    /// Who sent it to the proxy.
+    /// The node that sent the request to the proxy.
     public let node: ForwardedNode
-    /// Whether it came to the proxy over https; nil: the proxy does not say.
+    /// True if the proxy received the request over https; nil if the proxy does not say.
     public let isSecure: Bool?
 }
 
-/// What the proxies on a request's way said, the nearest first: proxies append, so the last words are those of the last
-/// proxy, and the first may be anybody's invention.
+/// The hops that proxies wrote into a request, the nearest proxy first. Proxies append, so the last element comes from
+/// the nearest proxy; the first one may be forged by the client.
 ///
-/// Elements are parted from the right, because a quote that a client left open must not swallow what a proxy wrote
-/// behind it. Nothing is looked at before it is asked for.
+/// Elements are split from the right, so that a quote left open by a client cannot swallow what a proxy appended.
+/// Elements are parsed lazily.
 public struct ForwardedHops: Sequence, IteratorProtocol, Sendable {
     private let fields: Fields
     private let isForwarded: Bool
-    /// Field lines not looked at yet; the last is the nearest.
+    /// Field lines that are not parsed yet; the last one is the nearest.
     private var lines: [Range<Int>] = []
-    /// What is left of the line in hand.
+    /// The unparsed rest of the current line.
     private var rest: Range<Int> = 0..<0
     private var nextIsSecure: Bool?
 
-    /// Reads the chosen field, whatever other ones are there.
+    /// Reads one field and ignores the other one.
     public init(_ fields: Fields, in field: ForwardingField) {
         self.fields = fields
         isForwarded = field == .forwarded
@@ -43,17 +43,17 @@ public struct ForwardedHops: Sequence, IteratorProtocol, Sendable {
         }
     }
 
-    /// What the next proxy, farther away, said; nil when no more is told.
+    /// Returns the hop of the next proxy, one step farther away; nil if there is none.
     public mutating func next() -> ForwardedHop? {
         while let member = nextMember() {
             if member.isEmpty { continue }
             if isForwarded { return ForwardedElement.parse(fields.bytes.span.extracting(member)) }
-            // `X-Forwarded-Proto` has no place for more than the nearest proxy's word.
+            // `X-Forwarded-Proto` describes the nearest hop only.
             let isSecure = nextIsSecure
             nextIsSecure = nil
             return ForwardedHop(node: ForwardedNode(member: fields.bytes.span.extracting(member)), isSecure: isSecure)
         }
-        // A proxy may tell the scheme and nothing else.
+        // A proxy may send the scheme without a node.
         if let isSecure = nextIsSecure {
             nextIsSecure = nil
             return ForwardedHop(node: .unknown, isSecure: isSecure)
@@ -61,7 +61,7 @@ public struct ForwardedHops: Sequence, IteratorProtocol, Sendable {
         return nil
     }
 
-    /// The last member of the list that has not been handed out, without the blanks around it.
+    /// Returns the last member of the list that was not returned yet, without blanks around it.
     private mutating func nextMember() -> Range<Int>? {
         if rest.isEmpty {
             guard let line = lines.popLast() else { return nil }
@@ -79,14 +79,14 @@ public struct ForwardedHops: Sequence, IteratorProtocol, Sendable {
         return (start, Grammar.trimmed(bytes, start..<range.upperBound))
     }
 
-    /// Behind the last comma.
+    /// Returns the index after the last comma.
     private static func lastStart(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int {
         var start = range.upperBound
         while start > range.lowerBound, bytes[start - 1] != UInt8(ascii: ",") { start -= 1 }
         return start
     }
 
-    /// The last word of the last `X-Forwarded-Proto`.
+    /// Returns true if the last member of the last `X-Forwarded-Proto` is `https`; nil without such a field.
     private static func lastScheme(_ fields: Fields) -> Bool? {
         guard let line = fields.valueRanges("x-forwarded-proto").last else { return nil }
         let bytes = fields.bytes.span
@@ -96,7 +96,7 @@ public struct ForwardedHops: Sequence, IteratorProtocol, Sendable {
 }
 
 extension Fields {
-    /// Where the values of all lines of this name lie, in their order.
+    /// Returns the ranges of all values of this name, in their order.
     func valueRanges(_ name: StaticString) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var next = firstIndex(of: name)

@@ -1,13 +1,13 @@
-/// Who sent a request to a proxy, as the proxy tells it.
+/// The node that sent a request to a proxy, as the proxy names it (RFC 7239 §6).
 public enum ForwardedNode: Hashable, Sendable {
-    /// The text of an IPv4 address, or of an IPv6 one without brackets. A port is checked and dropped.
+    /// The text of an IPv4 address, or of an IPv6 address without brackets. A port is checked and dropped.
     case address(String)
-    /// The proxy does not know, does not tell, or uses a name of its own (RFC 7239 §6.2, §6.3).
+    /// The proxy does not know the node, hides it, or uses an obfuscated identifier (RFC 7239 §6.2, §6.3).
     case unknown
-    /// No node at all: whoever wrote it, nothing that stands left of it can be believed either.
+    /// Not a node. Elements left of it cannot be trusted either.
     case malformed
 
-    /// RFC 7239 §6: `node = nodename [ ":" node-port ]`, the value without its quotes.
+    /// Parses `node = nodename [ ":" node-port ]` (RFC 7239 §6), without quotes.
     init(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else {
             self = .malformed
@@ -32,7 +32,7 @@ public enum ForwardedNode: Hashable, Sendable {
         }
     }
 
-    /// What `X-Forwarded-For` holds: as above, or an IPv6 address without brackets, which most proxies write.
+    /// Parses a member of `X-Forwarded-For`: a node, or an IPv6 address without brackets, which most proxies send.
     init(member bytes: Span<UInt8>) {
         if Authority.isIPv6Address(bytes) {
             self = .address(String(ascii: bytes))
@@ -41,7 +41,7 @@ public enum ForwardedNode: Hashable, Sendable {
         }
     }
 
-    /// `"[" IPv6address "]"`, a port perhaps.
+    /// Parses `"[" IPv6address "]"`, with or without a port.
     private static func bracketed(_ bytes: Span<UInt8>) -> ForwardedNode {
         guard let close = firstIndex(of: UInt8(ascii: "]"), in: bytes) else { return .malformed }
         let address = bytes.extracting(1..<close)

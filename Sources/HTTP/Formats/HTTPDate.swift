@@ -1,9 +1,9 @@
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
+/// Formats dates for HTTP: `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
 public enum HTTPDate {
-    /// 9999-12-31T23:59:59Z: the format has four digits for the year.
+    /// 9999-12-31T23:59:59Z, because the format has four digits for the year.
     static let lastSecond = 253_402_300_799
 
-    /// The date of a Unix time in seconds, as 29 bytes of ASCII. Before 1970 and after 9999 the nearest that can be said.
+    /// Returns the date of a Unix time in seconds, as 29 bytes of ASCII. Times before 1970 and after 9999 are clamped.
     public static func imfFixdate(secondsSinceEpoch: Int) -> [UInt8] {
         let seconds = min(max(secondsSinceEpoch, 0), lastSecond)
         let (days, time) = seconds.quotientAndRemainder(dividingBy: 86400)
@@ -37,8 +37,8 @@ public enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The Gregorian date of a day. Years are counted from March, so that the leap day is the last of its year, and in
-    /// eras of 400 years, which all have 146 097 days.
+    /// Returns the Gregorian date of a day. The calculation counts years from March, so that the leap day is the last
+    /// day of a year, in eras of 400 years, which all have 146 097 days.
     private static func civil(daysSinceEpoch: Int) -> (year: Int, month: Int, day: Int) {
         let days = daysSinceEpoch + 719_468  // since 0000-03-01
         let era = days / 146_097
@@ -52,7 +52,7 @@ public enum HTTPDate {
     }
 }
 
-/// The `Date` of the current second, made once for each second.
+/// Caches the `Date` field of the current second.
 public struct DateCache: Sendable {
     private var second: Int?
     private var bytes: [UInt8] = []
@@ -60,7 +60,7 @@ public struct DateCache: Sendable {
     /// An empty cache.
     public init() {}
 
-    /// The IMF-fixdate of a Unix time in seconds.
+    /// Returns the IMF-fixdate of a Unix time in seconds.
     public mutating func date(secondsSinceEpoch: Int) -> [UInt8] {
         if second != secondsSinceEpoch {
             bytes = HTTPDate.imfFixdate(secondsSinceEpoch: secondsSinceEpoch)

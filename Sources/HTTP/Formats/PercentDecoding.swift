@@ -1,6 +1,7 @@
-/// Percent-decoding that refuses what is not well-formed (RFC 3986 §2.1).
+/// Percent-decoding that refuses malformed input (RFC 3986 §2.1).
 enum PercentDecoding {
-    /// Decodes `bytes` to a string of valid UTF-8 without NUL. Raw controls are refused, escaped ones are data.
+    /// Decodes `bytes` to a string of valid UTF-8 without NUL. Raw control characters are refused; escaped ones are
+    /// data.
     static func string(_ bytes: Span<UInt8>, plusIsSpace: Bool) throws(FormError) -> String {
         if isPlain(bytes) { return plain(bytes) }
         var decoded: [UInt8] = []
@@ -27,11 +28,11 @@ enum PercentDecoding {
         return string
     }
 
-    /// Whether `bytes` stand for themselves: visible ASCII without the two characters that stand for others. Tokens,
-    /// which are most of what is sent, do.
+    /// Returns true if `bytes` need no decoding: visible ASCII without `%` and `+`. Tokens, which are most of the
+    /// input, need none.
     private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
         var special: UInt8 = 0
-        // Without a way out in the middle, so that many bytes are looked at together.
+        // The loop has no early exit, so that the compiler can check many bytes at once.
         for index in bytes.indices {
             let byte = bytes[index]
             special |= byte &- 0x21 > 0x5D || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") ? 1 : 0

@@ -1,28 +1,28 @@
-/// Writes responses. It alone decides what frames them, so that no handler can.
+/// Writes responses to bytes. It alone writes the fields that frame the content, so that handlers cannot.
 public enum ResponseSerializer {
-    /// What becomes of the connection, as the response says it (RFC 9112 §9.3 and §9.6).
+    /// The connection option of the response (RFC 9112 §9.3 and §9.6).
     public enum Persistence: Hashable, Sendable {
-        /// It stays open, which HTTP/1.1 takes for granted.
+        /// The connection stays open. HTTP/1.1 assumes it, so no field says it.
         case keepAlive
-        /// It stays open, which HTTP/1.0 has to be told.
+        /// The connection stays open, and `Connection: keep-alive` says so, because HTTP/1.0 needs it.
         case keepAliveSaid
-        /// It closes after this response.
+        /// The connection closes after this response.
         case close
 
-        /// The word for a response to `request`, when the connection is to stay open if `request` lets it.
+        /// Chooses the option for the response to `request`, if the server is willing to keep the connection open.
         public init(answering request: borrowing Request) {
             self = !request.wantsKeepAlive ? .close : request.version == .http10 ? .keepAliveSaid : .keepAlive
         }
     }
 
-    /// The interim response that `expectContinue` asks for.
+    /// The interim response that answers the event `expectContinue`.
     public static let continue100: [UInt8] = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     /// Appends a whole response to `output`.
     ///
     /// - Parameters:
-    ///   - method: the method of the request: the answer to `HEAD` has the fields of the one to `GET`, and no content.
-    ///     Nil when no request could be read.
+    ///   - method: the method of the request; nil if no request could be read. A response to `HEAD` has the fields of the
+    ///     response to `GET` and no content.
     ///   - date: the IMF-fixdate, from `DateCache`.
     public static func append(
         _ response: Response, answering method: Method?, persistence: Persistence, date: [UInt8],
@@ -32,8 +32,8 @@ public enum ResponseSerializer {
         let capacity = headCapacity(response) + body.count
         ByteWriter.append(to: &output, capacity: capacity) { writer in
             writeHead(response, persistence, date, to: &writer)
-            // RFC 9110 §8.6: no Content-Length with 1xx and 204; with 304 it would have to be the length that a 200 has,
-            // which is not known here.
+            // RFC 9110 §8.6: 1xx and 204 have no Content-Length. With 304 it would have to be the length of the 200
+            // response, which is not known here.
             if !response.status.forbidsContent {
                 writer.write(constant: "Content-Length: ")
                 writer.write(decimal: response.body.count)
@@ -49,7 +49,7 @@ public enum ResponseSerializer {
         160 + response.status.reason.utf8.count + response.fields.bytes.count + 4 * response.fields.count
     }
 
-    /// All that precedes what frames the content.
+    /// Writes the status line and all fields except the ones that frame the content.
     @inline(__always)
     private static func writeHead(
         _ response: Response, _ persistence: Persistence, _ date: [UInt8], to writer: inout ByteWriter
@@ -71,8 +71,8 @@ public enum ResponseSerializer {
 
     // MARK: Streams
 
-    /// Appends the head of a response whose content comes in pieces, to a client that knows chunks (RFC 9112 §7.1) or to
-    /// one that reads to the end of the connection (§6.3, rule 8).
+    /// Appends the head of a response with streamed content: chunked (RFC 9112 §7.1), or ended by the close of the
+    /// connection (§6.3, rule 8) for clients that do not know chunks.
     public static func appendStreamHead(
         _ response: Response, isChunked: Bool, persistence: Persistence, date: [UInt8], to output: inout [UInt8]
     ) {
@@ -83,17 +83,17 @@ public enum ResponseSerializer {
         }
     }
 
-    /// Appends a piece of content, which is not empty: an empty chunk is the end.
+    /// Appends one piece of content. It must not be empty, because an empty chunk ends the content.
     public static func append(piece: [UInt8], isChunked: Bool, to output: inout [UInt8]) {
         if isChunked { output += Array("\(String(piece.count, radix: 16))\r\n".utf8) }
         output += piece
         if isChunked { output += [0x0D, 0x0A] }
     }
 
-    /// The end of content in chunks.
+    /// The chunk that ends chunked content.
     public static let lastChunk: [UInt8] = Array("0\r\n\r\n".utf8)
 
-    /// In one piece where the fields allow it: nearly always.
+    /// Writes the fields: in one copy if they contain no reserved field, which is nearly always.
     private static func write(_ fields: Fields, to writer: inout ByteWriter) {
         let areFree = fields.entries.allSatisfy { !isReserved(fields.bytes.span.extracting($0.name)) }
         if areFree, fields.areLines { return writer.write(fields.bytes) }
@@ -105,7 +105,7 @@ public enum ResponseSerializer {
         }
     }
 
-    /// The fields that this file writes itself. By length first: most names end there.
+    /// Returns true for the fields that this file writes itself. Comparing the length first decides most cases.
     private static func isReserved(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 4: Grammar.equalsIgnoringCase(name, "date".utf8.span)

@@ -1,7 +1,8 @@
-/// `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2): what a `Host` field and an absolute target may name.
+/// The host and port of a `Host` field or of an absolute target: `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986
+/// §3.2.2).
 ///
-/// Stricter than the grammar in two points: an empty host is refused, because `http` has none (RFC 9110 §4.2.1), and so
-/// is a port that TCP does not have.
+/// The check is stricter than the grammar in two points. It refuses an empty host, because `http` allows none (RFC 9110
+/// §4.2.1), and a port above 65535.
 enum Authority {
     static func isValid(_ bytes: Span<UInt8>, portRequired: Bool = false) -> Bool {
         guard !bytes.isEmpty else { return false }
@@ -20,9 +21,9 @@ enum Authority {
         return isPort(bytes.extracting(hostEnd + 1..<bytes.count), mayBeEmpty: !portRequired)
     }
 
-    /// Where the name at the start ends, at a colon or with the bytes; nil if there is none.
+    /// Returns where the name at the start ends: at a colon or at the end. Returns nil if there is no name.
     ///
-    /// `reg-name = *( unreserved / pct-encoded / sub-delims )`; an IPv4 address is one, too.
+    /// `reg-name = *( unreserved / pct-encoded / sub-delims )`, which includes IPv4 addresses.
     private static func registeredNameEnd(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count, bytes[index] != UInt8(ascii: ":") {
@@ -39,7 +40,7 @@ enum Authority {
         return index > 0 ? index : nil
     }
 
-    /// `port = *DIGIT`, up to 65535. One that has to be there cannot be 0 either (RFC 9110 §9.3.6).
+    /// `port = *DIGIT`, up to 65535. A required port cannot be 0 either (RFC 9110 §9.3.6).
     private static func isPort(_ bytes: Span<UInt8>, mayBeEmpty: Bool) -> Bool {
         var port = 0
         for index in bytes.indices {
@@ -50,7 +51,7 @@ enum Authority {
         return mayBeEmpty || port > 0
     }
 
-    /// `IPv6address`: eight groups, or fewer with one `::`, the last two perhaps written as an IPv4 address.
+    /// `IPv6address`: eight groups, or fewer with one `::`. The last two groups may be written as an IPv4 address.
     static func isIPv6Address(_ bytes: Span<UInt8>) -> Bool {
         var groups = 0
         var compressed = false
@@ -81,7 +82,7 @@ enum Authority {
         return compressed ? groups <= 7 : groups == 8
     }
 
-    /// `IPv4address = dec-octet "." dec-octet "." dec-octet "." dec-octet`, no leading zeros.
+    /// `IPv4address = dec-octet "." dec-octet "." dec-octet "." dec-octet`, without leading zeros.
     static func isIPv4Address(_ bytes: Span<UInt8>) -> Bool {
         var octets = 0
         var index = 0

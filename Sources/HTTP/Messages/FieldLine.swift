@@ -1,12 +1,13 @@
 /// `field-line = field-name ":" OWS field-value OWS` (RFC 9112 §5).
 enum FieldLine {
-    /// Where name and value of a line lie, counted from `base`.
+    /// Returns the ranges of name and value, as offsets from `base`.
     ///
-    /// - Parameter line: not empty, without its line end. The scanner has refused controls, so that every byte left may
-    ///   stand in a value: VCHAR, SP, HTAB and obs-text (RFC 9110 §5.5).
+    /// - Parameter line: not empty, without its line end. The scanner has refused control characters, so every
+    ///   remaining byte
+    ///   is allowed in a value: VCHAR, SP, HTAB and obs-text (RFC 9110 §5.5).
     static func parse(_ bytes: Span<UInt8>, _ line: Range<Int>, base: Int) throws(ProtocolError) -> Fields.Entry {
         var index = line.lowerBound
-        // RFC 9112 §5.2 and §2.2: a folded line, or a blank between the request line and the first field.
+        // RFC 9112 §5.2 and §2.2: a folded line, or white space between the request line and the first field.
         guard !Grammar.isBlank(bytes[index]) else { throw .foldedField }
         while index < line.upperBound, Grammar.isTokenCharacter(bytes[index]) { index += 1 }
         guard index > line.lowerBound, index < line.upperBound else { throw .malformedFieldName }

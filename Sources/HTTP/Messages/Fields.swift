@@ -1,10 +1,10 @@
-/// The fields of a message, in order, with names that compare without regard to case (RFC 9110 §5).
+/// The fields of a message, in order. Names compare case-insensitively (RFC 9110 §5).
 ///
-/// All bytes lie in one buffer; a `String` comes into being only when somebody asks for one. A value can never hold CR,
-/// LF, NUL or another control: fields that came in were refused with them, fields that go out get a space instead
-/// (RFC 9110 §5.5). So nothing that a handler puts into a field can start a second one, or a second response.
+/// All bytes share one buffer, and a `String` is created only on access. A value never contains CR, LF, NUL or another
+/// control character: the parser refuses them in requests, and `append` replaces them by spaces in responses (RFC 9110
+/// §5.5). So no value that a handler sets can start a second field or a second response.
 public struct Fields: Sendable {
-    /// Where one field lies in `bytes`. Offsets of 32 bits: the limits of a head are far below them.
+    /// The ranges of one field in `bytes`. Offsets of 32 bits suffice, because the limits of a head are far below them.
     struct Entry: Sendable {
         var nameStart: UInt32
         var nameCount: UInt32
@@ -30,9 +30,10 @@ public struct Fields: Sendable {
 
     var bytes: [UInt8]
     var entries: [Entry]
-    /// Whether `bytes` are these field lines and nothing else, as they go out: then a serializer copies them in one piece.
+    /// True if `bytes` consists of these field lines only, as they are sent. A serializer then copies them at once.
     private(set) var areLines: Bool
-    /// The letters with which names begin, as bits, of either case: most fields that are asked for are not there.
+    /// The first letters of all names as bits, case-insensitively. They answer most look-ups, because most fields asked
+    /// for are absent.
     private var initials: UInt32
 
     /// No fields.
@@ -43,7 +44,7 @@ public struct Fields: Sendable {
         initials = 0
     }
 
-    /// Adopts parsed bytes. The parser has checked them.
+    /// Adopts the bytes that the parser has checked.
     init(bytes: [UInt8], entries: [Entry]) {
         self.bytes = bytes
         self.entries = entries
@@ -52,7 +53,7 @@ public struct Fields: Sendable {
         for entry in entries { initials |= Self.initial(bytes[Int(entry.nameStart)]) }
     }
 
-    /// Reads field lines, each with its line end, by the rules of a request's head.
+    /// Parses field lines, each with its line end, by the rules for a request's head.
     public init(parsing lines: [UInt8]) throws(ProtocolError) {
         self.init(bytes: lines, entries: [])
         var start = 0
@@ -67,42 +68,43 @@ public struct Fields: Sendable {
 
     var heldBytes: Int { bytes.capacity + entries.capacity * MemoryLayout<Entry>.stride }
 
-    /// How many field lines there are, repeated names counted each time.
+    /// The number of field lines. Repeated names count each time.
     public var count: Int { entries.count }
 
-    /// Whether there is no field at all.
+    /// True if there is no field.
     public var isEmpty: Bool { entries.isEmpty }
 }
 
 // Reading.
 extension Fields {
-    /// Several field lines have a name that may stand only once.
+    /// A field that must not repeat has several lines.
     public struct Repeated: Error, Hashable, Sendable {
-        /// The name as it was asked for.
+        /// The name that was asked for.
         public let name: String
     }
 
-    /// Whether there is a field whose name begins with an ASCII letter, of either case: a quick no for rare ones.
+    /// Returns false if no name begins with this ASCII letter, in either case: a cheap test for rare fields.
     public func mayContain(startingWith letter: UInt8) -> Bool { initials & Self.initial(letter) != 0 }
 
-    /// The bit of a letter, and of the few other characters of a token that share it.
+    /// Returns the bit of a letter. A few other token characters share the bits of letters.
     @inline(__always)
     private static func initial(_ byte: UInt8) -> UInt32 { 1 &<< UInt32(byte & 0x1F) }
 
-    /// Whether a field of this name is there.
+    /// Returns true if a field of this name exists.
     public func contains(_ name: StaticString) -> Bool { firstIndex(of: name) != nil }
 
-    /// The value of the first field of this name, without the blanks around it. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the value of the first field of this name, without blanks around it. Bytes that are not UTF-8 become
+    /// U+FFFD.
     public func first(_ name: StaticString) -> String? {
         firstIndex(of: name).map { string(entries[$0].value) }
     }
 
-    /// The bytes of the first value, without making a `String`.
+    /// Returns the bytes of the first value, without creating a `String`.
     public func firstBytes(_ name: StaticString) -> ArraySlice<UInt8>? {
         firstIndex(of: name).map { bytes[entries[$0].value] }
     }
 
-    /// The values of all fields of this name, one for each line, in their order.
+    /// Returns the values of all fields of this name, one per line, in their order.
     public func values(_ name: StaticString) -> [String] {
         var values: [String] = []
         var next = firstIndex(of: name)
@@ -113,15 +115,16 @@ extension Fields {
         return values
     }
 
-    /// The value of a field that may stand only once: nil when it is absent. Use it for whatever decides something
-    /// (`Authorization`, `Content-Type`, `DPoP`), so that nobody can show one value to a proxy and another one to us.
+    /// Returns the value of a field that must not repeat, or nil if it is absent; throws `Repeated` otherwise. Use it
+    /// for every field that decides something (`Authorization`, `Content-Type`, `DPoP`), so that a proxy and this
+    /// server cannot see different values.
     public func only(_ name: StaticString) throws(Repeated) -> String? {
         guard let index = firstIndex(of: name) else { return nil }
         guard firstIndex(of: name, from: index + 1) == nil else { throw Repeated(name: name.description) }
         return string(entries[index].value)
     }
 
-    /// Whether a field that is a list of tokens (RFC 9110 §5.6.1), over all its lines, has this member in any case.
+    /// Returns true if a token list (RFC 9110 §5.6.1), over all its lines, has this member, case-insensitively.
     public func listContains(_ name: StaticString, _ member: String) -> Bool {
         var next = firstIndex(of: name)
         while let index = next {
@@ -152,12 +155,14 @@ extension Fields {
 
 // Writing.
 extension Fields {
-    /// Adds a field line after the others. Controls in `value` become spaces, so that it stays one line.
+    /// Appends a field line. Control characters in `value` become spaces, so that the field stays one line.
     ///
-    /// - Precondition: `name` is a token. Names are constants of a program, not data.
+    /// - Precondition: `name` is a token. Names are constants of the program, not data.
     public mutating func append(_ name: StaticString, _ value: String) { append(name, value.utf8.span) }
 
-    /// Adds a field line whose value is there as bytes; otherwise the same.
+    /// Appends a field line with a value in bytes. Control characters become spaces.
+    ///
+    /// - Precondition: `name` is a token.
     public mutating func append(_ name: StaticString, _ value: Span<UInt8>) {
         unsafe value.withUnsafeBufferPointer { unsafe append(name, $0) }
         guard Grammar.containsForbiddenControl(value) else { return }
@@ -166,16 +171,16 @@ extension Fields {
         }
     }
 
-    /// Adds a field line whose value is a constant of a program, too.
+    /// Appends a field line with a value that is a constant of the program.
     ///
-    /// - Precondition: `name` is a token, and `value` has no controls.
+    /// - Precondition: `name` is a token, and `value` has no control characters.
     public mutating func append(_ name: StaticString, constant value: StaticString) {
         let value = unsafe UnsafeBufferPointer(value)
         assert(unsafe !Grammar.containsForbiddenControl(value.span), "a field value has no controls")
         unsafe append(name, value)
     }
 
-    /// Adds all lines of `others` after these, in one piece where both allow it.
+    /// Appends all lines of `others`, in one copy of the bytes.
     public mutating func append(_ others: Fields) {
         reserve(others.bytes.count, others.count)
         areLines = areLines && others.areLines
@@ -201,8 +206,8 @@ extension Fields {
         bytes.append(Grammar.lineFeed)
     }
 
-    /// Makes room for more, and then at once for what most responses need: building them allocates twice, not at every
-    /// field, also if it begins with a constant.
+    /// Reserves capacity for more bytes and lines, at least for what most responses need, so that building a response
+    /// allocates twice instead of at every field.
     private mutating func reserve(_ byteCount: Int, _ count: Int) {
         if bytes.capacity < bytes.count + byteCount {
             bytes.reserveCapacity(Swift.max(224, 2 * bytes.count + byteCount))
@@ -210,7 +215,7 @@ extension Fields {
         if entries.capacity < entries.count + count { entries.reserveCapacity(Swift.max(6, 2 * entries.count + count)) }
     }
 
-    /// Replaces all fields of this name by one, which comes last.
+    /// Replaces all fields of this name by one at the end.
     ///
     /// - Precondition: `name` is a token.
     public mutating func set(_ name: StaticString, _ value: String) {
@@ -228,12 +233,12 @@ extension Fields {
 }
 
 extension Fields: Sequence {
-    /// The names as they were written, with their values.
+    /// Iterates over the names as they were written, with their values.
     public struct Iterator: IteratorProtocol, Sendable {
         let fields: Fields
         var index = 0
 
-        /// The next field line.
+        /// Returns the next field line.
         public mutating func next() -> (name: String, value: String)? {
             guard index < fields.entries.count else { return nil }
             defer { index += 1 }
@@ -242,10 +247,10 @@ extension Fields: Sequence {
         }
     }
 
-    /// Walks over the field lines in their order.
+    /// Iterates over the field lines in their order.
     public func makeIterator() -> Iterator { Iterator(fields: self) }
 
-    /// The number of lines, for those who allocate for them.
+    /// The number of lines, so that collections can reserve capacity.
     public var underestimatedCount: Int { entries.count }
 }
 
@@ -258,7 +263,7 @@ extension Fields: ExpressibleByDictionaryLiteral {
 }
 
 extension Fields: Equatable {
-    /// The same lines in the same order; names compare without regard to case, values byte by byte.
+    /// Compares line by line, in order: names case-insensitively, values byte by byte.
     public static func == (left: Fields, right: Fields) -> Bool {
         guard left.count == right.count else { return false }
         for (one, other) in zip(left.entries, right.entries) {

@@ -1,6 +1,6 @@
 /// Comma-separated lists (RFC 9110 §5.6.1).
 enum ListMembers {
-    /// Whether one of the members of the list is `member`, in any case. Empty members are passed over.
+    /// Returns true if a member of the list equals `member`, case-insensitively. Empty members are skipped.
     static func contain(_ member: String, in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         let wanted = member.utf8.span
         var start = range.lowerBound
@@ -14,7 +14,8 @@ enum ListMembers {
         return false
     }
 
-    /// Whether the list names `member`, in any case, and nothing else: false for an empty list, nil if it names another.
+    /// Returns true if `member` is the only member of the list, case-insensitively; false for an empty list; nil if the
+    /// list has another member.
     static func consist(of member: String, in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool? {
         let wanted = member.utf8.span
         var found = false

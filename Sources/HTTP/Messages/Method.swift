@@ -1,6 +1,6 @@
-/// A request method (RFC 9110 §9). Case-sensitive; any token can be one.
+/// A request method (RFC 9110 §9). Methods are case-sensitive, and any token can be one.
 public struct Method: Hashable, Sendable, CustomStringConvertible {
-    /// The methods that have a meaning here, and room for every other: comparing two is comparing a byte.
+    /// The known methods, and a case for every other, so that comparing two known methods compares one byte.
     private enum Kind: Hashable, Sendable {
         case get, head, post, put, patch, delete, options, connect, trace
         case other(String)
@@ -10,15 +10,15 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
 
     private init(_ kind: Kind) { self.kind = kind }
 
-    /// Wraps a method name. The parser makes sure that it is a token.
+    /// Creates a method from its name. The parser checks that it is a token.
     public init(rawValue: String) {
         self = Self.known(rawValue.utf8.span) ?? Method(.other(rawValue))
     }
 
-    /// Reads a method name that was found to be a token.
+    /// Creates a method from bytes that are known to be a token.
     init(token bytes: Span<UInt8>) { self = Self.known(bytes) ?? Method(.other(String(ascii: bytes))) }
 
-    /// The method as it stands in the request line.
+    /// The method as the request line has it.
     public var rawValue: String {
         switch kind {
         case .get: "GET"
@@ -34,10 +34,10 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The method as it stands in the request line.
+    /// The method as the request line has it.
     public var description: String { rawValue }
 
-    /// Whether it is a method of RFC 9110 or RFC 5789: a router answers these with 405, any other with 501.
+    /// True for the methods of RFC 9110 and RFC 5789: a router answers them with 405, any other with 501.
     public var isKnown: Bool {
         if case .other = kind { return false }
         return true
@@ -57,12 +57,12 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
     public static let delete = Method(.delete)
     /// `OPTIONS`
     public static let options = Method(.options)
-    /// `CONNECT`: never reaches a handler, the parser refuses it.
+    /// `CONNECT`. The parser refuses it, so handlers never see it.
     public static let connect = Method(.connect)
     /// `TRACE`
     public static let trace = Method(.trace)
 
-    /// By length first, so that at most two names are compared with.
+    /// Compares the length first, so that at most two names are compared.
     private static func known(_ bytes: Span<UInt8>) -> Method? {
         switch bytes.count {
         case 3: named("GET", .get, bytes) ?? named("PUT", .put, bytes)

@@ -1,9 +1,9 @@
-// What the peer is told.
+// The response to a request that is refused.
 extension ProtocolError {
-    /// A stable word for logs, metrics and problem documents.
+    /// A stable code for logs, metrics and problem documents.
     public var code: String { rawValue }
 
-    /// The status of the answer.
+    /// The status of the response.
     public var status: Status {
         switch self {
         case .methodTooLong, .connectUnsupported, .unknownTransferCoding: .notImplemented
@@ -17,7 +17,7 @@ extension ProtocolError {
         }
     }
 
-    /// One sentence for people. It is constant.
+    /// One sentence for people. It is a constant.
     public var sentence: String {
         switch self {
         case .bareCarriageReturn: "A carriage return is not followed by a line feed."

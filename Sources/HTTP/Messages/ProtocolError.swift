@@ -1,6 +1,7 @@
-/// Why a request was refused. The connection has to close after the answer: nobody knows where the next request starts.
+/// The reason for which a request is refused. The connection must close after the response, because the start of the
+/// next request is unknown.
 ///
-/// The raw value is a stable code for logs and metrics. Neither it nor `sentence` holds anything that the peer sent.
+/// The raw value is a stable code for logs and metrics. Neither it nor `sentence` contains anything that the peer sent.
 public enum ProtocolError: String, Error, Hashable, Sendable, CaseIterable {
     // Lines (RFC 9112 §2.2)
     /// A CR without LF.
@@ -27,11 +28,11 @@ public enum ProtocolError: String, Error, Hashable, Sendable, CaseIterable {
     case requestLineTooLong = "request_line_too_long"
     /// The target does not follow RFC 3986.
     case malformedTarget = "malformed_target"
-    /// A target of this form does not go with this method.
+    /// The method does not allow a target of this form.
     case targetFormMismatch = "target_form_mismatch"
-    /// An `https` target over a connection that is not secured.
+    /// An `https` target on a connection that is not secured.
     case misdirected
-    /// `CONNECT`: this is no proxy.
+    /// `CONNECT`, because this server is no proxy.
     case connectUnsupported = "connect_unsupported"
 
     // Fields (RFC 9112 §5)
@@ -43,13 +44,13 @@ public enum ProtocolError: String, Error, Hashable, Sendable, CaseIterable {
     case blankBeforeColon = "blank_before_colon"
     /// More field lines than allowed.
     case tooManyFields = "too_many_fields"
-    /// Field lines longer, together, than allowed.
+    /// The field lines are longer in total than allowed.
     case fieldsTooLarge = "fields_too_large"
     /// An HTTP/1.1 request without `Host`.
     case missingHost = "missing_host"
     /// More than one `Host`.
     case repeatedHost = "repeated_host"
-    /// A `Host`, or an authority in the target, that is not one.
+    /// A `Host`, or an authority in the target, that is malformed.
     case malformedHost = "malformed_host"
     /// An expectation other than `100-continue`.
     case unknownExpectation = "unknown_expectation"
@@ -59,7 +60,7 @@ public enum ProtocolError: String, Error, Hashable, Sendable, CaseIterable {
     case conflictingFraming = "conflicting_framing"
     /// More than one `Content-Length`, on one line or several.
     case repeatedContentLength = "repeated_content_length"
-    /// A `Content-Length` that is not a number, or none that fits.
+    /// A `Content-Length` that is not a number, or that does not fit.
     case malformedContentLength = "malformed_content_length"
     /// `Transfer-Encoding` in a request of HTTP/1.0.
     case transferEncodingInHTTP10 = "transfer_encoding_in_http_1_0"
@@ -73,7 +74,7 @@ public enum ProtocolError: String, Error, Hashable, Sendable, CaseIterable {
     case malformedChunkSize = "malformed_chunk_size"
     /// A chunk extension that does not follow the grammar.
     case malformedChunkExtension = "malformed_chunk_extension"
-    /// Chunk extensions longer, together, than allowed.
+    /// Chunk extensions that are longer in total than allowed.
     case chunkExtensionsTooLong = "chunk_extensions_too_long"
     /// Chunk data that is not followed by CRLF.
     case malformedChunkEnd = "malformed_chunk_end"

@@ -1,15 +1,15 @@
-/// What there is to say to a request before anything was awaited.
+/// What a handler returns for a request, before anything is awaited.
 ///
-/// Not copyable, so that the answer moves from hand to hand.
+/// It is not copyable, so that each reply is answered once.
 public enum Reply: ~Copyable, Sendable {
-    /// The answer. Nothing is spent on a task.
+    /// A finished response. The server starts no task for it.
     case now(Response)
-    /// The answer has to be awaited.
+    /// A response that a task computes.
     case later(@Sendable () async -> Response)
-    /// The answer waits for something to happen, or goes on for as long as somebody listens.
+    /// A response that waits for an event (long poll), or a stream.
     case patient(StreamingReply)
 
-    /// The answer, awaited where it has to be; of a stream what comes before its first piece.
+    /// Returns the response and awaits it if necessary. Of a stream it returns the head, without the pieces.
     public consuming func response() async -> Response {
         switch consume self {
         case .now(let response): return response

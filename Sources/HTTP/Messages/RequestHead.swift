@@ -1,7 +1,7 @@
-/// What a complete head says about the rest of the request.
+/// What a complete head says about the content of the request.
 struct RequestHead {
     let framing: BodyFraming
-    /// Whether the sender waits for `100 Continue` before it sends the content. Means nothing when there is none.
+    /// True if the client waits for `100 Continue` before it sends the content. It has no meaning without content.
     let expectsContinue: Bool
 
     /// Checks the fields as a whole.
@@ -12,7 +12,7 @@ struct RequestHead {
         expectsContinue = try Self.isContinueExpected(fields, decisive.expect, version: version)
     }
 
-    /// RFC 9112 §3.2: exactly one valid `Host` in HTTP/1.1, also beside an absolute target; at most one in HTTP/1.0.
+    /// RFC 9112 §3.2: HTTP/1.1 has exactly one valid `Host`, also with an absolute target; HTTP/1.0 at most one.
     private static func checkHost(
         _ fields: borrowing Fields, _ host: DecisiveFields.Occurrence, version: Version
     ) throws(ProtocolError) {
@@ -24,8 +24,8 @@ struct RequestHead {
         guard Authority.isValid(fields.bytes.span.extracting(fields.entries[index].value)) else { throw .malformedHost }
     }
 
-    /// RFC 9110 §10.1.1: 417 for an expectation that cannot be met; HTTP/1.0 has none. A list, of which a sender might have
-    /// put members on several lines, or none at all.
+    /// RFC 9110 §10.1.1: an unknown expectation is answered with 417; HTTP/1.0 ignores `Expect`. The field is a list,
+    /// so its members may stand on several lines or be absent.
     private static func isContinueExpected(
         _ fields: borrowing Fields, _ expect: DecisiveFields.Occurrence, version: Version
     ) throws(ProtocolError) -> Bool {

@@ -1,4 +1,5 @@
-/// `request-line = method SP request-target SP HTTP-version` (RFC 9112 §3), exactly so: one space, nothing around.
+/// `request-line = method SP request-target SP HTTP-version` (RFC 9112 §3), exactly: single spaces, no other white
+/// space.
 struct RequestLine {
     let method: Method
     let target: RequestTarget
@@ -7,8 +8,8 @@ struct RequestLine {
     let version: Version
 
     /// - Parameters:
-    ///   - line: without its line end, at most `limits.requestLine` long, free of controls but HTAB.
-    ///   - isSecure: whether an `https` target may be asked for here.
+    ///   - line: without its line end, at most `limits.requestLine` long, free of control characters except HTAB.
+    ///   - isSecure: whether an `https` target is allowed on this connection.
     init(parsing line: Span<UInt8>, limits: Limits, isSecure: Bool) throws(ProtocolError) {
         if let plain = Self(plain: line) {
             self = plain
@@ -17,8 +18,8 @@ struct RequestLine {
         }
     }
 
-    /// What nearly every client sends: a known method, a path without escapes, HTTP/1.1. One look at each byte; nil for
-    /// everything else, which is then read by the letter.
+    /// Fast path for the line that nearly every client sends: a known method, a path without escapes, HTTP/1.1. It
+    /// reads each byte once and returns nil for everything else, which `init(exactly:limits:isSecure:)` then parses.
     private init?(plain line: Span<UInt8>) {
         let versionStart = line.count - 8
         guard versionStart > 4, let spaceBefore = Self.firstSpace(line, from: 0, to: 8),
@@ -60,16 +61,17 @@ struct RequestLine {
         authority = parsed.authority
     }
 
-    /// The error for a line that did not end in time: a method without end is not a long target (RFC 9112 §3).
+    /// Returns the error for a line that exceeds its limit. A method that never ends is not a long target (RFC 9112
+    /// §3).
     static func tooLong(_ start: Span<UInt8>, limits: Limits) -> ProtocolError {
         let methodEnd = firstSpace(start, from: 0) ?? start.count
         return methodEnd > limits.method ? .methodTooLong : .requestLineTooLong
     }
 
-    /// `HTTP-version = HTTP-name "/" DIGIT "." DIGIT`, case-sensitive (RFC 9112 §2.3).
+    /// Parses `HTTP-version = HTTP-name "/" DIGIT "." DIGIT`, case-sensitively (RFC 9112 §2.3).
     ///
-    /// 1.2 to 1.9 do not exist; RFC 9110 §2.5 has a recipient process a higher minor version as the highest that it
-    /// knows, and framing is the same within a major version, so nothing is ambiguous about it.
+    /// Versions 1.2 to 1.9 do not exist. RFC 9110 §2.5 says to process a higher minor version as the highest known one,
+    /// and framing is the same within a major version, so nothing is ambiguous.
     private static func version(_ bytes: Span<UInt8>) throws(ProtocolError) -> Version {
         guard bytes.count == 8, bytes[0] == UInt8(ascii: "H"), bytes[1] == UInt8(ascii: "T"),
             bytes[2] == UInt8(ascii: "T"), bytes[3] == UInt8(ascii: "P"), bytes[4] == UInt8(ascii: "/"),
@@ -79,7 +81,7 @@ struct RequestLine {
         return bytes[7] == UInt8(ascii: "0") ? .http10 : .http11
     }
 
-    /// Whether `text` stands at an index.
+    /// Returns true if `text` starts at an index.
     @inline(__always)
     private static func has(_ bytes: Span<UInt8>, at start: Int, _ text: StaticString) -> Bool {
         for index in 0..<text.utf8CodeUnitCount where unsafe bytes[start + index] != text.utf8Start[index] {
@@ -99,7 +101,7 @@ struct RequestLine {
 }
 
 extension String {
-    /// Bytes that were found to be ASCII.
+    /// Creates a string from bytes that are known to be ASCII.
     init(ascii bytes: Span<UInt8>) {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }

@@ -2,10 +2,10 @@
 public struct Status: Hashable, Sendable, CustomStringConvertible {
     /// Three digits, 100 to 599.
     public let code: Int
-    /// The reason phrase, for the eyes of people only.
+    /// The reason phrase. Programs ignore it.
     public let reason: String
 
-    /// - Precondition: `code` is in 100...599 and `reason` is printable ASCII. Both are constants of a program.
+    /// - Precondition: `code` is in 100...599 and `reason` is printable ASCII. Both are constants of the program.
     public init(code: Int, reason: String) {
         precondition((100...599).contains(code), "a status code has three digits, the first of them 1 to 5")
         precondition(reason.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "a reason phrase is printable ASCII")
@@ -13,23 +13,23 @@ public struct Status: Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// Equal codes are equal statuses; the phrase means nothing.
+    /// Compares the codes only, because the phrase has no meaning.
     public static func == (left: Status, right: Status) -> Bool { left.code == right.code }
 
-    /// Feeds the code alone, as equality compares it alone.
+    /// Hashes the code only, as `==` compares it only.
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     /// `404 Not Found`
     public var description: String { "\(code) \(reason)" }
 
-    /// Whether the code is in 200...299.
+    /// True if the code is in 200...299.
     public var isSuccess: Bool { (200...299).contains(code) }
 
-    /// Whether a response with this status never has content, whatever the request was (RFC 9110 §6.4.1).
+    /// True if a response with this status never has content, for any request (RFC 9110 §6.4.1).
     public var forbidsContent: Bool { code < 200 || code == 204 || code == 304 }
 }
 
-// Named as in RFC 9110 §15, RFC 6585 and RFC 8246; the phrases are those of the IANA registry.
+// Names follow RFC 9110 §15, RFC 6585 and RFC 8246; the phrases are those of the IANA registry.
 extension Status {
     /// 100
     public static let `continue` = Status(code: 100, reason: "Continue")

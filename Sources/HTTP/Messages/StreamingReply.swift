@@ -1,29 +1,29 @@
-/// A reply that takes its time: a long poll, or a stream. Those who hold one are counted apart from requests that are
-/// being worked on, because they wait for events and not for the server.
+/// A reply that may take long: a long poll or a stream. The server counts it apart from ordinary requests, because it
+/// waits for events and not for the server's work.
 ///
-/// A class, so that a reply of another kind is no larger for it.
+/// It is a class, so that `Reply` does not grow because of it.
 public final class StreamingReply: Sendable {
-    /// How long it may take to begin with the answer, beyond what any request may take.
+    /// The time until the response must begin, in addition to the time that every request has.
     public let patience: Duration
-    /// Gives the answer, or the beginning of one. When its task is cancelled (the server stops, the client has gone), it
-    /// returns soon, with what there is to say.
+    /// Returns the response, or the head of a stream. It must return soon after its task is cancelled, which happens
+    /// when the server stops or the client disconnects.
     public let respond: @Sendable () async -> StreamingAnswer
 
-    /// A reply that begins within `patience`.
+    /// Creates a reply that begins within `patience`, in addition to the time that every request has.
     public init(patience: Duration, respond: @escaping @Sendable () async -> StreamingAnswer) {
         self.patience = patience
         self.respond = respond
     }
 }
 
-/// What somebody gets who has been patient.
+/// The response of a `StreamingReply`.
 public enum StreamingAnswer: Sendable {
-    /// An answer in one piece.
+    /// A response in one piece.
     case whole(Response)
-    /// One whose content comes in pieces.
+    /// A response with content that is sent in pieces.
     case stream(StreamedResponse)
 
-    /// The answer, or what comes before its first piece.
+    /// The whole response, or the head of the stream.
     public var head: Response {
         switch self {
         case .whole(let response): response
@@ -32,22 +32,22 @@ public enum StreamingAnswer: Sendable {
     }
 }
 
-/// A response whose content comes in pieces, over minutes: chunked (RFC 9112 section 7.1), or until the connection closes
-/// for a client of HTTP/1.0. Not produced for `HEAD`.
+/// A response with content that is sent in pieces, over minutes: chunked (RFC 9112 §7.1), or until the connection closes
+/// for clients of HTTP/1.0. `produce` is not called for `HEAD`.
 public struct StreamedResponse: Sendable {
     /// Status and fields. Its body is the first piece.
     public var head: Response
-    /// What is sent when nothing else was for `heartbeatInterval`. Whoever has not acknowledged by then what he was sent
-    /// before the last one is gone.
+    /// The bytes to send after `heartbeatInterval` without a piece. A client that has not acknowledged the earlier
+    /// bytes when the next heartbeat is due counts as disconnected.
     public var heartbeat: [UInt8]
-    /// The longest silence.
+    /// The longest time without a piece or heartbeat.
     public var heartbeatInterval: Duration
-    /// After this time the stream ends, so that its reader comes again, and has to show once more that he may.
+    /// The longest duration of the stream. The client then reconnects and is authorized again.
     public var longest: Duration
-    /// Sends the pieces, and returns at their end. When its task is cancelled, it returns soon.
+    /// Sends the pieces and returns at their end. It must return soon after its task is cancelled.
     public var produce: @Sendable (any PieceReader) async -> Void
 
-    /// A stream that begins with `head`.
+    /// Creates a stream that begins with `head`.
     public init(
         head: Response, heartbeat: [UInt8], heartbeatInterval: Duration = .seconds(15),
         longest: Duration = .seconds(900),
@@ -61,9 +61,9 @@ public struct StreamedResponse: Sendable {
     }
 }
 
-/// Who reads a stream.
+/// The receiving end of a stream.
 public protocol PieceReader: Sendable {
-    /// Hands over one piece, and waits until the system has taken all of it: one piece is all that is kept for a slow
-    /// reader. False: nobody reads any more.
+    /// Sends one piece and waits until the system has taken all of it, so that at most one piece is buffered for a slow
+    /// client. Returns false if the client has disconnected.
     func send(_ piece: [UInt8]) async -> Bool
 }

@@ -1,10 +1,10 @@
-/// Where the content of a request ends (RFC 9112 §6). This function alone decides it.
+/// Where the content of a request ends (RFC 9112 §6). `decide` is the only function that decides it.
 enum BodyFraming: Equatable {
-    /// There is none.
+    /// There is no content.
     case none
-    /// So many bytes; never 0.
+    /// The number of bytes; never 0.
     case length(Int)
-    /// The chunked coding says it.
+    /// The chunked coding marks the end.
     case chunked
 
     static func decide(
@@ -27,8 +27,8 @@ enum BodyFraming: Equatable {
         return .chunked
     }
 
-    /// `Content-Length = 1*DIGIT` (RFC 9110 §8.6). A list of equal lengths, which the RFC lets a recipient repair, is
-    /// refused.
+    /// Parses `Content-Length = 1*DIGIT` (RFC 9110 §8.6). A list of equal lengths, which the RFC allows a recipient to
+    /// repair, is refused.
     private static func contentLength(_ bytes: Span<UInt8>) throws(ProtocolError) -> Int {
         guard !bytes.isEmpty else { throw .malformedContentLength }
         var length = 0
@@ -45,8 +45,9 @@ enum BodyFraming: Equatable {
         return length
     }
 
-    /// `Transfer-Encoding = #transfer-coding` with `chunked` once, last, in any case and without parameters
-    /// (RFC 9112 §6.3 and §7); otherwise nobody knows where the content ends. Other codings before it are not implemented.
+    /// Requires `Transfer-Encoding = #transfer-coding` with `chunked` once, as the last member, in any case and without
+    /// parameters (RFC 9112 §6.3 and §7), because otherwise the end of the content is unknown. Other codings before it
+    /// are not implemented.
     private static func requireChunked(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(ProtocolError) {
         var start = value.lowerBound
         var seenOther = false
@@ -65,7 +66,7 @@ enum BodyFraming: Equatable {
         guard !seenOther else { throw .unknownTransferCoding }
     }
 
-    /// Whether a member names a coding: a token, perhaps with parameters, which mean nothing here.
+    /// Returns true if a member names a coding: a token, optionally with parameters, which are ignored.
     private static func isCoding(_ member: Span<UInt8>) -> Bool {
         var index = 0
         while index < member.count, Grammar.isTokenCharacter(member[index]) { index += 1 }

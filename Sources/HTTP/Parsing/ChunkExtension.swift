@@ -1,7 +1,7 @@
 /// `chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )` (RFC 9112 §7.1.1).
 ///
-/// None is known here, so they are ignored, but only after they were found well-formed: a size with anything else behind
-/// it is a size that somebody else reads differently.
+/// No extension is known, so all are ignored. They are validated first, because another party could read a size with
+/// malformed text behind it as a different size.
 enum ChunkExtension {
     static func check(_ line: Span<UInt8>, from start: Int) throws(ProtocolError) {
         var index = start
@@ -40,7 +40,8 @@ enum ChunkExtension {
         guard index > start else { throw .malformedChunkExtension }
     }
 
-    /// RFC 9110 §5.6.4. Controls were refused by the scanner, so that a backslash may stand before any byte left.
+    /// Skips a quoted string (RFC 9110 §5.6.4). The scanner has refused control characters, so a backslash may precede
+    /// any remaining byte.
     private static func skipQuotedString(_ line: Span<UInt8>, _ index: inout Int) throws(ProtocolError) {
         index += 1
         while index < line.count, line[index] != UInt8(ascii: "\"") {

@@ -1,27 +1,29 @@
-/// The chunked transfer coding (RFC 9112 §7.1). Keeps its place between reads; what it has read may be forgotten.
+/// Decoder of the chunked transfer coding (RFC 9112 §7.1). It keeps its state between reads, so the caller may drop the
+/// bytes that were decoded.
 struct ChunkedDecoder {
     private enum Step {
-        /// At a `chunk-size [ chunk-ext ] CRLF`.
+        /// At `chunk-size [ chunk-ext ] CRLF`.
         case size
-        /// Within the data of a chunk, with so many bytes to come.
+        /// Within the data of a chunk; the value is the number of bytes that are missing.
         case data(Int)
         /// At the CRLF after the data.
         case dataEnd
-        /// In the trailer section, at a field line or at the CRLF that ends it.
+        /// In the trailer section, at a field line or at the CRLF that ends the section.
         case trailer
     }
 
-    /// No size that is accepted needs more: with leading zeros, 64 bits.
+    /// The highest number of digits of a size, with leading zeros: 64 bits.
     private static let maximumSizeDigits = 16
 
     private var step = Step.size
-    /// How much of the current line was scanned already.
+    /// The number of bytes of the current line that were scanned already.
     private var scanned = 0
     private var extensionBytes = 0
     private var trailerBytes = 0
     private var trailerCount = 0
 
-    /// Reads on in `buffer` from `position`, which moves over what was read, and appends data to `body`. True at the end.
+    /// Decodes `buffer` from `position`, which advances over the decoded bytes, and appends data to `body`. Returns
+    /// true at the end of the content.
     mutating func decode(
         _ buffer: [UInt8], _ position: inout Int, into body: inout [UInt8], limits: Limits
     ) throws(ProtocolError) -> Bool {
@@ -57,8 +59,8 @@ struct ChunkedDecoder {
                     return false
                 }
                 if line.isEmpty { return true }
-                // RFC 9110 §6.5.1: fields of the trailer may not be taken for fields of the head. Nobody here asks for
-                // them, so they are checked and dropped.
+                // RFC 9110 §6.5.1: trailer fields must not be merged into the fields of the head. No handler uses them,
+                // so they are checked and dropped.
                 _ = try FieldLine.parse(buffer.span, line, base: 0)
                 trailerBytes += line.count + 2
                 trailerCount += 1
@@ -67,7 +69,7 @@ struct ChunkedDecoder {
         }
     }
 
-    /// The next complete line, which `position` moves past.
+    /// Returns the next complete line and moves `position` past it.
     private mutating func nextLine(
         _ buffer: [UInt8], _ position: inout Int, limit: Int, tooLong: ProtocolError
     ) throws(ProtocolError) -> Range<Int>? {
@@ -83,7 +85,7 @@ struct ChunkedDecoder {
         }
     }
 
-    /// `chunk-size = 1*HEXDIG`, then extensions: no sign, no `0x`, no blank at either end.
+    /// Parses `chunk-size = 1*HEXDIG`, then extensions: no sign, no `0x`, no blank at either end.
     private mutating func chunkSize(_ line: Span<UInt8>, limits: Limits) throws(ProtocolError) -> UInt64 {
         var size: UInt64 = 0
         var digits = 0

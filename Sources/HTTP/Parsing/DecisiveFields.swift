@@ -1,6 +1,6 @@
-/// The fields that decide how a request is read, found in one pass over the head.
+/// The fields that decide how a request is read. One pass over the head finds them all.
 struct DecisiveFields {
-    /// Where a field stands, and whether it stands there alone.
+    /// The index of a field, and whether the field repeats.
     struct Occurrence {
         var first: Int?
         var isRepeated = false
@@ -16,7 +16,7 @@ struct DecisiveFields {
     var contentLength = Occurrence()
     var transferEncoding = Occurrence()
 
-    /// By length first: most names end there.
+    /// Finds the fields. Comparing the length first decides most names.
     init(_ fields: borrowing Fields) {
         let bytes = fields.bytes.span
         for index in fields.entries.indices {

@@ -1,5 +1,5 @@
-/// The character classes of the RFCs, written down once, as one bit for each character of ASCII: the fastest form, and
-/// unreadable, so that a test compares every byte with the characters as the RFCs list them.
+/// The character classes of the RFCs, as one bit per ASCII character. The bit masks are fast but unreadable, so a test
+/// compares every byte with the characters that the RFCs list.
 enum Grammar {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -33,7 +33,7 @@ enum Grammar {
         isOne(byte, of: 0xAFFF_FFD2_0000_0000, 0x47FF_FFFE_87FF_FFFF)
     }
 
-    /// Whether the bit of an ASCII character is set: those of 0x00 to 0x3F in `low`, those of 0x40 to 0x7F in `high`.
+    /// Returns true if the bit of an ASCII character is set: `low` has 0x00 to 0x3F, `high` has 0x40 to 0x7F.
     @inline(__always)
     private static func isOne(_ byte: UInt8, of low: UInt64, _ high: UInt64) -> Bool {
         let half = byte < 0x40 ? low : high
@@ -59,18 +59,18 @@ enum Grammar {
     @inline(__always)
     static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-    /// ASCII letters folded to lower case; every other byte is itself.
+    /// Folds an ASCII letter to lower case and returns every other byte unchanged.
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// Whether `bytes` is a `token`: at least one `tchar`, nothing else.
+    /// Returns true if `bytes` is a `token`: at least one `tchar`, nothing else.
     static func isToken(_ bytes: Span<UInt8>) -> Bool {
         guard !bytes.isEmpty else { return false }
         for index in bytes.indices where !isTokenCharacter(bytes[index]) { return false }
         return true
     }
 
-    /// Whether a control that may stand in no value is among `bytes`.
+    /// Returns true if `bytes` contains a control character that field values must not contain.
     static func containsForbiddenControl(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
         while index + 8 <= bytes.count, controls(bytes, at: index) == 0 { index += 8 }
@@ -78,11 +78,11 @@ enum Grammar {
         return index < bytes.count
     }
 
-    /// Looks at eight bytes at once. The lowest bit of the answer lies in the first byte that is below 0x20 or is 0x7F;
-    /// bits above it mean nothing. 0 if there is no such byte.
+    /// Checks eight bytes at once. Returns 0 if none is below 0x20 or equal to 0x7F; otherwise the lowest set bit lies
+    /// in the first such byte, and the bits above it have no meaning.
     ///
-    /// A byte of `word &- n` borrows into its top bit when it is less than n; `& ~word` leaves out bytes that had the top
-    /// bit before, so that obs-text is no hit. A borrow reaches the next byte only behind a true hit.
+    /// A byte of `word &- n` borrows into its top bit if it is less than n. `& ~word` ignores bytes that had the top
+    /// bit before, so that obs-text does not match. A borrow reaches the next byte only after a true match.
     @inline(__always)
     static func controls(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
         // The load checks the bounds, and any eight bytes are a valid UInt64.
@@ -94,7 +94,7 @@ enum Grammar {
         return (below | (delete &- ones) & ~delete) & (ones &* 0x80)
     }
 
-    /// Compares ASCII without regard to case (RFC 9110 §5.1).
+    /// Compares ASCII case-insensitively (RFC 9110 §5.1).
     @inline(__always)
     static func equalsIgnoringCase(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
@@ -102,7 +102,7 @@ enum Grammar {
         return true
     }
 
-    /// `bytes` without the blanks at both ends.
+    /// Returns `range` without the blanks at both ends.
     static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         var upper = range.upperBound

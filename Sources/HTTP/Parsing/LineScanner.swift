@@ -1,19 +1,20 @@
-/// Finds the end of a line, and refuses what may stand in no line, at the earliest byte that shows it.
+/// Finds the end of a line and refuses bytes that no line may contain, at the first such byte.
 ///
-/// Only CRLF ends a line. RFC 9112 §2.2 would let a recipient take a bare LF for one; we do not, because the next proxy
-/// may read it otherwise. Errors come in the order of the bytes, so that they do not depend on how reads were cut.
+/// Only CRLF ends a line. RFC 9112 §2.2 allows a recipient to accept a bare LF; this parser refuses it, because another
+/// proxy may read it differently. Errors come in the order of the bytes, so that they do not depend on how the bytes
+/// were split into reads.
 enum LineScanner {
     enum Outcome {
-        /// A line ends at this index, where its CR is.
+        /// The index of the CR that ends the line.
         case line(end: Int)
-        /// No end yet. Everything before this index is checked and need not be looked at again.
+        /// The line has not ended yet. The bytes before this index are checked and need not be scanned again.
         case needMore(scanned: Int)
     }
 
     /// - Parameters:
-    ///   - scanned: where to go on.
-    ///   - limit: the first index at which the line may not have content any more.
-    ///   - tooLong: what to say then.
+    ///   - scanned: the index to continue at.
+    ///   - limit: the first index at which the line must have no content any more.
+    ///   - tooLong: the error to throw at `limit`.
     static func scan(
         _ bytes: Span<UInt8>, from scanned: Int, limit: Int, tooLong: ProtocolError
     ) throws(ProtocolError) -> Outcome {

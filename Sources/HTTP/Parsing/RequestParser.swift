@@ -1,27 +1,28 @@
-/// Turns the bytes of one connection into requests.
+/// Parses the bytes of one connection into requests.
 ///
-/// Feed it with `append` and call `next` until it answers `needMore`. The events depend on the bytes alone, not on how
-/// they were cut (but for `expectContinue`, which is left out when the content has already begun to arrive).
+/// Call `append` with the bytes, then `next` until it returns `needMore`. The events depend on the bytes only, not on
+/// how they were split into reads. `expectContinue` is the exception: it is omitted if the content has begun to arrive.
 public struct RequestParser: Sendable {
-    /// What the bytes so far amount to.
+    /// The result of parsing the bytes received so far.
     public enum Event: Equatable, Sendable {
-        /// Nothing more to say before more bytes come.
+        /// More bytes are needed.
         case needMore
-        /// A head with content to follow is read, and its sender waits for `100 Continue`. Comes once for a request.
+        /// A head with content to follow is complete, and the client waits for `100 Continue`. At most once per
+        /// request.
         case expectContinue
-        /// A complete request: `takeRequest` has it.
+        /// A request is complete; `takeRequest` returns it.
         case request
-        /// The bytes cannot be trusted any more. Answer with `status`, close; the parser stays here.
+        /// The request is refused. Answer with `status` and close the connection; every later event is this one.
         case failed(ProtocolError)
     }
 
-    /// Where the connection stands, for its deadlines.
+    /// The position in the message, which selects the deadline of the connection.
     public enum Phase: Hashable, Sendable {
-        /// Between two requests, nothing of the next one is there.
+        /// Between two requests, with no byte of the next one.
         case idle
         /// Within a request line or the fields.
         case head
-        /// The head is complete, its content is not.
+        /// The head is complete and the content is not.
         case body
     }
 
@@ -33,45 +34,46 @@ public struct RequestParser: Sendable {
         case failed(ProtocolError)
     }
 
-    /// Memory that a connection may keep while it idles: most requests fit, ten thousand connections hardly notice.
+    /// The memory in bytes that an idle connection may keep. Most requests fit, and ten thousand connections stay
+    /// small.
     private static let idleCapacity = 2048
-    /// Enough for the fields of most requests, so that collecting them allocates once.
+    /// Capacity for the fields of most requests, so that collecting them allocates once.
     private static let expectedFieldCount = 16
 
-    /// The limits that this parser was made with.
+    /// The limits of this parser.
     public let limits: Limits
-    /// Whether the connection is secured, or comes from a gateway that is trusted to have been: only then may a target name
-    /// `https` (RFC 9110 §7.4). Otherwise: 421.
+    /// True if the connection is secured, or comes from a gateway that is trusted to be. Only then may a target use
+    /// `https` (RFC 9110 §7.4); otherwise the request is refused with 421.
     public var isSecure: Bool
-    /// Whether the request that is read, was read last, or was refused is `HEAD`, whose answer has no content whatever it
-    /// says (RFC 9110 §9.3.2). False before a request line is complete.
+    /// True if the current, last or refused request is `HEAD`. The response to it has no content, whatever its fields
+    /// say (RFC 9110 §9.3.2). False before a request line is complete.
     public private(set) var isHead = false
 
-    /// Bytes as they came. Those before `start` are done with.
+    /// The received bytes. Those before `start` are consumed.
     private var buffer: [UInt8] = []
     private var start = 0
-    /// The start of the line that is being read, and how far it was scanned.
+    /// The start of the current line, and the index up to which it was scanned.
     private var lineStart = 0
     private var scanned = 0
 
     private var stage = Stage.requestLine
     private var emptyLines = 0
     private var entries: [Fields.Entry] = []
-    /// The request that is being read, as far as it is known, or that nobody has taken yet.
+    /// The request that is incomplete, or that `takeRequest` has not returned yet.
     private var pending: Request?
-    /// The authority of its target, when it was absolute: it replaces the `Host` field (RFC 9112 §3.2.2).
+    /// The authority of an absolute target, which replaces the `Host` field (RFC 9112 §3.2.2).
     private var authority: String?
     private var continueIsDue = false
     private var chunks = ChunkedDecoder()
     private var body: [UInt8] = []
 
-    /// A parser that has read nothing.
+    /// Creates a parser without input.
     public init(limits: Limits = Limits(), isSecure: Bool = false) {
         self.limits = limits
         self.isSecure = isSecure
     }
 
-    /// Where the connection stands. `idle` after a failure: nothing is awaited any more.
+    /// The position in the message; `idle` after a failure, because no more bytes are expected.
     public var phase: Phase {
         switch stage {
         case .requestLine: unreadCount == 0 ? .idle : .head
@@ -81,16 +83,16 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// How many bytes were appended and not yet turned into requests: what the connection should bound its reading by.
+    /// The number of appended bytes that are not parsed yet. The connection limits its reading by it.
     public var unreadCount: Int { buffer.count - start }
 
-    /// Memory that the unfinished request takes, in bytes; at most 2 KiB when idle.
+    /// The memory that the unfinished request takes, in bytes; at most 2 KiB when idle.
     public var heldBytes: Int {
         buffer.capacity + body.capacity + entries.capacity * MemoryLayout<Fields.Entry>.stride
             + (pending?.heldBytes ?? 0)
     }
 
-    /// How many bytes of the content have come, for a minimum rate; 0 outside of content.
+    /// The number of received bytes of the content, for a minimum rate; 0 outside of content.
     public var contentCount: Int {
         switch stage {
         case .length: unreadCount
@@ -100,28 +102,28 @@ public struct RequestParser: Sendable {
     }
 }
 
-// Bytes in.
+// Input.
 extension RequestParser {
-    /// Adds bytes that were read.
+    /// Appends received bytes.
     public mutating func append(_ bytes: [UInt8]) {
         guard prepareToAppend() else { return }
         buffer.append(contentsOf: bytes)
     }
 
-    /// Adds bytes that were read. They are copied.
+    /// Appends received bytes; they are copied.
     public mutating func append(_ bytes: Span<UInt8>) {
         guard prepareToAppend() else { return }
         unsafe bytes.withUnsafeBufferPointer { unsafe buffer.append(contentsOf: $0) }
     }
 
-    /// Adds bytes that were read. They are copied.
+    /// Appends received bytes; they are copied.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard prepareToAppend() else { return }
         unsafe buffer.append(contentsOf: bytes)
     }
 
-    /// Drops what is done with once it is half of the buffer, so that each byte moves at most once on average.
-    /// False after a failure, when nothing is read any more.
+    /// Removes the consumed bytes once they are half of the buffer, so that each byte moves at most once on average.
+    /// Returns false after a failure, because no more bytes are parsed then.
     private mutating func prepareToAppend() -> Bool {
         if case .failed = stage { return false }
         if start > 0, start >= buffer.count - start {
@@ -134,9 +136,9 @@ extension RequestParser {
     }
 }
 
-// Events out.
+// Output.
 extension RequestParser {
-    /// The next event. Call it again until it is `needMore` or `failed`.
+    /// Returns the next event. Call it again until it returns `needMore` or `failed`.
     public mutating func next() -> Event {
         do throws(ProtocolError) {
             while true {
@@ -153,13 +155,13 @@ extension RequestParser {
         }
     }
 
-    /// The request that `next` has just announced, once.
+    /// Returns the request that `next` has just announced. Call it once per request.
     public mutating func takeRequest() -> Request {
         guard let request = pending.take() else { preconditionFailure("no request was announced") }
         return request
     }
 
-    /// One step. Nil when there is more to do at once.
+    /// Takes one step. Returns nil if another step can follow at once.
     private mutating func advance() throws(ProtocolError) -> Event? {
         switch stage {
         case .requestLine: return try readRequestLine()
@@ -204,7 +206,7 @@ extension RequestParser {
         return nil
     }
 
-    /// Reads field lines up to the empty line that ends the head. `start` stays at the first of them until then.
+    /// Reads field lines up to the empty line that ends the head. `start` stays at the first field line until then.
     private mutating func readFields() throws(ProtocolError) -> Event? {
         while let line = try nextLine(limit: start + limits.fieldBytes, tooLong: .fieldsTooLarge) {
             if line.isEmpty { return try readHead(fieldsEnd: line.lowerBound) }
@@ -232,7 +234,7 @@ extension RequestParser {
         return nil
     }
 
-    /// A line from `lineStart`, which moves past it. Nil when its end has not come yet.
+    /// Returns the line at `lineStart`, which moves past it; nil if the line has not ended yet.
     private mutating func nextLine(limit: Int, tooLong: ProtocolError) throws(ProtocolError) -> Range<Int>? {
         switch try LineScanner.scan(buffer.span, from: scanned, limit: limit, tooLong: tooLong) {
         case .needMore(let index):
@@ -247,7 +249,8 @@ extension RequestParser {
         }
     }
 
-    /// RFC 9110 §10.1.1: `100 Continue` may be left out when content has come already.
+    /// Returns `expectContinue` unless content has arrived already: then `100 Continue` may be omitted (RFC 9110
+    /// §10.1.1).
     private mutating func waitForContent() -> Event {
         guard continueIsDue, unreadCount == 0 else { return .needMore }
         continueIsDue = false
@@ -265,7 +268,7 @@ extension RequestParser {
         return .request
     }
 
-    /// An idle connection keeps little.
+    /// Releases the buffer if it is consumed, so that an idle connection keeps little memory.
     private mutating func releaseBufferWhenDone() {
         guard start == buffer.count else { return }
         buffer.removeAll(keepingCapacity: buffer.capacity <= Self.idleCapacity)

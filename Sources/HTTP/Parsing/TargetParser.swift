@@ -1,14 +1,14 @@
-/// `request-target` (RFC 9112 §3.2) over the grammar of RFC 3986, to the letter: no raw byte that it does not list, no
+/// Parser of `request-target` (RFC 9112 §3.2) with the exact grammar of RFC 3986: no raw byte that it does not list, no
 /// fragment, no `%` without two hexadecimal digits.
 enum TargetParser {
-    /// The target, and the authority that an absolute one names.
+    /// Returns the target, and the authority of an absolute target.
     ///
-    /// - Parameter isSecure: whether an `https` target may be asked for here.
+    /// - Parameter isSecure: whether an `https` target is allowed on this connection.
     static func parse(
         _ bytes: Span<UInt8>, method: Method, isSecure: Bool
     ) throws(ProtocolError) -> (target: RequestTarget, authority: String?) {
         guard method != .connect else {
-            // authority-form: well-formed it asks for a tunnel, which is not implemented.
+            // authority-form: a valid one asks for a tunnel, which is not implemented.
             throw Authority.isValid(bytes, portRequired: true) ? .connectUnsupported : .malformedTarget
         }
         if bytes[0] == UInt8(ascii: "/") {
@@ -21,7 +21,7 @@ enum TargetParser {
         return try absolute(bytes, method: method, isSecure: isSecure)
     }
 
-    /// `absolute-form` (RFC 9112 §3.2.2).
+    /// Parses `absolute-form` (RFC 9112 §3.2.2).
     private static func absolute(
         _ bytes: Span<UInt8>, method: Method, isSecure: Bool
     ) throws(ProtocolError) -> (target: RequestTarget, authority: String?) {
@@ -44,19 +44,19 @@ enum TargetParser {
         // RFC 9110 §7.4: "a request for an "https" resource MUST be rejected unless it has been received over a connection
         // that has been secured".
         guard isSecure || !isHTTPS else { throw .misdirected }
-        // RFC 9112 §3.2.4: without path and query, `OPTIONS` of an absolute target is what the asterisk means.
+        // RFC 9112 §3.2.4: `OPTIONS` with an absolute target without path and query means the asterisk form.
         let isServerWide = method == .options && authorityEnd == bytes.count
         return (isServerWide ? .asterisk : target, String(ascii: authority))
     }
 
-    /// Whether there is this scheme, in any case (RFC 9110 §4.2.3), and something behind it.
+    /// Returns true if `bytes` begin with this scheme, case-insensitively (RFC 9110 §4.2.3), and go on after it.
     private static func starts(_ bytes: Span<UInt8>, with scheme: String) -> Bool {
         let wanted = scheme.utf8.span
         return bytes.count > wanted.count
             && Grammar.equalsIgnoringCase(bytes.extracting(0..<wanted.count), wanted)
     }
 
-    /// `path-abempty [ "?" query ]`. An absolute target without a path means `/` (RFC 9110 §4.2.3).
+    /// Parses `path-abempty [ "?" query ]`. An absolute target without a path means `/` (RFC 9110 §4.2.3).
     private static func pathAndQuery(
         _ bytes: Span<UInt8>, form: RequestTarget.Form
     ) throws(ProtocolError) -> RequestTarget {
