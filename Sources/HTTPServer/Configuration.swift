@@ -1,74 +1,83 @@
 public import HTTP
 
 extension HTTPServer {
-    /// What the engine allows, and for how long. Every number is a default that one machine with a few cores can keep.
+    /// The limits of the server. Every default suits one machine with a few cores.
     public struct Configuration: Sendable {
-        /// What the parser accepts.
+        /// The limits of the parser.
         public var limits = Limits()
 
-        /// From the first byte of a request (or the start of a connection) to the end of its head. A phone on a bad line needs two or three seconds;
-        /// somebody who sends one byte at a time to hold connections (slowloris) gets no longer. Then: 408.
+        /// The time from the first byte of a request (or the start of a connection) to the end of its head. A phone on
+        /// a bad line needs two or three seconds. A client that sends one byte at a time to hold connections
+        /// (slowloris) gets no longer. Then: 408.
         public var headerTimeout: Duration = .seconds(10)
-        /// The content has so long to arrive; one that is longer has so long again each time that enough of it came meanwhile
-        /// (`bodyMinimumRate`). A phone that loses its network for half a minute has lost the request too. Then: 408.
+        /// The time for the content to arrive. Longer content gets the same time again whenever enough of it has
+        /// arrived (`bodyMinimumRate`). A phone that loses its network for half a minute has lost the request too.
+        /// Then: 408.
         public var bodyTimeout: Duration = .seconds(30)
-        /// Bytes of content per second that each `bodyTimeout` must bring on average: what the slowest mobile network (GPRS,
-        /// a good 1000) carries, twice over. Dripping a byte now and then, one gets no second `bodyTimeout`. 0 is any byte.
+        /// The bytes of content per second that must arrive on average in each `bodyTimeout`. The slowest mobile
+        /// network (GPRS, a good 1000) carries twice as much. A client that sends a byte now and then gets no second
+        /// `bodyTimeout`. 0 accepts any rate.
         public var bodyMinimumRate = 500
-        /// Between two requests: longer than the 60 s for which common proxies keep a connection, so that the proxy closes
-        /// first and never sends into a connection that is just being closed. Then: closed without a word.
+        /// The time between two requests. It is longer than the 60 s for which common proxies keep a connection, so
+        /// that the proxy closes first and never sends into a connection that is being closed. Then: closed without a
+        /// response.
         public var idleTimeout: Duration = .seconds(75)
-        /// How long an answer may wait for a client that does not read it; again and again, as long as enough of it is read
-        /// meanwhile (`writeMinimumRate`). Then: cut.
+        /// The time that a response waits for a client that does not read it. It is granted again as long as the client
+        /// reads enough meanwhile (`writeMinimumRate`). Then: the connection is cut.
         public var writeTimeout: Duration = .seconds(30)
-        /// Bytes per second that a client must take of an answer, on average over each `writeTimeout`: as with content that
-        /// comes in. What counts is what the client has acknowledged, not what the system keeps for it. 0 is any byte.
+        /// The bytes of a response per second that the client must take, on average over each `writeTimeout`. Only
+        /// acknowledged bytes count, not those in the system's buffers. 0 accepts any rate.
         public var writeMinimumRate = 500
-        /// How long a handler may take: longer than the 10 s that a decision of the token service may take. Then: 503, the task
-        /// is cancelled, its late answer dropped and the connection closed.
+        /// The time that a handler has. It is longer than the 10 s that a decision of the token service may take. Then:
+        /// 503; the server cancels the task, drops its late response and closes the connection.
         public var requestTimeout: Duration = .seconds(15)
-        /// How long, after an answer that ends a connection early, unread bytes are taken and dropped, so that the answer
-        /// is not lost in a reset (RFC 9112 §9.6).
+        /// The time after the last response of a connection in which unread bytes are read and dropped, so that a reset
+        /// does not destroy the response (RFC 9112 §9.6).
         public var lingerTimeout: Duration = .seconds(2)
-        /// How long, when the server stops, a connection stays open on which nothing is under way. Its client may just be
-        /// sending a request: within the grace it gets an answer, which says `Connection: close`. Proxies under load use a
-        /// connection several times a second.
+        /// The time that an idle connection stays open after the server begins to stop. Its client may be sending a
+        /// request at that moment; within this time it gets a response with `Connection: close`. Proxies under load use
+        /// a connection several times a second.
         public var drainGrace: Duration = .seconds(1)
-        /// How long a listener that shares its port with another process still takes connections, when new ones go to
-        /// the other one already: as long as a handshake of TCP takes that was under way.
+        /// The time for which a listener that shares its port with another process still accepts connections after new
+        /// ones go to the other process. It covers TCP handshakes that are in progress.
         public var handOverTime: Duration = .seconds(1)
-        /// How many bytes at most are dropped so.
+        /// The number of bytes that are dropped after the last response at most.
         public var lingerBytes = 1 << 20
 
-        /// Connections of all listeners, those whose handler has not ended included. An idle one costs little more than its descriptor; the
-        /// engine lowers the number to what the process's descriptor limit allows, and keeps some for files. Beyond: 503.
+        /// The number of connections of all listeners, including those with a handler that still runs. An idle one
+        /// costs little more than its descriptor. The server lowers the number to what the process's descriptor limit
+        /// allows, less a reserve for files. Beyond: 503.
         public var maximumConnections = 10_000
-        /// Connections from one IP address; 0 is no limit, the default, because behind a proxy all come from one address, and
-        /// mobile networks put thousands of phones behind another. Unix sockets are not counted. Beyond: 503.
+        /// The number of connections from one IP address. 0, the default, is no limit, because all connections behind a
+        /// proxy come from one address, and mobile networks put thousands of phones behind one. Unix sockets are not
+        /// counted. Beyond: 503.
         public var maximumConnectionsPerAddress = 0
-        /// How many leading bits of an IPv6 address count as one address: a customer usually owns a /64, 2^64 addresses.
+        /// The leading bits of an IPv6 address that count as one address, because a customer usually owns a /64, that
+        /// is 2^64 addresses.
         public var ipv6PrefixBits = 64
-        /// Connections that listeners with `isReserved` take beyond the maximum: enough for a health check, a scrape of
-        /// the metrics and a few people who look for the cause.
+        /// The connections that listeners with `isReserved` accept beyond the maximum: enough for a health check, a
+        /// scrape of the metrics and a few operators.
         public var reservedConnections = 16
-        /// After so many requests a connection closes, so that load spreads again after a start or a change of proxies. 0 is no limit.
+        /// The requests after which a connection closes, so that load spreads again after a start or a change of
+        /// proxies. 0 is no limit.
         public var maximumRequestsPerConnection = 100_000
-        /// Requests in handlers at one time, for each listener; each loop has its share. At 2000 answers per second, which a slow
-        /// disk still carries, the last one waits two seconds: longer queues only make every answer late. Beyond: 503 at once.
+        /// The requests in handlers at one time, per listener; each loop has its share. At 2000 responses per second,
+        /// which a slow disk still carries, the last one waits two seconds. A longer queue would only delay every
+        /// response. Beyond: 503 at once.
         public var maximumPendingRequests = 4096
-        /// Replies that take their time: long polls and streams, of all listeners; each loop has its share. They wait and cost
-        /// no work, but each holds a connection, which nobody else can have. Beyond: 503 at once.
+        /// The long polls and streams at one time, of all listeners; each loop has its share. They cost no work while
+        /// they wait, but each occupies a connection. Beyond: 503 at once.
         public var maximumPatientReplies = 1024
-        /// Memory, in bytes, that all connections together take for what is only partly here or partly gone (heads, content and
-        /// answers) and for requests in handlers, beyond the 4 KiB that each connection has of its own, in which most requests
-        /// fit. A thousand of the largest requests at a time. Beyond: 503, and an answer that finds no room is cut.
+        /// The memory in bytes for partly received requests, partly sent responses and requests in handlers, of all
+        /// connections together. The 4 KiB of each connection, which hold most requests, do not count. The default
+        /// holds a thousand of the largest requests. Beyond: 503; a response without room is cut.
         public var maximumBufferedBytes = 64 << 20
-        /// What `Retry-After` says in the engine's own 503, in seconds.
+        /// The `Retry-After` of the server's own 503 responses, in seconds.
         public var retryAfterSeconds = 1
-        /// For how long accepting stops when no descriptors are left.
+        /// The time for which accepting pauses when no descriptors are left.
         public var acceptPause: Duration = .milliseconds(100)
 
-        /// The defaults; change what has to differ.
+        /// Creates the default configuration.
         public init() {}
     }
 }

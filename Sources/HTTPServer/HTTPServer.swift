@@ -1,31 +1,36 @@
-// HTTPServer moves HTTP/1.1 between sockets and handlers: it accepts, reads, asks the parser, starts the handler, writes
-// the answer, and keeps every deadline and every limit of `Configuration`. It knows nothing of tokens, routes or stores.
+// HTTPServer: HTTP/1.1 between sockets and handlers.
 //
-// A connection belongs to one event loop for its whole life and is touched only there: `ConnectionLoop` is an actor whose
-// executor is that loop, so there is no lock between a request and its answer. A request costs one recv and one send, and a
-// task if its answer has to be awaited.
+// Owns: accepting, reading, parsing, starting handlers, writing responses, and every deadline and limit of
+// `Configuration`.
 //
-// Reading order: HTTPServer (public errorFormat), Configuration, RequestHandler, ConnectionLoop (the table of one loop's
-// connections, and a turn), then +Accepting, +Opening (what precedes requests), +Reading, +Answering, +Draining; Connection
-// (the state of one) and Transport (what it speaks through), BuiltInResponse (what the engine answers by itself), ServerState
-// (what the loops share: listeners and limits), HandshakeQueue (where handshakes of TLS compute).
+// Must not know: tokens, routes, stores.
+//
+// A connection belongs to one event loop for its whole life, and only that loop touches it. `ConnectionLoop` is an
+// actor that runs on the loop as its executor, so no lock is taken between a request and its response. A request costs
+// one recv and one send, and a task if its response has to be awaited.
+//
+// Reading order: HTTPServer (the public interface), Configuration, RequestHandler, ConnectionLoop (the table of one
+// loop's connections, and one turn), then +Accepting, +Opening (what precedes requests), +Reading, +Answering,
+// +Streaming, +Draining; Connection (the state of one) and Transport (its socket or TLS session), BuiltInResponse
+// (responses without a handler), ServerState (what the loops share: listeners and limits), HandshakeQueue (the threads
+// for TLS handshakes).
 
 import Glibc
 public import EventLoops
 public import HTTP
 public import Sockets
 
-/// An HTTP server: any number of listeners on one set of event loops.
+/// An HTTP server: any number of listeners on one group of event loops.
 public final class HTTPServer: Sendable {
     private let state: ServerState
 
-    /// Makes a server that listens nowhere yet.
+    /// Creates a server without listeners.
     ///
     /// - Parameters:
-    ///   - loops: run it; they may serve others too. Stop the server before them.
-    ///   - handshakes: where the handshakes of listeners with TLS compute.
-    ///   - wallClock: seconds since 1970, for the `Date` field.
-    ///   - finishOwnAnswer: adds fields to what the engine answers by itself, without a handler.
+    ///   - loops: the event loops that run the server; others may use them too. Stop the server before the loops.
+    ///   - handshakes: the queue that computes the handshakes of listeners with TLS.
+    ///   - wallClock: returns seconds since 1970, for the `Date` field.
+    ///   - finishOwnAnswer: adds fields to the responses that the server makes without a handler.
     public init(
         configuration: Configuration = Configuration(), loops: EventLoopGroup,
         handshakes: HandshakeQueue = HandshakeQueue(),
@@ -36,8 +41,8 @@ public final class HTTPServer: Sendable {
         state.start(on: loops.loops, wallClock: wallClock)
     }
 
-    /// Listens on one more address: port 0 takes a free one, a Unix socket gets mode 0600. Everything else is as in
-    /// `listen(through:)`.
+    /// Creates a listener for an address and accepts its connections. Port 0 takes a free port; a Unix socket gets mode
+    /// 0600.
     ///
     /// - Returns: the address with its real port.
     @discardableResult
@@ -47,11 +52,12 @@ public final class HTTPServer: Sendable {
         try listen(through: Listener(address), options, responder: responder)
     }
 
-    /// Accepts what comes in through one more listener. What has come since the listener was made has waited in its queue.
+    /// Accepts connections of a listener. Connections that arrived since the listener was created have waited in its
+    /// queue.
     ///
     /// - Parameters:
-    ///   - listener: made by this process, or inherited.
-    ///   - responder: answers what comes in there.
+    ///   - listener: created by this process, or inherited.
+    ///   - responder: answers the requests of this listener.
     /// - Returns: the address with its real port.
     @discardableResult
     public func listen(
@@ -62,7 +68,7 @@ public final class HTTPServer: Sendable {
         return try state.open(Port(listener, service), waits: options.waits)
     }
 
-    /// The same as `listen(on:_:responder:)`, with a task for every request.
+    /// Creates a listener for an address, with a handler that runs in a task for every request.
     @discardableResult
     public func listen(
         on address: SocketAddress, _ options: ServiceOptions = ServiceOptions(), handler: @escaping RequestHandler
@@ -70,7 +76,7 @@ public final class HTTPServer: Sendable {
         try listen(through: Listener(address), options, handler: handler)
     }
 
-    /// The same as `listen(through:_:responder:)`, with a task for every request.
+    /// Accepts connections of a listener, with a handler that runs in a task for every request.
     @discardableResult
     public func listen(
         through listener: consuming Listener, _ options: ServiceOptions = ServiceOptions(),
@@ -80,18 +86,19 @@ public final class HTTPServer: Sendable {
         return try listen(through: listener, options, responder: responder)
     }
 
-    /// Takes connections from the listeners that wait, with those that have come meanwhile.
+    /// Accepts connections of the listeners that were created with `waits`, including those that arrived meanwhile.
     public func beginAccepting() throws(SocketError) { try state.beginAccepting() }
 
-    /// Reads the system's clock, in seconds since 1970.
+    /// Returns the system's clock, in seconds since 1970.
     @Sendable public static func systemTime() -> Int { time(nil) }
 
-    /// What happened so far, over all loops. A moment's picture: the counters move on while they are read.
+    /// The counters of all loops. They are not a consistent snapshot, because they change while they are read.
     public var statistics: Statistics { state.statistics }
 
-    /// Stops: no new connections, requests in flight are answered with `Connection: close`. Idle connections are closed after
-    /// `Configuration.drainGrace`, in which a request is still answered.
+    /// Stops the server: refuses new connections and answers requests in progress with `Connection: close`. Idle
+    /// connections close after `Configuration.drainGrace`, in which a request is still answered.
     ///
-    /// - Parameter deadline: how long that may take; then the connections that remain are cut and their handlers cancelled.
+    /// - Parameter deadline: the time for all that. Then the server cuts the remaining connections and cancels their
+    ///   handlers.
     public func stop(deadline: Duration) async { await state.stop(deadline: deadline) }
 }

@@ -1,16 +1,16 @@
 import HTTP
 
-/// What the engine answers by itself: RFC 9457 problems made of constants; nothing of the request is repeated.
+/// A response of the server itself: an RFC 9457 problem made of constants. It repeats nothing of the request.
 enum BuiltInResponse {
     /// The parser refused the request.
     case refused(ProtocolError)
-    /// Somebody speaks HTTP in clear text on a listener with TLS.
+    /// The client speaks HTTP in clear text on a listener with TLS.
     case plainText
-    /// The client took too long to send it.
+    /// The client took too long to send the request.
     case requestTimeout
     /// The handler took too long.
     case handlerTimeout(retryAfter: Int)
-    /// Too much of something: connections, pending requests, memory.
+    /// A limit is reached, such as connections, pending requests or memory.
     case overloaded(HTTPServer.Limit, retryAfter: Int)
 
     var response: Response {
@@ -41,7 +41,7 @@ enum BuiltInResponse {
         }
     }
 
-    /// The parts are constants of this program without quotes, so that they need no escaping.
+    /// Builds the problem. All parts are constants of this program without quotes, so they need no escaping.
     private static func problem(
         _ status: Status, _ code: String, _ detail: String, retryAfter: Int? = nil
     ) -> Response {

@@ -2,68 +2,69 @@ import EventLoops
 import HTTP
 import Sockets
 
-/// One connection, touched only on its loop. Leaving the table closes it: nothing else keeps it alive.
+/// One connection. Only its loop touches it. Removing it from the table closes it, because nothing else keeps it alive.
 final class Connection {
     enum State {
-        /// What its listener wants before the first request: see ConnectionLoop+Opening.
+        /// Before the first request, for what the listener requires: see ConnectionLoop+Opening.
         case opening
         /// Waits for a request, or for the rest of one.
         case reading
-        /// A handler has the request. Nothing more is read: whoever sends ahead has to wait (back-pressure).
+        /// A handler has the request. Nothing is read, so clients that send ahead have to wait (back-pressure).
         case answering
-        /// An answer goes out in pieces, for as long as there are some: see ConnectionLoop+Streaming. Nothing is read either.
+        /// A response is sent in pieces: see ConnectionLoop+Streaming. Nothing is read either.
         case streaming
-        /// An answer waits for the client to make room.
+        /// A response waits until the client reads more of it.
         case writing
-        /// The last answer is out; what still comes in is dropped, so that the answer is not lost in a reset.
+        /// The last response is sent. Bytes that still arrive are dropped, so that a reset does not destroy the
+        /// response.
         case lingering
-        /// It has left the table; whoever still holds it leaves it alone.
+        /// The connection has left the table. Code that still holds it must not use it.
         case closed
     }
 
     let transport: Transport
     let slot: Int
-    /// Tells this connection from others that had the slot before, or will have it.
+    /// Distinguishes this connection from earlier and later ones in the same slot.
     let generation: UInt32
     let service: Service
-    /// The other end; once a proxy's header has come, the client that it names.
+    /// The address of the other end; after a proxy's header, the client that the header names.
     var remoteAddress: SocketAddress
-    /// A proxy has not said yet for whom it connects.
+    /// True until the proxy has sent the header that names its client.
     var awaitsProxyHeader: Bool
-    /// What its requests are told about it.
+    /// The context of its requests.
     var context: RequestContext
-    /// Whether it takes one of the places that are limited; an overflow that is just being turned away does not.
+    /// True if the connection counts towards the limit; false for one that is only accepted to be refused.
     let isAdmitted: Bool
 
     var parser: RequestParser
     var state: State
-    /// While `state` is `opening`.
+    /// Used while `state` is `opening`.
     var opening = Opening()
-    /// What the deadline is for while reading; a new connection has to send its first head soon.
+    /// What the deadline is for while reading. A new connection has to send its first head in time.
     var awaited = RequestParser.Phase.head
     var deadline: MonotonicInstant
-    /// Bytes may be waiting: the kernel told so once, and we have not read to their end since.
+    /// True if bytes may be waiting, because the kernel reported them once and they were not read to their end since.
     var mayRead = true
-    /// The client sends no more, so that a read finds the end of the stream after the last bytes.
+    /// True if the client sends no more, so that a read after the last bytes finds the end of the stream.
     var endsSoon = false
     var requestCount = 0
     var handler: Task<Void, Never>?
-    /// While a reply takes its time.
+    /// Set while a streaming reply is in progress.
     var patience: Patience?
-    /// It goes on with requests that were sent ahead when others have had their turn.
+    /// True if the connection continues with pipelined requests in the next turn.
     var hasTurnComing = false
-    /// A handler is just being started, which may end before its start has returned.
+    /// True while a handler is being started. The handler may end before its start has returned.
     var isStarting = false
-    /// Memory of the request that a handler has.
+    /// The memory of the request that a handler has, in bytes.
     var requestBytes = 0
-    /// Memory counted for this connection, beyond what each has of its own.
+    /// The memory counted for this connection, in bytes, beyond what each connection has of its own.
     var excessBytes = 0
-    /// How far content or output had come when its deadline was set.
+    /// The progress of content or output at the moment when its deadline was set.
     var windowStart = 0
     var output: [UInt8] = []
     var outputOffset = 0
     var closesAfterOutput = false
-    /// The client said that it sends no other request.
+    /// True if the client said that it sends no other request.
     var clientCloses = false
     var droppedBytes = 0
 
@@ -85,19 +86,19 @@ final class Connection {
         mayUseHTTPS()
     }
 
-    /// Lets it ask for `https`: over TLS, or as a proxy that may have ended TLS.
+    /// Allows targets with `https`: over TLS, or from a proxy that may have ended TLS.
     func mayUseHTTPS() {
         if transport.isSecure || service.options.gateways.contains(where: { $0.contains(remoteAddress) }) {
             parser.isSecure = true
         }
     }
 
-    /// Whose connection it counts as: nobody's, before a proxy has said whose.
+    /// The address that the connection counts for; nil until a proxy has named the client.
     var countedAddress: SocketAddress? { awaitsProxyHeader ? nil : remoteAddress }
 
-    /// Whether it is the client's turn to make room.
+    /// True if the connection waits for the client to read.
     var isWriting: Bool { state == .writing || state == .streaming }
 
-    /// Whether nothing of a next request is there.
+    /// True if no byte of a next request has arrived.
     var isIdle: Bool { state == .reading && parser.phase == .idle && parser.unreadCount == 0 }
 }

@@ -3,11 +3,12 @@ import Sockets
 import TLS
 
 extension ConnectionLoop {
-    /// How many connections one turn takes, so that a flood of new ones does not starve those that are there.
+    /// The connections that one turn accepts, so that a flood of new ones does not starve the others.
     private static let acceptsPerTurn = 64
-    /// The longest queue of a listener that anybody asks the system for; who keeps connecting must not hold up a stop.
+    /// The longest listener queue in use. It bounds a stop while clients keep connecting.
     private static let longestQueue = 65_536
-    /// How many overflow connections per loop are turned away politely at one time; more are just closed.
+    /// The connections per loop that get a 503 at one time because there are too many; more are closed without a
+    /// response.
     private static let politeRejections = 64
 
     nonisolated func watch(_ port: Port, _ id: UInt32) throws(EventLoopError) {
@@ -28,7 +29,8 @@ extension ConnectionLoop {
         }
     }
 
-    /// Takes every connection that waits, before the listener closes. Whether one of them comes from `sender`.
+    /// Accepts every connection that waits, before the listener closes. Returns true if one of them comes from
+    /// `sender`.
     @discardableResult
     func acceptAll(_ port: Port, lookingFor sender: SocketAddress? = nil) -> Bool {
         var isFound = false
@@ -52,7 +54,7 @@ extension ConnectionLoop {
             reject(number, address, service)
             return
         }
-        // A loop that drains hands nothing over: the other one may have drained already.
+        // A loop that drains keeps its connections, because another loop may have drained already.
         let target = isDraining ? self : server.leastLoaded(startingWith: self)
         target.counters.open.increment()
         if target === self {
@@ -78,10 +80,11 @@ extension ConnectionLoop {
         begin(connection)
     }
 
-    /// Too many connections: says so, if not even too many are being told so.
+    /// Refuses a connection because there are too many: with a 503 if not too many are being refused, otherwise
+    /// without.
     private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
-        // With TLS the polite word would cost a handshake, which is what we are short of.
+        // With TLS a response would cost a handshake, and there are not enough resources for that.
         guard service.options.tls == nil, rejectedCount < Self.politeRejections, number < server.politeCeiling,
             let connection = insert(Transport(socket), from: address, service, isAdmitted: false)
         else { return }
@@ -92,7 +95,7 @@ extension ConnectionLoop {
 
     // MARK: No descriptors left
 
-    /// The listener stays ready while connections wait in it: watching on would spin.
+    /// Stops watching the listener for a while, because it stays ready while connections wait, and the loop would spin.
     private func pauseAccepting(_ port: Port, _ id: UInt32) {
         counters.acceptPauses.increment()
         counters.count(.descriptors)

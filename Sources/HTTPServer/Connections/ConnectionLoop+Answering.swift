@@ -4,7 +4,7 @@ import Sockets
 import Synchronization
 
 extension ConnectionLoop {
-    /// Lets the responder answer a request. What it knows at once goes out at once.
+    /// Calls the responder and sends its response at once if there is one.
     func start(_ request: borrowing Request, _ connection: Connection) {
         connection.requestCount += 1
         let wish = ResponseSerializer.Persistence(answering: request)
@@ -20,8 +20,9 @@ extension ConnectionLoop {
         }
     }
 
-    /// Runs a handler in a task on this loop, which is this actor's executor, too: until the answer there is no other
-    /// thread and no hop, unless the handler awaits one. It begins at once, and may end before this returns.
+    /// Runs a handler in a task on this loop, which is also this actor's executor. No other thread and no hop is
+    /// involved until the response, unless the handler awaits one. The task starts at once and may end before this
+    /// function returns.
     private func handle(
         _ request: borrowing Request, _ connection: Connection, _ wish: ResponseSerializer.Persistence,
         _ respond: @escaping @Sendable () async -> Response
@@ -33,25 +34,25 @@ extension ConnectionLoop {
         connection.isStarting = true
         let task = Task.immediate(executorPreference: loop) {
             let response = await respond()
-            // Handlers that were resumed together are answered together: answers that are sent one by one wake whoever receives
-            // them one by one, which costs both sides more than this turn of the queue.
+            // Handlers that were resumed together are answered together. Responses sent one by one would wake the
+            // receivers one by one, which costs both sides more than this turn of the queue.
             if self.connection(slot, generation)?.isStarting == false { await Task.yield() }
             self.endHandling(service)
             guard let connection = self.handlerEnded(slot, generation) else {
                 self.orphanEnded(address, heldBytes)
                 return
             }
-            // Else the 503 is on its way: this answer is too late.
+            // Otherwise the 503 is being sent already, and this response is too late.
             guard connection.state == .answering else { return }
             self.finish(connection, response, answering: method, wish)
-            // Whoever starts handlers goes on by himself.
+            // `advance` runs the loop of requests itself while it starts a handler.
             if !connection.isStarting { self.advance(connection) }
         }
         connection.isStarting = false
         if connection.state == .answering { connection.handler = task }
     }
 
-    /// The connection whose handler has ended: the place is its own again. Nil if it has ended before.
+    /// Returns the connection after its handler has ended; nil if the connection ended first.
     func handlerEnded(_ slot: Int, _ generation: UInt32) -> Connection? {
         guard let connection = connection(slot, generation) else { return nil }
         connection.handler = nil
@@ -67,7 +68,7 @@ extension ConnectionLoop {
         send(response, answering: method, persistence(wish, connection), connection)
     }
 
-    /// What becomes of the connection after an answer, when its client wishes for that.
+    /// Returns the connection option of a response. `wish` is what the client asked for.
     func persistence(
         _ wish: ResponseSerializer.Persistence, _ connection: Connection
     ) -> ResponseSerializer.Persistence {
@@ -79,7 +80,7 @@ extension ConnectionLoop {
         return isDraining || isLast ? .close : wish
     }
 
-    /// The connection had ended before its handler; now its place is free.
+    /// Releases the slot of a connection that ended before its handler, now that the handler has ended.
     func orphanEnded(_ address: SocketAddress, _ heldBytes: Int) {
         orphanedHandlers -= 1
         if heldBytes > Self.ownBytes { _ = server.reserve(Self.ownBytes - heldBytes) }
@@ -87,7 +88,7 @@ extension ConnectionLoop {
         endDrainIfDone()
     }
 
-    /// The handler took too long: the client gets a 503 now, and whatever the handler still says is dropped.
+    /// Answers 503 because the handler took too long. Its late response is dropped.
     func abandonHandler(_ connection: Connection) {
         counters.handlerTimeouts.increment()
         counters.count(.requestTime)
@@ -95,7 +96,7 @@ extension ConnectionLoop {
         answer(connection, .handlerTimeout(retryAfter: configuration.retryAfterSeconds))
     }
 
-    /// Answers with the engine's own words, and ends the connection.
+    /// Sends a response of the server itself and ends the connection.
     func answer(_ connection: Connection, _ answer: BuiltInResponse) {
         // A refused HEAD has no content either (RFC 9110 §9.3.2).
         let method: Method? = connection.parser.isHead ? .head : nil
@@ -103,15 +104,16 @@ extension ConnectionLoop {
         send(ownResponse(answer), answering: method, .close, connection)
     }
 
-    /// The engine's own words, with what the server adds to them.
+    /// Returns a response of the server itself, with the fields that `finishOwnAnswer` adds.
     func ownResponse(_ answer: BuiltInResponse) -> Response {
         var response = answer.response
         server.finishOwnAnswer(&response)
         return response
     }
 
-    /// Too much is being worked on: says so at once. The connection may stay, because a new one would cost more; but not
-    /// one that sends ahead, or a turn of the loop could be spent on it alone.
+    /// Refuses a request with 503 because a limit is reached. The connection may stay open, because a new one would
+    /// cost more. It closes if the client has sent more requests ahead, because they could occupy a whole turn of the
+    /// loop.
     func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
         // `account` has counted its limit already.
         if limit != .bufferedBytes { counters.count(limit) }
@@ -145,7 +147,7 @@ extension ConnectionLoop {
         beginWindow(connection, of: configuration.writeTimeout)
     }
 
-    /// Goes on writing what the client had no room for.
+    /// Continues to write what the client had no room for.
     func flush(_ connection: Connection) {
         while true {
             switch connection.transport.send(connection.output, from: connection.outputOffset) {
@@ -166,17 +168,17 @@ extension ConnectionLoop {
         }
     }
 
-    /// The answer is out: on to the next request, or to the end.
+    /// Continues with the next request, or ends the connection, after a response is sent.
     func outputIsSent(_ connection: Connection) {
         if !connection.closesAfterOutput {
             connection.state = .reading
-            // Whatever is awaited next gets a deadline of its own.
+            // The next phase sets a deadline of its own.
             connection.awaited = .idle
             if isDraining { setDeadline(connection, after: idleAllowance) } else { awaitNext(connection) }
             return
         }
-        // Closing while bytes are unread, or come later, resets the connection, and the client might lose the answer. Only a
-        // client that said that this was its last request, and kept to it, can be left at once.
+        // Closing while bytes are unread, or arrive later, resets the connection, and the client might lose the
+        // response. Only a client that announced its last request, and sent nothing after it, can be closed at once.
         if connection.clientCloses, !connection.mayRead, connection.parser.unreadCount == 0 {
             close(connection)
         } else {
@@ -184,11 +186,12 @@ extension ConnectionLoop {
         }
     }
 
-    /// Sends no more, and leaves the connection to the client for a moment, so that the last words are not lost in a reset.
+    /// Shuts down the sending side and keeps the connection for a moment, so that a reset does not destroy the last
+    /// response.
     func linger(_ connection: Connection) {
         connection.transport.shutdownWrite()
         connection.state = .lingering
-        // Something may have come that the kernel has not told about yet.
+        // Bytes may have arrived that the kernel has not reported yet.
         connection.mayRead = true
         setDeadline(connection, after: configuration.lingerTimeout)
         drop(connection)

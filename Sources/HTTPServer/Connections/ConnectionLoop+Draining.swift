@@ -1,13 +1,13 @@
 import EventLoops
 import Sockets
 
-// How a loop stops. Every answer from now on is the last of its connection and says so. A connection on which nothing is
-// under way cannot be told anything, and to close it at once would fail the request that its client may just be sending:
-// it gets a grace in which a request is still answered. Then it is half-closed, and what comes all the same is read and
-// dropped, so that the client finds an orderly end before any answer, after which it may ask again (RFC 9110 §9.2.2), and
-// not a reset.
+// How a loop stops. From now on every response is the last of its connection and says so. An idle connection cannot be
+// told, and closing it at once would fail a request that its client may be sending. So it gets a grace period in which
+// a request is still answered. Then the sending side is shut down, and bytes that still arrive are read and dropped.
+// The client sees an orderly end before any response, after which it may retry (RFC 9110 §9.2.2), and no reset.
 extension ConnectionLoop {
-    /// From now on every answer is the last of its connection. New connections are still taken, and kept on this loop.
+    /// Makes every response from now on the last of its connection. New connections are still accepted, and stay on
+    /// this loop.
     func beginDraining(within deadline: Duration) {
         if isDraining { return }
         isDraining = true
@@ -21,15 +21,15 @@ extension ConnectionLoop {
         }
     }
 
-    /// How long a connection may be idle.
+    /// The time for which a connection may be idle.
     var idleAllowance: Duration { isDraining ? configuration.drainGrace : configuration.idleTimeout }
 
-    /// Returns after the turn that is under way.
+    /// Does nothing. Its caller returns after the current turn of the loop.
     func pass() {}
 
-    /// Returns when those who were on their way to a shared port have come, or the deadline of draining has.
+    /// Returns when the time for connections on their way to a shared port is over, or at the deadline of draining.
     func awaitLatecomers() async {
-        // Without a deadline it has come already.
+        // Without a deadline, it has passed already.
         guard let drainEndsAt else { return }
         handOverEndsAt = min(now + configuration.handOverTime, drainEndsAt)
         await withCheckedContinuation { handOverEnded = $0 }
@@ -41,9 +41,10 @@ extension ConnectionLoop {
         handOverEnded = nil
     }
 
-    /// Returns when the last connection has gone, at the deadline at the latest. No new ones may come any more.
+    /// Returns when the last connection has ended, at the deadline at the latest. No new connections may be accepted
+    /// any more.
     func drain() async {
-        // Without a deadline it has come already.
+        // Without a deadline, it has passed already.
         if hasDrained || drainEndsAt == nil { return }
         await withCheckedContinuation { drained = $0 }
     }
@@ -57,7 +58,7 @@ extension ConnectionLoop {
         drained.resume()
     }
 
-    /// The deadline has come: what remains is cut. A handler that does not end even now is waited for no longer.
+    /// Cuts the remaining connections at the deadline. Handlers that still run are not waited for.
     func cutRemaining() {
         drainEndsAt = nil
         for connection in connections.compactMap({ $0 }) {
@@ -68,9 +69,9 @@ extension ConnectionLoop {
         drained = nil
     }
 
-    /// The grace of an idle connection is over: no more answers, and an ear for what crosses on the way.
+    /// Ends an idle connection after its grace period. Bytes that still arrive are read and dropped.
     func bidFarewell(_ connection: Connection) {
-        // A request may have come that the kernel has not told about yet.
+        // A request may have arrived that the kernel has not reported yet.
         connection.mayRead = true
         advance(connection)
         if connection.isIdle { linger(connection) }

@@ -3,16 +3,16 @@ import HTTP
 import Sockets
 import Synchronization
 
-// Memory, pending work and minimum rates. None of them costs a connection in good health more than a comparison.
+// Limits on memory, pending work and minimum rates. None of them costs a healthy connection more than a comparison.
 
 extension ConnectionLoop {
-    /// Memory that each connection has of its own, in bytes: most requests and answers fit, so that a shortage, which a few
-    /// with large ones can bring about, does not turn them away.
+    /// The memory of each connection that is not counted, in bytes. Most requests and responses fit, so that they are
+    /// still served when a few large ones have used up the counted memory.
     static let ownBytes = 4096
 
     // MARK: Memory
 
-    /// Counts what a connection holds now. False when there is no room for that: nothing has changed then.
+    /// Counts the memory that a connection holds now. Returns false, and changes nothing, if that is too much.
     func account(_ connection: Connection) -> Bool {
         let held = connection.parser.heldBytes + connection.output.capacity + connection.requestBytes
         let excess = max(0, held - Self.ownBytes)
@@ -25,14 +25,14 @@ extension ConnectionLoop {
         return true
     }
 
-    /// Gives back what a connection held. The request of a handler that runs on is given back by `orphanEnded`.
+    /// Releases the counted memory of a connection. `orphanEnded` releases the request of a handler that still runs.
     func releaseMemory(of connection: Connection) {
         let kept = connection.handler == nil ? 0 : max(0, connection.requestBytes - Self.ownBytes)
         if connection.excessBytes != kept { _ = server.reserve(kept - connection.excessBytes) }
         connection.excessBytes = 0
     }
 
-    /// The engine ends the connection: what came in and what may still come is of no interest.
+    /// Drops all input, because the server ends the connection.
     func forgetInput(_ connection: Connection) {
         connection.parser = RequestParser(limits: configuration.limits)
         _ = account(connection)
@@ -40,7 +40,7 @@ extension ConnectionLoop {
 
     // MARK: Pending work
 
-    /// Takes a place among the requests in handlers, if there is one; the limit that says no otherwise.
+    /// Counts a request as pending. Returns the limit that forbids it, if any.
     func beginHandling(_ request: Request, _ connection: Connection) -> HTTPServer.Limit? {
         let number = connection.service.number
         guard pending[number] < pendingLimit || connection.service.options.isUrgent(request) else {
@@ -59,7 +59,7 @@ extension ConnectionLoop {
         return nil
     }
 
-    /// Gives the place back.
+    /// Counts one pending request less.
     func endHandling(_ service: Service) {
         pending[service.number] -= 1
         pendingCount -= 1
@@ -68,13 +68,13 @@ extension ConnectionLoop {
 
     // MARK: Rates
 
-    /// Counts anew from here on what content has to bring, or an answer to get rid of, until the next deadline.
+    /// Starts a period in which content or output has to make progress, until the next deadline.
     func beginWindow(_ connection: Connection, of duration: Duration) {
         connection.windowStart = progress(of: connection)
         setDeadline(connection, after: duration)
     }
 
-    /// Whether the time that is over has brought enough for another.
+    /// Returns true, and starts the next period, if the last one made enough progress.
     func keepsUp(_ connection: Connection) -> Bool {
         let (rate, duration) =
             connection.isWriting
@@ -87,7 +87,7 @@ extension ConnectionLoop {
         return true
     }
 
-    /// Bytes of content that have come, or of an answer that the client has.
+    /// The bytes of content that have arrived, or of a response that the client has acknowledged.
     private func progress(of connection: Connection) -> Int {
         connection.isWriting
             ? connection.outputOffset - connection.transport.unacknowledgedCount : connection.parser.contentCount

@@ -3,29 +3,30 @@ import HTTP
 import Sockets
 import TLS
 
-/// How far a connection has come before its first request.
+/// The state of a connection before its first request.
 struct Opening {
-    /// The first record of the handshake is there in full.
+    /// True if the first record of the handshake is complete.
     var hasGreeting = false
-    /// A handshake queue has the connection: the loop leaves it alone until it comes back.
+    /// True while a handshake queue works on the connection; the loop must not touch it then.
     var isAway = false
-    /// The socket became ready since the last step began.
+    /// True if the socket became ready since the last step began.
     var hasNews = false
 }
 
-// What comes before the first request: the header of a proxy, which speaks in clear text, then the handshake of TLS. A
-// connection of a listener that wants neither is never in this state. All of it has to be over within
-// `headerTimeout`, counted from the moment in which the connection came.
+// What precedes the first request: the header of a proxy in clear text, then the TLS handshake. A connection of a
+// listener that requires neither is never in this state. All of it has to end within `headerTimeout` after the
+// connection was accepted.
 //
-// Steps of the handshake compute on the handshake queue. The loop only looks whether the client's first message is there: whoever
-// sends it a byte at a time costs nobody else anything, and whoever does not speak TLS is found out.
+// The handshake queue computes the steps of a handshake. The loop only checks whether the first message of the client
+// is complete. So a client that sends it byte by byte delays no other connection, and a client that does not speak TLS
+// is recognized.
 extension ConnectionLoop {
-    /// Begins with a connection that has its place in the table. Its first bytes have often come with it.
+    /// Starts a connection that is in the table. Its first bytes have often arrived already.
     func begin(_ connection: Connection) {
         if connection.state == .opening { open(connection) } else { advance(connection) }
     }
 
-    /// Takes the next step of the opening, as far as the bytes at hand allow; called at every readiness.
+    /// Takes the next step of the opening, as far as the received bytes allow. It is called at every readiness.
     func open(_ connection: Connection) {
         if connection.awaitsProxyHeader {
             guard readProxyHeader(connection) else { return }
@@ -36,7 +37,7 @@ extension ConnectionLoop {
         if connection.opening.hasGreeting { handOver(connection) } else { awaitGreeting(connection) }
     }
 
-    /// The opening is over: requests may come.
+    /// Ends the opening after the handshake, and starts to read requests.
     private func finishOpening(_ connection: Connection, _ handshake: TLSSession.Handshake) {
         connection.context = RequestContext(
             remoteAddress: connection.remoteAddress, listenerName: connection.service.options.name, isSecure: true,
@@ -79,7 +80,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Somebody speaks HTTP where TLS is spoken: a wrong URL, which an answer in the same language explains best.
+    /// Answers in clear text to a client that speaks HTTP without TLS, because the response explains the wrong URL.
     private func refusePlainText(_ connection: Connection) {
         counters.protocolErrors.increment()
         var bytes: [UInt8] = []
@@ -106,13 +107,13 @@ extension ConnectionLoop {
     }
 
     private func handshakeCameBack(_ slot: Int, _ generation: UInt32, _ step: TLSSession.Step) {
-        // Whoever has left meanwhile is closed with the last reference to the transport.
+        // If the connection has closed meanwhile, the last reference to the transport closes its socket.
         guard let connection = connection(slot, generation) else { return }
         connection.opening.isAway = false
         switch step {
         case .done(let handshake): finishOpening(connection, handshake)
         case .wantsRead, .wantsWrite:
-            // What was announced while the connection was away is not announced again.
+            // Readiness that was reported while the queue had the connection is not reported again.
             if connection.opening.hasNews || connection.endsSoon { handOver(connection) }
         case .failed:
             counters.handshakeFailures.increment()
@@ -121,18 +122,18 @@ extension ConnectionLoop {
     }
 }
 
-/// What the first bytes of a connection tell, if TLS is expected.
+/// The kind of the first bytes of a connection on which TLS is expected.
 enum Greeting: Equatable {
-    /// A record has begun, but is not complete.
+    /// The start of a record.
     case incomplete
-    /// A complete record of the handshake, or one that is too long to be one: libssl judges it.
+    /// A complete record of the handshake, or one with an invalid length, which libssl refuses.
     case record
     /// HTTP without TLS.
     case plainText
-    /// Neither.
+    /// Neither TLS nor HTTP.
     case unknown
 
-    /// RFC 8446 §5.1: a type, a version, a length.
+    /// RFC 8446 §5.1: type, version, length.
     private static let headerCount = 5
     private static let handshakeType: UInt8 = 22
     private static let longestRecord = 16_384

@@ -1,18 +1,19 @@
 import EventLoops
 import Sockets
 
-// The header of the PROXY protocol, on listeners that demand one: before TLS, before the first request.
+// The header of the PROXY protocol, on listeners that require it: before TLS and before the first request.
 extension ConnectionLoop {
-    /// Learns from a proxy for whom it connects; false while the header is not complete, or when there is none: then the
-    /// connection is closed without a word, because nobody who speaks HTTP is at its other end. Whoever is not one of the
-    /// proxies is not even listened to.
+    /// Reads the address of the client from the header. Returns false while the header is incomplete. A malformed
+    /// header, or a peer outside of the configured proxies, closes the connection without a response, because the peer
+    /// does not speak HTTP.
     func readProxyHeader(_ connection: Connection) -> Bool {
         guard let proxies = connection.service.options.proxies,
             proxies.contains(where: { $0.contains(connection.remoteAddress) })
         else {
             return refuseOpening(connection)
         }
-        // What follows belongs to whoever reads next, so the header is looked at first, and taken when it is complete.
+        // The bytes after the header belong to TLS or HTTP. So the header is peeked at first, and removed when it is
+        // complete.
         var bytes = [UInt8](repeating: 0, count: ProxyHeader.maximumLength)
         switch connection.transport.peek(into: &bytes) {
         case .bytes(0), .failed:
@@ -38,7 +39,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// The connection counts as its client's from now on; false, and it is closed, when this one has too many.
+    /// Counts the connection for its client from now on. Returns false, and closes it, if that client has too many.
     private func name(_ connection: Connection, _ client: SocketAddress) -> Bool {
         if let limit = server.admit(client, isReserved: connection.service.options.isReserved) {
             counters.rejected.increment()

@@ -3,10 +3,10 @@ import HTTP
 import Sockets
 
 extension ConnectionLoop {
-    /// Requests of one connection that are answered at once before others get their turn.
+    /// The requests of one connection that are answered before other connections get their turn.
     private static let requestsPerTurn = 32
 
-    /// Reads, parses and answers until an answer has to be awaited or nothing is left to read.
+    /// Reads, parses and answers until a response has to be awaited or nothing is left to read.
     func advance(_ connection: Connection) {
         let last = connection.requestCount + Self.requestsPerTurn
         while connection.state == .reading {
@@ -23,22 +23,22 @@ extension ConnectionLoop {
         switch connection.transport.receive(into: &readBuffer) {
         case .bytes(0), .failed: close(connection)
         case .bytes(let count):
-            // Less than asked for: the socket is empty, and the kernel will tell when it no longer is. Unless what
-            // follows is the end of the stream, about which it has told already.
+            // Fewer bytes than asked for mean that the socket is empty and that the kernel will report new bytes. The
+            // end of the stream is different, because the kernel has reported it already.
             connection.mayRead = count == readBuffer.count || connection.endsSoon || connection.transport.holdsMore
             connection.parser.append(readBuffer.span.extracting(first: count))
         case .wouldBlock: connection.mayRead = false
         }
     }
 
-    /// Whoever sends many requests ahead goes on in the next turn, after the others.
+    /// Continues with a connection that has many pipelined requests in the next turn, after the others.
     private func advanceLater(_ connection: Connection) {
         if connection.hasTurnComing { return }
         connection.hasTurnComing = true
         unfinished.append(connection)
     }
 
-    /// Goes on with those who had not come to their end in the last turn.
+    /// Continues with the connections that were not finished in the last turn.
     func advanceUnfinished() {
         let connections = unfinished
         unfinished = []
@@ -48,7 +48,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Whether the bytes at hand led to something: a request for the handler, an answer, or an end.
+    /// Returns true if the received bytes led to a request for the handler, a response, or the end of the connection.
     private func parse(_ connection: Connection) -> Bool {
         while true {
             switch connection.parser.next() {
@@ -62,7 +62,7 @@ extension ConnectionLoop {
                     answer(connection, .overloaded(.bufferedBytes, retryAfter: configuration.retryAfterSeconds))
                     return true
                 }
-                // The body will be read in any case: a handler sees complete requests only.
+                // The body is read in any case, because a handler gets complete requests only.
                 let bytes = ResponseSerializer.continue100
                 guard connection.transport.send(bytes) == .bytes(bytes.count) else {
                     close(connection)
@@ -77,14 +77,14 @@ extension ConnectionLoop {
         }
     }
 
-    /// Sets the deadline for what the client has to send next. It is not moved by every byte, only by progress.
+    /// Sets the deadline for what the client has to send next. Only progress moves it, not every byte.
     private func awaitMore(_ connection: Connection) {
         let phase = connection.parser.phase
         if phase != .idle || connection.excessBytes > 0, !account(connection) {
             answer(connection, .overloaded(.bufferedBytes, retryAfter: configuration.retryAfterSeconds))
             return
         }
-        // A new connection counts as within its first head, so that its first bytes do not buy it more time.
+        // A new connection counts as within its first head, so that its first bytes do not extend the deadline.
         guard phase != connection.awaited, !(phase == .idle && connection.requestCount == 0) else { return }
         connection.awaited = phase
         switch phase {
@@ -94,7 +94,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Reads and forgets what comes after the last answer, up to a limit.
+    /// Reads and drops what arrives after the last response, up to `lingerBytes`.
     func drop(_ connection: Connection) {
         while connection.mayRead {
             switch connection.transport.discard(into: &readBuffer) {

@@ -3,25 +3,25 @@ import HTTP
 import Sockets
 import Synchronization
 
-/// What a connection holds while a reply takes its time.
+/// The state of a streaming reply in progress: a long poll or a stream.
 final class Patience {
-    /// Nil until the answer turns out to be a stream.
+    /// Nil until the response turns out to be a stream.
     var stream: Stream?
-    /// It is to end: the client has gone, the server stops, or the time of the stream is over.
+    /// True if the reply has to end: the client disconnected, the server stops, or the time of the stream is over.
     var isOver = false
 
-    /// A response that goes out in pieces.
+    /// A response that is sent in pieces.
     struct Stream {
         let heartbeat: [UInt8]
         let interval: Duration
         let isChunked: Bool
-        /// Who produces waits here until the last piece has gone.
+        /// The producer that waits until the last piece is sent.
         var producer: CheckedContinuation<Bool, Never>?
         let endsAt: MonotonicInstant
-        /// Bytes that the system was given since the last heartbeat, and with it; rather more than fewer.
+        /// The bytes given to the system since the last heartbeat, including it; an estimate that is never too low.
         var sentCount = 0
 
-        /// A record of TLS (RFC 8446 §5.2) adds less than this.
+        /// An upper bound of what a TLS record adds (RFC 8446 §5.2).
         private static let recordOverhead = 64
 
         mutating func count(_ bytes: Int, isSecure: Bool) {
@@ -30,10 +30,10 @@ final class Patience {
     }
 }
 
-// Replies that take their time: long polls, and responses in pieces. Each is a task, like a handler, but counted apart. A
-// stream is written as it is produced: whoever produces waits until the system has taken a piece, so that a stream holds one
-// piece and one heartbeat at most. A client that does not read is cut by the rule for answers (`writeTimeout`); one that
-// is gone without a word does not acknowledge the heartbeats. Whoever sends ahead waits for the end of the stream.
+// Streaming replies: long polls, and responses in pieces. Each is a task, like a handler, but counted apart. The
+// producer of a stream waits until the system has taken a piece, so that a stream buffers one piece and one heartbeat
+// at most. `writeTimeout` cuts a client that does not read. A client that disconnected without notice is found because
+// it does not acknowledge heartbeats. Pipelined requests wait for the end of the stream.
 extension ConnectionLoop {
     func startPatient(
         _ request: borrowing Request, _ connection: Connection, _ wish: ResponseSerializer.Persistence,
@@ -48,13 +48,13 @@ extension ConnectionLoop {
         let place = Place(
             slot: connection.slot, generation: connection.generation, address: connection.remoteAddress,
             method: request.method, isChunked: request.version != .http10, wish: wish)
-        // Not begun at once: whatever it does to the connection, the connection knows of it.
+        // The task does not start at once, so that `connection.handler` is set before the task changes the connection.
         connection.handler = Task(executorPreference: loop) { await self.serve(reply, at: place) }
-        // Who asks while the server stops hears what there is to say at once.
+        // A request that arrives while the server stops gets its response at once.
         if isDraining { endPatience(of: connection) }
     }
 
-    /// Where a reply goes, and how.
+    /// The connection that a reply belongs to, and how to write it.
     private struct Place {
         let slot: Int
         let generation: UInt32
@@ -85,7 +85,7 @@ extension ConnectionLoop {
         counters.patient.store(patientCount, ordering: .relaxed)
     }
 
-    /// The answer is complete, or all of it that is to come.
+    /// Ends a reply after its response, or its last piece, is complete.
     private func end(_ connection: Connection, _ answer: StreamingAnswer, _ place: Place) {
         connection.patience = nil
         switch (connection.state, answer) {
@@ -113,7 +113,7 @@ extension ConnectionLoop {
     }
 
     private func writeHead(of stream: StreamedResponse, _ place: Place, _ connection: Connection) {
-        // Without chunks, the content ends with the connection.
+        // Without chunks, the close of the connection ends the content.
         let persistence = persistence(place.isChunked ? place.wish : .close, connection)
         connection.closesAfterOutput = persistence == .close
         writeBuffer.removeAll(keepingCapacity: true)
@@ -122,7 +122,7 @@ extension ConnectionLoop {
         write(connection)
     }
 
-    /// Hands over one piece, and returns when the system has it.
+    /// Sends one piece and returns when the system has taken it.
     fileprivate func send(_ piece: [UInt8], _ slot: Int, _ generation: UInt32) async -> Bool {
         guard let connection = connection(slot, generation), connection.state == .streaming,
             let patience = connection.patience, let isChunked = patience.stream?.isChunked, !patience.isOver
@@ -135,7 +135,7 @@ extension ConnectionLoop {
         return await withCheckedContinuation { patience.stream?.producer = $0 }
     }
 
-    /// Writes what is in the write buffer, after what waits already.
+    /// Writes the write buffer, after output that waits already.
     private func write(_ connection: Connection) {
         guard connection.output.isEmpty else {
             connection.output += writeBuffer
@@ -153,7 +153,7 @@ extension ConnectionLoop {
         if let interval = connection.patience?.stream?.interval { setDeadline(connection, after: interval) }
     }
 
-    /// All that waited has gone: the next piece may come.
+    /// Resumes the producer after all waiting output is sent.
     func piecesAreSent(_ connection: Connection) {
         guard let patience = connection.patience, let interval = patience.stream?.interval else { return }
         patience.stream?.count(connection.outputOffset, isSecure: connection.transport.isSecure)
@@ -164,10 +164,11 @@ extension ConnectionLoop {
         producer?.resume(returning: !patience.isOver)
     }
 
-    /// Nothing was sent for a while: a heartbeat, unless the one before went unheard, or the stream has had its time.
+    /// Sends a heartbeat after a period without pieces. Closes the connection if the last heartbeat was not
+    /// acknowledged, and ends the stream if its time is over.
     func keepAlive(_ connection: Connection) {
         guard let patience = connection.patience, let stream = patience.stream else { return }
-        // A producer that was told to end and does not: nothing more is owed to it or its client.
+        // The producer was cancelled and has not ended, so the connection closes without waiting longer.
         if patience.isOver { return close(connection) }
         if connection.transport.unacknowledgedCount > stream.sentCount {
             counters.timeouts.increment()
@@ -182,7 +183,7 @@ extension ConnectionLoop {
         write(connection)
     }
 
-    /// Has a reply end that takes its time: what answers or produces hears that it is over, and returns.
+    /// Ends a streaming reply: cancels its task and tells its producer to return.
     func endPatience(of connection: Connection) {
         guard let patience = connection.patience else { return }
         patience.isOver = true
@@ -193,7 +194,7 @@ extension ConnectionLoop {
     }
 }
 
-/// The client of a stream, for whoever produces it.
+/// The client of a stream, as its producer sees it.
 private struct StreamReader: PieceReader {
     let loop: ConnectionLoop
     let slot: Int

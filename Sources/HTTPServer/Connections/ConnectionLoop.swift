@@ -2,11 +2,13 @@ import EventLoops
 import HTTP
 import Sockets
 
-/// The connections of one event loop. An actor whose executor is the loop: what happens here happens on the loop's thread.
+/// The connections of one event loop: an actor that runs on the loop as its executor, so all its code runs on the
+/// loop's thread.
 actor ConnectionLoop: EventHandler {
-    /// One read takes at most so much. Shared by all connections of the loop, so that an idle one holds no buffer.
+    /// The bytes that one read takes at most. All connections of the loop share the buffer, so that an idle one needs
+    /// none.
     static let readBufferSize = 65_536
-    /// A write buffer that has grown beyond this is given back.
+    /// The capacity beyond which a write buffer is released.
     static let keptWriteBufferSize = 262_144
 
     nonisolated let loop: EventLoop
@@ -19,7 +21,7 @@ actor ConnectionLoop: EventHandler {
     nonisolated let source: EventSource
     private let idleNanoseconds: Int64
     private var dates = DateCache()
-    /// What `dates` said in this turn: asking for the time costs more than a turn of many answers should pay for each.
+    /// The date of the current turn, because reading the clock for each of many responses would cost too much.
     private var dateOfTurn: [UInt8]?
     private var deadlines = DeadlineQueue()
     private(set) var now = MonotonicInstant(nanoseconds: 0)
@@ -30,21 +32,21 @@ actor ConnectionLoop: EventHandler {
     var readBuffer = [UInt8](repeating: 0, count: ConnectionLoop.readBufferSize)
     var writeBuffer: [UInt8] = []
 
-    /// Connections with more requests at hand than one turn answers.
+    /// Connections with more requests than one turn answers.
     var unfinished: [Connection] = []
     var pausedPorts: [UInt32] = []
     var acceptResumesAt: MonotonicInstant?
-    /// Requests in handlers, by the number of their service, and all together.
+    /// Requests in handlers, by the number of their service, and in total.
     var pending: [Int] = []
     var pendingCount = 0
-    /// Replies that take their time, and how many this loop lets.
+    /// Streaming replies in progress, and the most that this loop allows.
     var patientCount = 0
     let patientLimit: Int
-    /// How many of them one service may have on this loop.
+    /// The requests of one service in handlers that this loop allows.
     let pendingLimit: Int
-    /// Overflow connections that are just being turned away.
+    /// Connections beyond the limit that are being refused.
     var rejectedCount = 0
-    /// Handlers whose connection has ended before them.
+    /// Handlers that run on after their connection has ended.
     var orphanedHandlers = 0
 
     var isDraining = false
@@ -106,7 +108,7 @@ actor ConnectionLoop: EventHandler {
             if connection.deadline > now {
                 deadlines.watch(slot, until: connection.deadline)
             } else {
-                // It is watched no longer: whatever deadline comes next is a closer one.
+                // The deadline is not watched any more, so any next deadline is earlier.
                 connection.deadline = .never
                 expire(connection)
             }
@@ -138,7 +140,7 @@ actor ConnectionLoop: EventHandler {
 
     // MARK: The table
 
-    /// The connection in a slot, if it is still the one that is meant.
+    /// Returns the connection in a slot, unless another one has taken the slot.
     func connection(_ slot: Int, _ generation: UInt32) -> Connection? {
         guard let connection = connections[slot], connection.generation == generation else { return nil }
         return connection
@@ -146,7 +148,7 @@ actor ConnectionLoop: EventHandler {
 
     var isEmpty: Bool { freeSlots.count == connections.count }
 
-    /// Puts a connection into the table and has it watched; nil (and it is closed) when that fails.
+    /// Adds a connection to the table and watches it. Returns nil, and closes the connection, if that fails.
     func insert(
         _ transport: Transport, from address: SocketAddress, _ service: Service, isAdmitted: Bool
     ) -> Connection? {
@@ -170,7 +172,7 @@ actor ConnectionLoop: EventHandler {
         return connection
     }
 
-    /// Closes a connection and gives its place back, unless its handler still runs: the place then waits for that.
+    /// Closes a connection and releases its place. While its handler runs, the place stays taken.
     func close(_ connection: Connection) {
         guard connections[connection.slot] === connection else { return }
         connection.transport.letGo(isAway: connection.opening.isAway)
@@ -194,22 +196,22 @@ actor ConnectionLoop: EventHandler {
         setDeadline(connection, now + duration)
     }
 
-    /// The deadline of a connection that idles, at the cost of an addition.
+    /// Sets the deadline of an idle connection, at the cost of one addition.
     func awaitNext(_ connection: Connection) {
         setDeadline(connection, now.advanced(byNanoseconds: idleNanoseconds))
     }
 
-    /// A connection in the table is always watched until its deadline or an earlier moment.
+    /// Sets a deadline. A connection in the table is always watched until its deadline or an earlier moment.
     private func setDeadline(_ connection: Connection, _ deadline: MonotonicInstant) {
         if deadline < connection.deadline { deadlines.watch(connection.slot, until: deadline) }
         connection.deadline = deadline
     }
 
-    /// What a client, or a handler, was too slow for.
+    /// Handles a missed deadline of the client or the handler.
     private func expire(_ connection: Connection) {
         switch connection.state {
         case .opening:
-            // Whoever has not come so far cannot be told anything.
+            // No response is possible before the opening is complete.
             counters.timeouts.increment()
             counters.count(.headerTime)
             close(connection)
@@ -235,7 +237,7 @@ actor ConnectionLoop: EventHandler {
         }
     }
 
-    /// The `Date` of answers.
+    /// The `Date` of responses.
     func date() -> [UInt8] {
         if let dateOfTurn { return dateOfTurn }
         let date = dates.date(secondsSinceEpoch: wallClock())

@@ -1,11 +1,11 @@
-/// What the kernel hands back with an event: a listener, or a connection by slot and generation. 48 bits.
+/// What the kernel returns with an event: a listener, or a connection by slot and generation, in 48 bits.
 enum ConnectionToken {
     case port(UInt32)
     case connection(slot: Int, generation: UInt32)
 
     private static let portBit: UInt64 = 1 << 47
     private static let slotBits: UInt64 = 24
-    /// Generations count modulo 2^23. An event is never older than its turn, so two would do.
+    /// Generations count modulo 2^23. Two would suffice, because an event is never older than its turn.
     static let generationMask: UInt32 = 1 << 23 - 1
 
     init(_ bits: UInt64) {

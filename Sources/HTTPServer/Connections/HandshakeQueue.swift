@@ -2,8 +2,8 @@ import Dispatch
 import EventLoops
 import Locks
 
-/// Where handshakes compute: a signature with RSA takes a millisecond or more, in which a loop answers a hundred requests.
-/// As many compute at a time as there are threads for it, so many may wait, and no more.
+/// The threads that compute handshakes, because a signature with RSA takes a millisecond or more, in which a loop
+/// answers a hundred requests. Each thread computes one step at a time, and the number of waiting steps is limited.
 public final class HandshakeQueue: Sendable {
     /// One step of one handshake.
     public typealias Job = @Sendable () -> Void
@@ -11,7 +11,7 @@ public final class HandshakeQueue: Sendable {
     private struct State {
         var idleThreads: [Int]
         var waiting: [Job] = []
-        /// Where the oldest one is that still waits; what lies before it is taken away now and then.
+        /// The index of the oldest waiting job. Jobs before it are removed in batches.
         var head = 0
     }
 
@@ -19,19 +19,19 @@ public final class HandshakeQueue: Sendable {
     private let maximumWaiting: Int
     private let state: Locked<State>
 
-    /// Makes the queue; its threads come with the first job.
+    /// Creates the queue. Its threads start with the first job.
     ///
     /// - Parameters:
-    ///   - width: steps at a time; 0: one per core that is online.
-    ///   - maximumWaiting: a core does a thousand full handshakes per second with RSA of 2048 bits, and thrice as many with P-256: the last one of these
-    ///     waits a second, well within the time that a handshake has.
+    ///   - width: the steps computed at one time; 0 is one per online core.
+    ///   - maximumWaiting: the steps that may wait. A core does a thousand full handshakes per second with RSA of 2048 bits,
+    ///     and three times as many with P-256, so the last of 1024 waits one second, well within the time of a handshake.
     public init(width: Int = 0, maximumWaiting: Int = 1024) {
         threads = (0..<(width > 0 ? width : EventLoopGroup.coreCount)).map { DispatchQueue(label: "handshakes-\($0)") }
         self.maximumWaiting = maximumWaiting
         state = Locked(State(idleThreads: Array(threads.indices)))
     }
 
-    /// Has a job done soon, in the order in which they come; false if too many wait already.
+    /// Queues a job, first in, first out. Returns false if too many jobs wait.
     public func run(_ job: @escaping Job) -> Bool {
         let (isTaken, thread) = state.withLock { state -> (Bool, Int?) in
             if let thread = state.idleThreads.popLast() { return (true, thread) }
@@ -43,7 +43,7 @@ public final class HandshakeQueue: Sendable {
         return isTaken
     }
 
-    /// Does a job and all that wait behind it.
+    /// Runs a job, then the jobs that wait.
     private func work(_ first: @escaping Job, _ thread: Int) {
         var next: Job? = first
         while let job = next {

@@ -1,8 +1,8 @@
 import HTTP
 
 extension HTTPServer {
-    /// Each limit of `Configuration` that a client can meet: the engine counts how often that happened, so that an
-    /// operator sees which one bites.
+    /// The limits of `Configuration` that a client can reach. The server counts how often each is reached, so that an
+    /// operator sees which one matters.
     public enum Limit: Int, CaseIterable, Sendable {
         /// `limits.requestLine`: answered with 414.
         case requestLine
@@ -16,7 +16,7 @@ extension HTTPServer {
         case headerTime
         /// `bodyTimeout` with `bodyMinimumRate`: answered with 408.
         case bodyTime
-        /// `idleTimeout`: closed, as is usual.
+        /// `idleTimeout`: closed without a response.
         case idleTime
         /// `writeTimeout` with `writeMinimumRate`: cut.
         case writeTime
@@ -42,7 +42,7 @@ extension HTTPServer {
 }
 
 extension ProtocolError {
-    /// The limit that a refused request met, if it was refused for that.
+    /// The limit that a refused request reached, if that is the reason.
     var limit: HTTPServer.Limit? {
         switch self {
         case .requestLineTooLong: .requestLine

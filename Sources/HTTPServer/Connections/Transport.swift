@@ -1,11 +1,10 @@
 import Sockets
 import TLS
 
-/// What a connection reads from and writes to: a socket, or TLS on one. One object owns the descriptor, so that whoever
-/// works on the connection away from its loop can hold it, and a number is never closed, and given to somebody else,
-/// under his hands.
+/// The stream that a connection reads from and writes to: a socket, or TLS over one. One object owns the descriptor, so
+/// that a handshake thread can hold it, and so that the number is never closed and reused while it is in use.
 ///
-/// TLS costs a request in clear text nothing but a branch that always goes the same way.
+/// Clear text pays for TLS only with a branch that always goes the same way.
 final class Transport: Sendable {
     private let socket: StreamSocket
     private let session: TLSSession?
@@ -16,33 +15,33 @@ final class Transport: Sendable {
         self.socket = socket
     }
 
-    /// For the event loop.
+    /// The descriptor, for the event loop.
     var number: Int32 { socket.number }
 
-    /// Whether what goes over it is encrypted.
+    /// True if the connection is encrypted.
     var isSecure: Bool { session != nil }
 
-    /// Reads what is there into the buffer. Less than the buffer holds means that nothing more was there, unless
-    /// `holdsMore` says otherwise.
+    /// Reads what has arrived into the buffer. Fewer bytes than the buffer holds mean that nothing more has arrived,
+    /// unless `holdsMore` is true.
     func receive(into buffer: inout [UInt8]) -> StreamSocket.Transfer {
         guard let session else { return socket.receive(into: &buffer) }
         return StreamSocket.Transfer(session.receive(into: &buffer))
     }
 
-    /// Whether the next `receive` has something to tell that the kernel will not announce.
+    /// True if the next `receive` returns something that the kernel will not report.
     var holdsMore: Bool { session?.holdsMore ?? false }
 
-    /// Writes as much of `bytes[offset...]` as goes. Less than all of it means that the kernel will tell when there is room; then the
-    /// same bytes have to be offered again, from where it stopped.
+    /// Writes as much of `bytes[offset...]` as possible. After a partial write the kernel reports when there is room;
+    /// then the same bytes must be passed again, from where it stopped.
     func send(_ bytes: [UInt8], from offset: Int = 0) -> StreamSocket.Transfer {
         guard let session else { return socket.send(bytes, from: offset) }
         return StreamSocket.Transfer(session.send(bytes, from: offset))
     }
 
-    /// Bytes that were sent and that the other end has not acknowledged yet.
+    /// The number of bytes that were sent and not acknowledged by the other end.
     var unacknowledgedCount: Int { socket.unacknowledgedCount }
 
-    /// Says that no more bytes will follow; the other direction stays open.
+    /// Ends the sending direction; the other one stays open.
     func shutdownWrite() {
         session?.sayGoodbye()
         socket.shutdownWrite()
@@ -50,21 +49,22 @@ final class Transport: Sendable {
 
     // MARK: Before and after the conversation
 
-    /// Shows the first bytes that came, and leaves them where they are.
+    /// Copies the first bytes that arrived without removing them.
     func peek(into buffer: inout [UInt8]) -> StreamSocket.Transfer { socket.peek(into: &buffer) }
 
-    /// Goes on with the handshake. Not on a loop: it computes.
+    /// Continues the handshake. It computes, so it must not run on an event loop.
     func handshake() -> TLSSession.Step { session?.handshake() ?? .failed("no TLS") }
 
-    /// Writes without encryption, to somebody who does not speak it.
+    /// Writes without encryption, to a client that does not speak TLS.
     func sendInClear(_ bytes: [UInt8]) { _ = socket.send(bytes) }
 
-    /// Takes bytes as they come from the network, to be forgotten: after the last answer.
+    /// Reads raw bytes in order to drop them, after the last response.
     func discard(into buffer: inout [UInt8]) -> StreamSocket.Transfer { socket.receive(into: &buffer) }
 
-    /// The connection is about to be let go of. TLS has a word for that.
+    /// Ends the connection before it is released, with TLS's closing alert.
     ///
-    /// - Parameter isAway: somebody else works on it at this moment: he finds it ended, and closes it when he lets go.
+    /// - Parameter isAway: true while a handshake thread uses the connection. It finds the connection ended, and the
+    ///   release of its reference closes it.
     func letGo(isAway: Bool) {
         guard let session else { return }
         if isAway {

@@ -1,35 +1,35 @@
 public import HTTP
 public import Sockets
 
-/// Whom a server believes about the clients for whom it passes requests on: proxies, by their addresses, and one field.
+/// The proxies that a server trusts to name their clients, by address, and the one field in which they do.
 ///
-/// The rule: begin with the address of the connection. As long as it is a trusted proxy's, take the address that this
-/// proxy names instead. The first that is not trusted is the client. Where a proxy names nobody, or what stands there is no
-/// address, it is itself the last that is known. So an invented chain reaches as far as the first honest proxy, no farther.
+/// The client is found from the address of the connection. As long as the address is a trusted proxy's, the address
+/// that this proxy names replaces it. The first address that is not trusted is the client. If a proxy names no address,
+/// the proxy itself counts as the client. So a forged chain reaches only to the first honest proxy.
 ///
-/// Only one of the fields is read, because a proxy that writes one passes the other on as the client made it up.
+/// Only one of the two fields is read, because a proxy that writes one forwards the other unchecked.
 public struct TrustedProxies: Hashable, Sendable {
-    /// The proxies.
+    /// The addresses of the proxies.
     public let ranges: [AddressRange]
-    /// Where they say it.
+    /// The field in which they name their clients.
     public let field: ForwardingField
 
-    /// Proxies, and where they say for whom they ask.
+    /// Creates the rule from the addresses of the proxies and their field.
     public init(_ ranges: [AddressRange], field: ForwardingField = .xForwardedFor) {
         self.ranges = ranges
         self.field = field
     }
 
-    /// Whether `address` is one of the proxies.
+    /// Returns true if `address` is one of the proxies.
     public func trusts(_ address: SocketAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// Where a request came from.
+    /// Returns the client of a request.
     ///
     /// - Parameters:
     ///   - peer: the other end of the connection.
     ///   - isSecure: whether the connection itself is encrypted.
-    /// - Returns: the client, with port 0 if a proxy named it, and whether it came over https: as the nearest proxy says, if
-    ///   it is trusted and says so, else as the connection is.
+    /// - Returns: the client, with port 0 if a proxy named it, and whether it used https: as the nearest proxy says, if
+    ///   that is trusted and says so, otherwise as the connection is.
     public func origin(of fields: Fields, from peer: SocketAddress, isSecure: Bool = false) -> RequestOrigin {
         var origin = RequestOrigin(client: peer, isSecure: isSecure)
         guard field != .none, trusts(peer) else { return origin }
@@ -46,12 +46,12 @@ public struct TrustedProxies: Hashable, Sendable {
     }
 }
 
-/// Who asked, and over what.
+/// The client of a request, and how it connected.
 public struct RequestOrigin: Hashable, Sendable {
-    /// The client, as far as it is known: no proxy that is trusted, unless there is nobody else.
+    /// The client, as far as it is known. It is a trusted proxy only if that proxy names no client.
     public var client: SocketAddress
-    /// Whether the client used https.
+    /// True if the client used https.
     public var isSecure: Bool
-    /// Whether it comes from a trusted proxy, whose word is believed.
+    /// True if the request comes from a trusted proxy, so that its fields are used.
     public var isFromProxy = false
 }

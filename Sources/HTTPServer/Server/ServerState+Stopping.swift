@@ -1,15 +1,15 @@
 import Locks
 import Sockets
 
-// How the listeners of a server close, so that nobody who has connected is reset.
+// How the listeners of a server close without resetting clients that have connected.
 extension ServerState {
-    /// How long it is waited for a connection that this process makes to itself.
+    /// The pause between checks for a connection that this process makes to itself.
     private static let probePause = Duration.milliseconds(5)
     private static let probeCount = 20
 
-    /// Lets go of the listeners, which closes them. The loops drain already.
+    /// Closes the listeners. The loops are draining already.
     func closePorts(_ loops: [ConnectionLoop]) async {
-        // A server that never began to accept has promised nothing to anybody, and takes nobody away from another one.
+        // A server that never began to accept owes no client a response, and takes none away from another process.
         let waiting = waitingPorts.withLock { ids in
             defer { ids = [] }
             return ids
@@ -27,26 +27,27 @@ extension ServerState {
     private func close(_ port: Port, _ id: UInt32, _ loops: [ConnectionLoop]) async {
         _ = ports.withLock { $0.removeValue(forKey: id) }
         for loop in loops { loop.unwatch(port) }
-        // Who waits in a queue that others keep open waits for them.
+        // Connections in a queue that other processes share wait for those.
         if port.listener.isInherited { return }
         port.listener.removeFile()
-        // Whoever the kernel has let in already gets an answer too.
+        // Connections that the kernel has accepted already get a response too.
         await loops.first?.acceptAll(port)
     }
 
-    /// Has the kernel send new connections to another process that listens on the same port, if there is one.
+    /// Makes the kernel send new connections to another process that listens on the same port, if there is one.
     private func handOver(_ port: Port, _ id: UInt32, _ loops: [ConnectionLoop]) async {
         guard let loop = loops.first else { return }
         for loop in loops { loop.unwatch(port) }
-        // No loop is in the middle of accepting when each has run a job.
+        // After each loop has run one job, none is in the middle of accepting.
         for loop in loops { await loop.pass() }
         let isFirst = await isFirst(port, loop)
         port.listener.steer(to: isFirst ? 1 : 0)
-        // Some are on their way here still. A loop that cannot watch leaves them to the others.
+        // Some connections are still on their way here. A loop that cannot watch leaves them to the others.
         for loop in loops { try? loop.watch(port, id) }
     }
 
-    /// Whether this process has the first place among those that share the port: it connects there and looks who gets it.
+    /// Returns true if this process is first among those that share the port. It connects to the port and checks which
+    /// process accepts that connection.
     private func isFirst(_ port: Port, _ loop: ConnectionLoop) async -> Bool {
         port.listener.steer(to: 0)
         guard let probe = try? ClientSocket(to: port.listener.address, timeout: .milliseconds(500)),

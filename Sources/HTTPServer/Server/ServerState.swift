@@ -16,29 +16,29 @@ final class Port: Sendable {
     }
 }
 
-/// What the loops of one server share: the listeners, who the loops are, and how many connections there may be.
+/// What the loops of one server share: the listeners, the list of loops, and the connection limits.
 final class ServerState: Sendable {
-    /// Descriptors kept for everything but connections: databases, files, listeners, the loops themselves. Running out
-    /// is not only a matter of accepting: libdispatch opens a file now and then, and ends the process if it cannot.
+    /// The descriptors reserved for everything except connections: databases, files, listeners, the loops themselves.
+    /// They matter beyond accepting, because libdispatch opens a file now and then and ends the process if it cannot.
     private static let reservedDescriptors = 64
-    /// The last of them are not even lent to those who are being turned away.
+    /// The descriptors among them that refused connections may not use either.
     private static let lastDescriptors = 24
 
     let configuration: HTTPServer.Configuration
-    /// Where handshakes compute.
+    /// The queue that computes handshakes.
     let handshakes: HandshakeQueue
-    /// Adds to what the engine answers by itself.
+    /// Adds fields to the server's own responses.
     let finishOwnAnswer: @Sendable (inout Response) -> Void
     private let maximumConnections: Int
-    /// The system hands out the lowest number that is free: one as high as this says that few are left.
+    /// The system assigns the lowest free number, so a number as high as this one shows that few are left.
     let descriptorCeiling: Int32
-    /// Those who are turned away are told so below this one, so that they leave some to the listeners that are reserved.
+    /// Refused connections get a response only below this number, so that reserved listeners keep some descriptors.
     let politeCeiling: Int32
     private let connections = Atomic<Int>(0)
     private let connectionsByBlock = Locked<[AddressBlock: Int]>([:])
     private let buffered = Atomic<Int>(0)
     private let loops = Locked<[ConnectionLoop]>([])
-    /// Of the loops; kept when those have gone.
+    /// The counters of the loops; they outlive the loops.
     private let counters = Locked<[Counters]>([])
     let ports = Locked<[UInt32: Port]>([:])
     let waitingPorts = Locked<[UInt32]>([])
@@ -68,7 +68,7 @@ final class ServerState: Sendable {
         for loop in made { loop.attach() }
     }
 
-    /// Watches a listener on every loop: the kernel wakes one that waits.
+    /// Watches a listener on every loop; the kernel wakes an idle one.
     func open(_ port: Port, waits: Bool) throws(SocketError) -> SocketAddress {
         let id = portCount.add(1, ordering: .relaxed).newValue
         ports.withLock { $0[id] = port }
@@ -105,7 +105,7 @@ final class ServerState: Sendable {
 
     func stop(deadline: Duration) async {
         let loops = loops.withLock { $0 }
-        // When all have begun, none hands connections over to another any more.
+        // After all loops have begun to drain, none passes connections to another any more.
         for loop in loops { await loop.beginDraining(within: deadline) }
         await closePorts(loops)
         await withDiscardingTaskGroup { group in for loop in loops { group.addTask { await loop.drain() } } }
@@ -115,7 +115,8 @@ final class ServerState: Sendable {
 
     // MARK: Limits
 
-    /// Counts a connection; the limit that forbids it, if there are too many. Without an address it is not known yet whose.
+    /// Counts a connection. Returns the limit that forbids it, if there are too many. Without an address, the client is
+    /// not known yet.
     func admit(_ address: SocketAddress?, isReserved: Bool) -> HTTPServer.Limit? {
         let maximum = maximumConnections + (isReserved ? configuration.reservedConnections : 0)
         guard connections.add(1, ordering: .relaxed).newValue <= maximum else {
@@ -133,24 +134,24 @@ final class ServerState: Sendable {
         return .connectionsPerAddress
     }
 
-    /// Takes back what `admit` counted.
+    /// Undoes `admit`.
     func release(_ address: SocketAddress?) {
         connections.subtract(1, ordering: .relaxed)
         guard let block = address.flatMap(block(of:)) else { return }
-        // Only who has a connection has an entry, so that the table is never larger than that of the connections.
+        // Only addresses with connections have an entry, so the table is never larger than the number of connections.
         connectionsByBlock.withLock { counts in
             let left = (counts[block] ?? 0) - 1
             counts[block] = left > 0 ? left : nil
         }
     }
 
-    /// Whom an address counts for; nil when addresses are not counted.
+    /// The block that an address counts for; nil if addresses are not counted.
     private func block(of address: SocketAddress) -> AddressBlock? {
         guard configuration.maximumConnectionsPerAddress > 0 else { return nil }
         return AddressBlock(address, ipv6PrefixBits: configuration.ipv6PrefixBits)
     }
 
-    /// Adds to the memory in use, unless there would be too much. To give back is always possible.
+    /// Counts memory, unless that would be too much; negative values always succeed.
     func reserve(_ bytes: Int) -> Bool {
         guard buffered.add(bytes, ordering: .relaxed).newValue > configuration.maximumBufferedBytes, bytes > 0 else {
             return true
@@ -159,12 +160,13 @@ final class ServerState: Sendable {
         return false
     }
 
-    /// Whether hardly any memory is left to put content into.
+    /// True if hardly any memory is left for content.
     var isShortOfMemory: Bool {
         buffered.load(ordering: .relaxed) > configuration.maximumBufferedBytes / 8 * 7
     }
 
-    /// The loop with the fewest connections; `loop` itself if none has fewer, because a hand-over costs a wake-up.
+    /// Returns the loop with the fewest connections; `loop` itself if none has fewer, because passing a connection on
+    /// costs a wake-up.
     func leastLoaded(startingWith loop: ConnectionLoop) -> ConnectionLoop {
         loops.withLock { loops in
             var best = loop

@@ -3,38 +3,39 @@ public import Sockets
 public import TLS
 
 extension HTTPServer {
-    /// How one listener treats what comes in.
+    /// The options of one listener.
     public struct ServiceOptions: Sendable {
-        /// For `RequestContext.listenerName`.
+        /// The value of `RequestContext.listenerName`.
         public var name: String
-        /// Whether connections are taken here when others are refused (`Configuration.reservedConnections`), so that those
-        /// who look after the server get in when it is overrun.
+        /// True if this listener still accepts connections when others refuse them
+        /// (`Configuration.reservedConnections`), so that operators can reach an overloaded server.
         public var isReserved = false
-        /// Which requests are handled however many are pending: health checks that have to wait for something.
+        /// Selects the requests that are handled however many are pending: health checks that have to wait for
+        /// something.
         public var isUrgent: @Sendable (Request) -> Bool = { _ in false }
 
-        /// Has connections speak TLS, with the context that it holds at the time; nil: clear text.
+        /// The holder of the current TLS context; nil for clear text.
         public var tls: TLSContextHolder?
-        /// When given, connections are taken from these addresses alone, and each must begin with the header of the PROXY
-        /// protocol, before TLS. `RequestContext.remoteAddress` is then what the header says.
+        /// If set, only these addresses may connect, and each connection must begin with the header of the PROXY
+        /// protocol, before TLS. `RequestContext.remoteAddress` is then the address that the header names.
         public var proxies: [AddressRange]?
-        /// Proxies that may have ended TLS for their clients: from them, targets with `https` are taken.
+        /// The proxies that may have ended TLS for their clients. Targets with `https` are accepted from them.
         public var gateways: [AddressRange] = []
-        /// Whether connections wait until `beginAccepting()`.
+        /// True if connections wait until `beginAccepting()`.
         public var waits = false
 
-        /// The defaults; change what has to differ.
+        /// Creates the default options.
         public init(name: String = "public") { self.name = name }
     }
 }
 
-/// Who answers what comes in on a listener.
+/// A listener's options and responder.
 final class Service: Sendable {
-    /// Counts the services of a server: 0, 1, 2 …
+    /// The number of the service in its server: 0, 1, 2 …
     let number: Int
     let options: HTTPServer.ServiceOptions
     let responder: Responder
-    /// Whether its connections begin with something else than a request.
+    /// True if its connections begin with something other than a request.
     var wantsOpening: Bool { options.tls != nil || options.proxies != nil }
 
     init(number: Int, _ options: HTTPServer.ServiceOptions, _ responder: @escaping Responder) {

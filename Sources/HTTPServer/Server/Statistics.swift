@@ -2,9 +2,9 @@ import Locks
 import Synchronization
 
 extension HTTPServer {
-    /// What the engine counted since its start, over all loops and listeners.
+    /// The counters of the server since its start, over all loops and listeners.
     public struct Statistics: Equatable, Sendable {
-        /// Connections taken, rejected ones included.
+        /// Connections accepted, including refused ones.
         public var accepted = 0
         /// Connections open now.
         public var open = 0
@@ -14,32 +14,32 @@ extension HTTPServer {
         public var protocolErrors = 0
         /// Connections ended because a client was too slow to send or to read; idle ones do not count.
         public var timeouts = 0
-        /// Requests that the engine answered itself because the handler took too long.
+        /// Requests answered with 503 because the handler took too long.
         public var handlerTimeouts = 0
-        /// Connections answered with 503 because there were too many.
+        /// Connections refused because there were too many.
         public var rejected = 0
         /// Handshakes of TLS that succeeded.
         public var handshakes = 0
-        /// How many of them continued an earlier session.
+        /// Handshakes that resumed an earlier session.
         public var resumedHandshakes = 0
-        /// Handshakes that failed: a client without what we speak, without a certificate that we ask for, or no client at all.
+        /// Handshakes that failed: no common version or cipher, a missing certificate, or no TLS client at all.
         public var handshakeFailures = 0
-        /// How often accepting paused because no descriptors were left.
+        /// Pauses in accepting because no descriptors were left.
         public var acceptPauses = 0
-        /// Requests in handlers now, those included whose client has gone.
+        /// Requests in handlers now, including those with a client that has disconnected.
         public var pending = 0
-        /// Replies that take their time now: long polls and streams.
+        /// Long polls and streams in progress now.
         public var patient = 0
-        /// What `Configuration.maximumBufferedBytes` limits, now.
+        /// The bytes that `Configuration.maximumBufferedBytes` limits, now.
         public var bufferedBytes = 0
-        /// How often each limit was met.
+        /// How often each limit was reached.
         public var reached: [Limit: Int] = [:]
         /// Connections open now on each loop.
         public var openByLoop: [Int] = []
     }
 }
 
-/// The counters of one loop. Read by whoever asks, without a lock.
+/// The counters of one loop. They are read without a lock.
 final class Counters: Sendable {
     let accepted = Atomic<Int>(0)
     let open = Atomic<Int>(0)
@@ -54,10 +54,10 @@ final class Counters: Sendable {
     let handshakeFailures = Atomic<Int>(0)
     let pending = Atomic<Int>(0)
     let patient = Atomic<Int>(0)
-    /// By the raw value of the limit. Behind a lock, because to be refused is not the usual case.
+    /// By the raw value of the limit. A lock is enough here, because refusals are rare.
     private let reached = Locked([Int](repeating: 0, count: HTTPServer.Limit.allCases.count))
 
-    /// Counts that a client met a limit.
+    /// Counts that a client reached a limit.
     func count(_ limit: HTTPServer.Limit) { reached.withLock { $0[limit.rawValue] += 1 } }
 
     func add(to sum: inout HTTPServer.Statistics) {
@@ -81,8 +81,8 @@ final class Counters: Sendable {
 }
 
 extension Atomic where Value == Int {
-    /// Counts one more. Only order among the counters is given up for speed, no count is lost.
+    /// Adds one. Relaxed order loses no count; only the order among counters is undefined.
     borrowing func increment() { add(1, ordering: .relaxed) }
-    /// Counts one less.
+    /// Subtracts one.
     borrowing func decrement() { subtract(1, ordering: .relaxed) }
 }
