@@ -1,19 +1,19 @@
-/// Addresses that belong together: "10.0.0.0/8", "2001:db8::/32", one address, or "unix" for every peer of a Unix socket.
+/// A range of addresses: "10.0.0.0/8", "2001:db8::/32", one address, or "unix" for every peer of a Unix socket.
 ///
-/// An IPv4 address that is written as an IPv6 one (::ffff:192.0.2.1) is that IPv4 address, in ranges and in what is looked
-/// up, so that it does not matter how a listener saw it. `::/0` therefore holds no IPv4 address.
+/// An IPv4-mapped IPv6 address (::ffff:192.0.2.1) counts as its IPv4 address, in ranges and in look-ups, so that the
+/// result does not depend on the family of the listener. `::/0` therefore contains no IPv4 address.
 public struct AddressRange: Hashable, Sendable {
     private enum Family: Hashable { case ipv4, ipv6, unix }
 
     private let family: Family
-    /// The bits that all members share, at the lower end; the rest is 0.
+    /// The first address of the range as a number; its lower `freeBits` bits are 0.
     private let prefix: UInt128
-    /// How many of the lower bits differ from member to member: 0 for one address.
+    /// The number of lower bits that differ between members: 0 for one address.
     private let freeBits: Int
 
-    /// Parses "192.0.2.0/24", "2001:db8::/32", "192.0.2.1", "::1" or "unix"; nil for anything else.
+    /// Parses "192.0.2.0/24", "2001:db8::/32", "192.0.2.1", "::1" or "unix"; returns nil for anything else.
     ///
-    /// Bits behind the prefix must be 0: whoever writes 10.0.0.1/8 meant either one address or another range.
+    /// Bits after the prefix must be 0, because 10.0.0.1/8 means either one address or another range.
     public init?(_ text: String) {
         if text == "unix" {
             (family, prefix, freeBits) = (.unix, 0, 0)
@@ -28,7 +28,8 @@ public struct AddressRange: Hashable, Sendable {
             guard let number = Self.prefixLength(parts[1]), number <= width else { return nil }
             length = number
         }
-        // The mapped form counts its 96 constant bits. A shorter prefix would mean more than IPv4: plain IPv6, unmapped.
+        // A mapped range counts its 96 constant bits. A shorter prefix would cover more than IPv4, so it is a range of
+        // IPv6.
         let isMapped = address.unmapped != address && length >= 96
         let (bits, family) = (isMapped ? address.unmapped : address).bits(as: Family.ipv4, .ipv6)
         let freeBits = width - length
@@ -36,7 +37,7 @@ public struct AddressRange: Hashable, Sendable {
         (self.family, prefix, self.freeBits) = (family, bits, freeBits)
     }
 
-    /// Whether the address is one of them. Ports do not matter.
+    /// Returns true if the address is in the range. Ports are ignored.
     public func contains(_ address: SocketAddress) -> Bool {
         if case .unix = address { return family == .unix }
         let (bits, family) = address.unmapped.bits(as: Family.ipv4, .ipv6)
@@ -44,7 +45,7 @@ public struct AddressRange: Hashable, Sendable {
         return freeBits == 128 || (bits ^ prefix) >> UInt128(freeBits) == 0
     }
 
-    /// Digits without a leading zero.
+    /// Parses digits without a leading zero.
     private static func prefixLength(_ text: Substring) -> Int? {
         guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             text == "0" || !text.hasPrefix("0")
@@ -54,7 +55,7 @@ public struct AddressRange: Hashable, Sendable {
 }
 
 extension AddressRange: CustomStringConvertible {
-    /// The form that `init(_:)` parses; a range of one address is written without its length.
+    /// The form that `init(_:)` parses. A range of one address has no length.
     public var description: String {
         let width: Int
         let host: String
@@ -76,7 +77,7 @@ extension AddressRange: CustomStringConvertible {
 }
 
 extension SocketAddress {
-    /// The IPv4 address that an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) stands for; any other address is itself.
+    /// The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2); any other address unchanged.
     public var unmapped: SocketAddress {
         guard case .ipv6(let bytes, let port) = self, bytes.count == 16, bytes[10] == 0xFF, bytes[11] == 0xFF,
             bytes[..<10].allSatisfy({ $0 == 0 })

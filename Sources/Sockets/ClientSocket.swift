@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// A blocking connection to a server, for the command line and for tests. Each call waits at most the time-out.
+/// A blocking connection to a server, for the command line and for tests. Each call waits for the time-out at most.
 public struct ClientSocket: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
     private let peer: SocketAddress
 
-    /// Connects.
+    /// Connects to an address.
     public init(to address: SocketAddress, timeout: Duration) throws(SocketError) {
         let number = socket(address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .last("socket", on: "\(address)") }
         let descriptor = FileDescriptor(owning: number)
-        // Linux applies the time-out of sending to connect(2) as well.
+        // Linux applies the send time-out to connect(2) as well.
         let (seconds, attoseconds) = timeout.components
         var time = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
@@ -23,7 +23,7 @@ public struct ClientSocket: ~Copyable, Sendable {
         peer = address
     }
 
-    /// The local end, as the server sees it.
+    /// The local end of the connection.
     public var localAddress: SocketAddress? {
         unsafe SocketAddress.filled { unsafe getsockname(descriptor.number, $0, $1) }?.address
     }
@@ -42,7 +42,7 @@ public struct ClientSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Waits for bytes; empty when the server sends no more.
+    /// Waits for bytes. Returns an empty array if the server sends no more.
     public func receive(upTo limit: Int = 65_536) throws(SocketError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: limit)
         while true {
@@ -55,10 +55,10 @@ public struct ClientSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Says that no more bytes will follow; answers can still be read.
+    /// Ends the sending direction; responses can still be read.
     public func shutdownWrite() { shutdown(descriptor.number, Int32(SHUT_WR)) }
 
-    /// Makes closing reset the connection instead of ending it in good order.
+    /// Makes closing reset the connection instead of ending it in order.
     public func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How many descriptors this process may have open (RLIMIT_NOFILE).
+/// The number of descriptors that this process may have open (RLIMIT_NOFILE).
 public enum DescriptorLimit {
-    /// The limit in force.
+    /// The current limit.
     public static var current: Int { Int(clamping: limits().rlim_cur) }
 
-    /// Raises the limit to `wanted`, or as far as the hard limit lets it. Never lowers it.
+    /// Raises the limit to `wanted`, or to the hard limit if that is lower. It never lowers the limit.
     public static func raise(to wanted: Int) {
         var limits = limits()
         guard limits.rlim_cur < rlim_t(wanted) else { return }

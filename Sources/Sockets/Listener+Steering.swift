@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-// Several processes on one port (`SO_REUSEPORT`): each has a socket, and with it a queue, of its own, and the kernel deals
-// new connections out. Closing a socket resets whoever is in its queue or on the way into it. So a process that is about
-// to stop first has the kernel send new connections to another one, accepts those that are still on their way, and then
-// closes. A program of the classic BPF, which needs no privileges, tells the kernel: it returns the place of a socket in
-// the group. A place that does not exist makes the kernel deal as before.
+// Several processes on one port (`SO_REUSEPORT`): each has a socket and a queue of its own, and the kernel distributes
+// new connections. Closing a socket resets the connections in its queue or on the way into it. So a process that is
+// about to stop first makes the kernel send new connections to another process, accepts those that are on their way,
+// and then closes. A classic BPF program, which needs no privileges, steers the kernel: it returns the index of a
+// socket in the group. An index that does not exist makes the kernel distribute as before.
 extension Listener {
-    /// From now on every new connection of the port goes to the socket at `place` of the group, whichever process holds it.
+    /// Sends every new connection of the port to the socket at index `place` of the group, in whichever process it is.
     ///
-    /// - Returns: false when the system does not know how.
+    /// - Returns: false if the system does not support it.
     @discardableResult
     public func steer(to place: UInt32) -> Bool {
         var instruction = sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: place)
@@ -20,8 +20,10 @@ extension Listener {
         }
     }
 
-    /// Called when the owner begins to accept: a program that is left over from a process that stopped is taken away. In a
-    /// succession whoever serves is the first of the group, because the one before it has closed.
+    /// Undoes the steering of a process that has stopped. The owner calls it before it accepts.
+    ///
+    /// With `succession` new connections go to the first socket of the group, which belongs to the serving process, because
+    /// its predecessor has closed.
     public func beginToShare() {
         switch sharing {
         case .none: break
@@ -30,7 +32,7 @@ extension Listener {
         }
     }
 
-    /// The kernel deals new connections out again.
+    /// Makes the kernel distribute new connections again.
     private func steerNoMore() {
         var nothing: Int32 = 0
         unsafe setsockopt(

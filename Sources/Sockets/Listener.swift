@@ -1,56 +1,57 @@
 import CLinux
 import Glibc
 
-/// A socket that waits for connections; never blocks. Closing it removes the file of a Unix socket that it made.
+/// A socket that waits for connections and never blocks. Closing it removes the file of a Unix socket that it created.
 public struct Listener: ~Copyable, Sendable {
-    /// How a listener is made.
+    /// The options of a listener.
     public struct Options: Hashable, Sendable {
-        /// Connections that may wait to be accepted; the system cuts it at `net.core.somaxconn`.
+        /// The connections that may wait to be accepted. The system limits it to `net.core.somaxconn`.
         public var backlog: Int32 = 4096
-        /// Whether other processes may listen on the same port. Without effect on a Unix socket.
+        /// How other processes may listen on the same port. It has no effect on a Unix socket.
         public var sharing = Sharing.none
-        /// Who may connect to a Unix socket: the mode of its file.
+        /// The mode of a Unix socket's file, which decides which users may connect.
         public var unixMode: UInt32 = 0o600
 
-        /// The defaults.
+        /// Creates the default options.
         public init() {}
     }
 
-    /// Whether other processes of the same user may listen on the same address and port, each with a queue of its own
-    /// (`SO_REUSEPORT`), and who gets new connections then.
+    /// How other processes of the same user may listen on the same address and port, each with a queue of its own
+    /// (`SO_REUSEPORT`), and how new connections are distributed then.
     public enum Sharing: Hashable, Sendable {
-        /// This process alone listens.
+        /// Only this process listens.
         case none
-        /// The kernel deals new connections out to all.
+        /// The kernel distributes new connections among all processes.
         case balanced
-        /// One serves at a time: a second process takes the port, gets nothing until the first one stops, and then all.
+        /// One process serves at a time. A second one takes the port, gets nothing until the first stops, and then
+        /// everything.
         case succession
     }
 
     private let descriptor: FileDescriptor
-    /// Where it really listens: port 0 has become a number.
+    /// The actual address: port 0 is replaced by a number.
     public let address: SocketAddress
-    /// Whether somebody else made the socket and keeps it open, so that who connects now waits there for a successor.
+    /// True if another process created the socket and keeps it open, so that new connections wait for a successor.
     public let isInherited: Bool
-    /// Whether other processes may listen on the same port.
+    /// How other processes may listen on the same port.
     public let sharing: Sharing
-    /// Tells the file that this listener made from one that a successor put in its place.
+    /// Distinguishes the file that this listener created from one that a successor put in its place.
     private let fileIdentity: UInt64?
 
-    /// For the event loop.
+    /// The descriptor, for the event loop.
     public var number: Int32 { descriptor.number }
 
     /// Binds and listens.
     ///
-    /// A Unix socket has its mode from birth. Its file may be left over from a process that is gone: it is replaced if
-    /// nobody answers on it.
+    /// A Unix socket has its mode from the moment of creation. A file that a dead process has left is replaced, if
+    /// nothing listens on it.
     public init(_ address: SocketAddress, _ options: Options = Options()) throws(SocketError) {
         let number = socket(address.family, Int32(SOCK_STREAM.rawValue) | StreamSocket.creationFlags, 0)
         guard number >= 0 else { throw .last("socket", on: "\(address)") }
         let descriptor = FileDescriptor(owning: number)
         if case .unix(let path) = address {
-            // Linux gives the new file the socket's own mode without the bits of the umask, so there is no moment in which
-            // more may connect than are meant to; then those bits are given back.
+            // Linux gives the new file the socket's own mode without the bits of the umask, so it never allows more
+            // users than configured. The chmod afterwards adds the bits that the umask removed.
             guard fchmod(number, mode_t(options.unixMode)) == 0 else { throw .last("fchmod", on: "\(address)") }
             try Self.bindUnix(number, address, path)
             guard unsafe chmod(path, mode_t(options.unixMode)) == 0 else { throw .last("chmod", on: "\(address)") }
@@ -71,7 +72,7 @@ public struct Listener: ~Copyable, Sendable {
         sharing = address.port == nil ? .none : options.sharing
     }
 
-    /// Takes over a socket that listens already and belongs to whoever started this process. Its file is left alone.
+    /// Takes over a listening socket that belongs to the process's starter. Its file is left alone.
     public init(inheriting number: Int32) throws(SocketError) {
         let descriptor = FileDescriptor(owning: number)
         guard Self.option(SO_ACCEPTCONN, of: number) == 1,
@@ -93,14 +94,15 @@ public struct Listener: ~Copyable, Sendable {
 
     deinit { removeFile() }
 
-    /// Removes the file of a Unix socket, so that nobody new comes; who waits already can still be accepted.
+    /// Removes the file of a Unix socket, so that no new clients can connect. Connections that wait can still be
+    /// accepted.
     public func removeFile() {
         if case .unix(let path) = address, let fileIdentity, fileIdentity == Self.socketIdentity(path) {
             unsafe unlink(path)
         }
     }
 
-    /// Takes the next connection that waits.
+    /// Accepts the next connection that waits.
     public func accept() -> AcceptResult {
         while true {
             let accepted = unsafe SocketAddress.filled { address, length in
@@ -111,7 +113,7 @@ public struct Listener: ~Copyable, Sendable {
             case EAGAIN: return .nobodyWaits
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .outOfResources
             case EINTR: continue
-            // The connection ended before it was taken (accept(2) lists more such errors): the next one, please.
+            // The connection ended before it was accepted (accept(2) lists more such errors), so the next one follows.
             case ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, ENETUNREACH: continue
             default: return .outOfResources
             }
@@ -138,7 +140,7 @@ public struct Listener: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the file is a socket on which nobody listens any more.
+    /// Returns true if the file is a socket on which no process listens.
     private static func isAbandoned(_ address: SocketAddress, _ path: String) -> Bool {
         guard socketIdentity(path) != nil else { return false }
         do {
@@ -150,7 +152,7 @@ public struct Listener: ~Copyable, Sendable {
         }
     }
 
-    /// The inode of a socket file; nil if the path is anything else.
+    /// Returns the inode of a socket file; nil if the path is anything else.
     private static func socketIdentity(_ path: String) -> UInt64? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
@@ -158,12 +160,12 @@ public struct Listener: ~Copyable, Sendable {
     }
 }
 
-/// What `Listener.accept` found.
+/// The result of `Listener.accept`.
 public enum AcceptResult: Sendable {
-    /// A connection: non-blocking, closed on exec. The caller owns the descriptor from now on.
+    /// A connection: non-blocking, closed on exec. The caller owns the descriptor.
     case connection(number: Int32, from: SocketAddress)
-    /// All have been taken.
+    /// No connection waits.
     case nobodyWaits
-    /// The process or the system has no descriptors or no memory left: pause, do not ask again at once.
+    /// The process or the system has no descriptors or no memory left. The caller must pause before it asks again.
     case outOfResources
 }

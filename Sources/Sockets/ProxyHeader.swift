@@ -1,30 +1,31 @@
-/// The header of the PROXY protocol, versions 1 and 2, with which a proxy that passes bytes on, not requests, says
-/// first of all for whom it connects (HAProxy's "The PROXY protocol", sections 2.1 and 2.2).
+/// Parser of the PROXY protocol, versions 1 and 2. A proxy that forwards bytes, not requests, sends this header first
+/// to name its client (HAProxy's "The PROXY protocol", sections 2.1 and 2.2).
 ///
-/// Pure: bytes in, one outcome out. What cannot become a header any more is malformed at the first byte that shows it.
+/// It is a pure function. Bytes that cannot become a header are malformed at the first byte that shows it.
 public enum ProxyHeader {
-    /// What the first bytes of a connection are.
+    /// The result of parsing the first bytes of a connection.
     public enum Outcome: Equatable, Sendable {
-        /// The beginning of a header, as far as one can see.
+        /// The bytes may be the start of a header.
         case needMore
-        /// A whole header of `length` bytes. `source` is the client; nil when the proxy connects for itself (`LOCAL`), does
-        /// not know (`UNKNOWN`, `UNSPEC`), or the client has no network address: the connection's own address holds.
+        /// A whole header of `length` bytes. `source` is the client. It is nil if the proxy connects for itself
+        /// (`LOCAL`), does not know its client (`UNKNOWN`, `UNSPEC`), or the client has no network address; then the
+        /// connection's own address counts.
         case header(source: SocketAddress?, length: Int)
-        /// No header.
+        /// The bytes are not a header.
         case malformed
     }
 
-    /// No header is longer: version 1 has 107 bytes at most, version 2 would have 65551 with extensions (TLVs) that no proxy
-    /// sends; some kilobytes hold even a client certificate.
+    /// The longest accepted header. Version 1 has 107 bytes at most. Version 2 could have 65551 with extensions (TLVs)
+    /// that no proxy sends; some kilobytes hold even a client certificate.
     public static let maximumLength = 2048
 
-    /// "\r\n\r\n\0\r\nQUIT\n": no line of any text protocol.
+    /// "\r\n\r\n\0\r\nQUIT\n", which is no line of any text protocol.
     private static let signature: [UInt8] = [13, 10, 13, 10, 0, 13, 10, 0x51, 0x55, 0x49, 0x54, 10]
     private static let prefix = Array("PROXY ".utf8)
-    /// With its CRLF.
+    /// The length with its CRLF.
     private static let maximumLineLength = 107
 
-    /// Reads the header at the start of `bytes`; what follows it is not looked at.
+    /// Parses the header at the start of `bytes` and ignores what follows it.
     public static func parse(_ bytes: [UInt8]) -> Outcome {
         guard let first = bytes.first else { return .needMore }
         return first == signature[0] ? parseBinary(bytes) : parseLine(bytes)
@@ -38,7 +39,7 @@ public enum ProxyHeader {
         guard let lineFeed = line.firstIndex(of: 10) else {
             return bytes.count < maximumLineLength && !hasBareReturn(line) ? .needMore : .malformed
         }
-        // UNKNOWN may be followed by anything; nothing else has a byte that is not ASCII.
+        // Any bytes may follow UNKNOWN; everything else is ASCII.
         guard lineFeed > prefix.count, bytes[lineFeed - 1] == 13, !hasBareReturn(line[..<(lineFeed - 1)]) else {
             return .malformed
         }
@@ -56,10 +57,10 @@ public enum ProxyHeader {
         }
     }
 
-    /// Whether a CR stands somewhere but at the end, where its LF may still come.
+    /// Returns true if a CR stands before the end. At the end its LF may still arrive.
     private static func hasBareReturn(_ line: ArraySlice<UInt8>) -> Bool { line.dropLast().contains(13) }
 
-    /// `[0..65535]` without leading zeros.
+    /// Parses `[0..65535]` without leading zeros.
     private static func port(_ text: String) -> UInt16? {
         guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             text == "0" || !text.hasPrefix("0")
@@ -69,7 +70,7 @@ public enum ProxyHeader {
 
     // MARK: Version 2
 
-    /// Signature (12 bytes), version and command, family and protocol, length of the rest (2).
+    /// Signature (12 bytes), version and command, family and protocol, length of the rest (2 bytes).
     private static let binaryStart = 16
 
     private static func parseBinary(_ bytes: [UInt8]) -> Outcome {
@@ -85,7 +86,8 @@ public enum ProxyHeader {
         return .header(source: isLocal ? nil : source(bytes, family: bytes[13]), length: length)
     }
 
-    /// How many bytes the two addresses have; nil for what is reserved, and for datagrams, which do not come by connection.
+    /// Returns the number of bytes of the two addresses; nil for reserved values and for datagrams, which do not arrive
+    /// by connection.
     private static func minimumRest(_ family: UInt8) -> Int? {
         switch family {
         case 0x00: 0

@@ -10,7 +10,7 @@ extension SocketAddress {
         }
     }
 
-    /// Calls with the C form of the address.
+    /// Calls `body` with the C form of the address.
     func withNative<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var storage = sockaddr_storage()
         let length = unsafe withUnsafeMutableBytes(of: &storage) { bytes in unsafe write(to: bytes) }
@@ -46,7 +46,7 @@ extension SocketAddress {
         }
     }
 
-    /// Reads back an address that a system call fills in; nil if the call fails.
+    /// Returns the address that a system call fills in; nil if the call fails.
     static func filled(
         by call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> (address: SocketAddress, result: Int32)? {
@@ -62,7 +62,7 @@ extension SocketAddress {
     }
 
     private static func read(from storage: UnsafeRawBufferPointer) -> SocketAddress {
-        // An unnamed Unix socket may leave the length at that of the family, or at nothing at all.
+        // An unnamed Unix socket may leave the length at that of the family, or at 0.
         guard storage.count > 2 else { return .unix(path: "") }
         switch unsafe Int32(storage.load(as: sa_family_t.self)) {
         case AF_INET:

@@ -3,7 +3,7 @@ import Glibc
 extension SocketAddress {
     /// Parses "127.0.0.1:8080", "[::1]:0", "localhost:8080" (127.0.0.1), "*:8080" (every IPv4 address) or "unix:/path".
     ///
-    /// Names are not looked up: what a server listens on should not depend on a name server.
+    /// It does not resolve names, because the address of a server should not depend on a name server.
     public init(_ text: String) throws(SocketError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -46,7 +46,7 @@ extension SocketAddress {
         }
     }
 
-    /// Digits only: `UInt16(_:)` alone would take "+80".
+    /// Parses digits only, because `UInt16(_:)` would accept "+80".
     private static func port(_ text: Substring) -> UInt16? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt16(text)

@@ -1,13 +1,13 @@
-/// Where a socket listens or connects to.
+/// The address at which a socket listens or to which it connects.
 public enum SocketAddress: Hashable, Sendable {
     /// An IPv4 address, four bytes in network order, and a port.
     case ipv4(bytes: [UInt8], port: UInt16)
     /// An IPv6 address, sixteen bytes in network order, and a port.
     case ipv6(bytes: [UInt8], port: UInt16)
-    /// A Unix socket; the path is empty for a peer, which has none.
+    /// A Unix socket. The path is empty for a peer, which has none.
     case unix(path: String)
 
-    /// The longest path that a Unix socket can have, in bytes (`sun_path` with its final NUL is 108).
+    /// The longest path of a Unix socket, in bytes (`sun_path` with its final NUL is 108).
     static let longestUnixPath = 107
 
     /// The port; nil for a Unix socket.

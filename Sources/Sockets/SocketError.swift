@@ -1,16 +1,16 @@
 import Glibc
 
-/// Why a socket could not do what it was asked for. Each describes itself in a sentence that says what to do.
+/// The reason for which a socket operation failed. Each description is a sentence that says what to do.
 public enum SocketError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The text is not an address.
     case invalidAddress(String)
-    /// Another process listens there.
+    /// Another process listens at the address.
     case addressInUse(String)
     /// This machine does not have the address.
     case addressNotAvailable(String)
     /// The system forbids it: a port below 1024, or a folder without write permission.
     case permissionDenied(String)
-    /// Nobody listens there.
+    /// Nothing listens at the address.
     case connectionRefused(String)
     /// The other side did not answer in time.
     case timedOut(String)
@@ -18,12 +18,12 @@ public enum SocketError: Error, Equatable, Sendable, CustomStringConvertible {
     case connectionClosed
     /// No descriptors are left in the process or in the system.
     case outOfDescriptors
-    /// A descriptor that came from whoever started this process is no stream socket that listens.
+    /// A descriptor from the process's starter is not a listening stream socket.
     case notAListener(Int32)
     /// Any other failure of a system call, with its errno.
     case system(operation: String, code: Int32)
 
-    /// A sentence for the operator.
+    /// A description for the operator.
     public var description: String {
         switch self {
         case .invalidAddress(let text):
@@ -44,7 +44,7 @@ public enum SocketError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error for the current errno.
+    /// Returns the error for the current errno.
     static func last(_ operation: String, on address: String = "", code: Int32 = errno) -> SocketError {
         switch code {
         case EADDRINUSE: .addressInUse(address)

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// An accepted connection: owns its descriptor, never blocks, never raises SIGPIPE.
+/// An accepted connection. It owns its descriptor, never blocks and never raises SIGPIPE.
 public struct StreamSocket: ~Copyable, Sendable {
     static let creationFlags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
 
-    /// What a read or a write came to.
+    /// The result of a read or a write.
     public enum Transfer: Equatable, Sendable {
-        /// So many bytes went; 0 when reading: the other side sends no more.
+        /// The number of bytes that were transferred. 0 from a read means that the other side sends no more.
         case bytes(Int)
-        /// Nothing can be done right now.
+        /// Nothing can be transferred at the moment.
         case wouldBlock
         /// The connection is broken.
         case failed
@@ -17,16 +17,17 @@ public struct StreamSocket: ~Copyable, Sendable {
 
     private let descriptor: FileDescriptor
 
-    /// For the event loop.
+    /// The descriptor, for the event loop.
     public var number: Int32 { descriptor.number }
 
-    /// Takes over a descriptor that `Listener.accept` handed out.
+    /// Takes over a descriptor that `Listener.accept` returned.
     public init(owning number: Int32) { descriptor = FileDescriptor(owning: number) }
 
-    /// Sends small answers at once instead of waiting for more (TCP_NODELAY). Without effect on a Unix socket.
+    /// Sends small responses at once instead of waiting for more bytes (TCP_NODELAY). It has no effect on a Unix
+    /// socket.
     public func sendWithoutDelay() { Self.enable(TCP_NODELAY, Int32(IPPROTO_TCP), on: number) }
 
-    /// Reads what is there into the buffer.
+    /// Reads what has arrived into the buffer.
     public func receive(into buffer: inout [UInt8]) -> Transfer { receive(into: &buffer, 0) }
 
     private func receive(into buffer: inout [UInt8], _ flags: Int32) -> Transfer {
@@ -37,10 +38,10 @@ public struct StreamSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Shows what is there, and leaves it there.
+    /// Copies what has arrived without removing it.
     public func peek(into buffer: inout [UInt8]) -> Transfer { receive(into: &buffer, Int32(MSG_PEEK)) }
 
-    /// Writes as much of `bytes[offset...]` as the system takes.
+    /// Writes as much of `bytes[offset...]` as the system accepts.
     public func send(_ bytes: [UInt8], from offset: Int = 0) -> Transfer {
         while true {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -52,13 +53,13 @@ public struct StreamSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Bytes that were sent and not yet acknowledged by the other end: what the system still keeps. 0 if it does not say.
+    /// The number of bytes that were sent and not acknowledged by the other end; 0 if the system does not say.
     public var unacknowledgedCount: Int {
         var count: Int32 = 0
         return unsafe CLinux_unacknowledged(number, &count) == 0 ? Int(count) : 0
     }
 
-    /// Says that no more bytes will follow; the other direction stays open.
+    /// Ends the sending direction; the other one stays open.
     public func shutdownWrite() { shutdown(number, Int32(SHUT_WR)) }
 
     /// Ends both directions; the descriptor stays open.
