@@ -1,22 +1,22 @@
-/// Deadlines of many things, each named by a small number (an index in the owner's table).
+/// A queue of deadlines, each named by a small number (an index in the owner's table).
 ///
-/// A connection moves its deadline several times per request, nearly always to a later moment. So the queue is only told
-/// when one comes *closer* (`watch` ignores the rest at the cost of a comparison), and the owner, asked too early, watches
-/// again until the real deadline. It is a binary heap with the place of each key noted: one entry per key at most,
-/// so that it never outgrows the owner's table.
+/// A connection moves its deadline several times per request, nearly always to a later moment. So the owner reports
+/// only deadlines that become earlier (`watch` ignores the rest at the cost of a comparison). If a popped key is not
+/// due yet, the owner watches it again until its real deadline. The queue is a binary heap that knows the position of
+/// each key. It has at most one entry per key, so it never outgrows the owner's table.
 public struct DeadlineQueue: Sendable {
     private static let absent: Int32 = -1
 
     private var heap: [(due: MonotonicInstant, key: Int32)] = []
     private var places: [Int32] = []
 
-    /// Makes an empty queue.
+    /// Creates an empty queue.
     public init() {}
 
     /// The earliest moment for which a key is watched.
     public var next: MonotonicInstant? { heap.first?.due }
 
-    /// Makes sure that `key` is handed out by `popDue` not later than at `due`.
+    /// Watches `key`, so that `popDue` returns it at `due` at the latest.
     public mutating func watch(_ key: Int, until due: MonotonicInstant) {
         while places.count <= key { places.append(Self.absent) }
         let place = Int(places[key])
@@ -30,7 +30,7 @@ public struct DeadlineQueue: Sendable {
         }
     }
 
-    /// Hands out one key whose moment has come, and watches it no longer.
+    /// Returns one key that is due and stops watching it; nil if none is due.
     public mutating func popDue(now: MonotonicInstant) -> Int? {
         guard let first = heap.first, first.due <= now else { return nil }
         swapPlaces(0, heap.count - 1)

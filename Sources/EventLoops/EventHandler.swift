@@ -1,23 +1,23 @@
-/// What a loop calls: usually an actor whose executor is that loop, answering with `assumeIsolated`.
+/// An object that a loop calls, usually an actor with that loop as its executor, which uses `assumeIsolated`.
 public protocol EventHandler: AnyObject, Sendable {
-    /// Called on the loop's thread once per turn, before the jobs of the turn.
+    /// Handles one turn. The loop calls it on its thread once per turn, before the jobs of the turn.
     ///
     /// - Parameters:
     ///   - events: the handler's descriptors that became ready; often none.
     ///   - now: the loop's clock, read once for this turn.
     func turn(_ events: [ReadyEvent], now: MonotonicInstant)
 
-    /// Asked on the loop's thread before it waits: when the handler wants its next turn at the latest.
+    /// Returns the moment of the next turn at the latest. The loop calls it on its thread before it waits.
     func nextDeadline() -> MonotonicInstant?
 }
 
-/// A handler's place in one loop: registers its descriptors.
+/// The registration of one handler at a loop. It registers the handler's descriptors.
 public struct EventSource: Sendable {
     /// The loop that this source belongs to.
     public let loop: EventLoop
     let id: UInt16
 
-    /// From now on the handler is called once per turn. The loop keeps it alive until it is detached.
+    /// Makes the loop call the handler once per turn. The loop keeps the handler alive until `detach`.
     public func attach(_ handler: any EventHandler) { loop.attach(handler, id) }
 
     /// Watches a descriptor until it is removed or closed.
@@ -27,7 +27,7 @@ public struct EventSource: Sendable {
         try loop.add(descriptor, for: interest, data: UInt64(id) << 48 | token & ReadyEvent.tokenMask)
     }
 
-    /// Watches the descriptor no longer; closing it does the same, unless it was duplicated.
+    /// Stops watching a descriptor. Closing it has the same effect, unless it was duplicated.
     public func remove(_ descriptor: Int32) { loop.remove(descriptor) }
 
     /// Ends the calls to the handler, from the next turn on.
@@ -38,26 +38,26 @@ public struct EventSource: Sendable {
 public struct ReadyEvent: Sendable {
     static let tokenMask: UInt64 = (1 << 48) - 1
 
-    /// The token the descriptor was added with.
+    /// The token that was passed to `add`.
     public let token: UInt64
-    /// What it is ready for.
+    /// The operations that are possible now.
     public let readiness: Readiness
 }
 
-/// What to be told about, and how.
+/// The events to report for a descriptor.
 public enum EventInterest: Sendable {
-    /// Incoming connections on a descriptor that several loops watch: the kernel wakes one of them (`EPOLLEXCLUSIVE`),
-    /// again and again while connections wait.
+    /// Incoming connections on a descriptor that several loops watch. The kernel wakes one of them (`EPOLLEXCLUSIVE`),
+    /// repeatedly while connections wait.
     case sharedAccept
-    /// Every change of a stream, told once (`EPOLLET`): no system call is needed when the interest changes.
+    /// Every change of a stream, reported once (`EPOLLET`), so that no system call is needed when the interest changes.
     case streamEdges
 }
 
-/// What a descriptor is ready for.
+/// The operations for which a descriptor is ready.
 public struct Readiness: OptionSet, Sendable {
-    /// The bits of epoll.
+    /// The flags of epoll.
     public let rawValue: UInt32
 
-    /// Takes the bits of epoll.
+    /// Creates a set from the flags of epoll.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }

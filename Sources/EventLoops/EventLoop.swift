@@ -1,31 +1,22 @@
-// EventLoops owns the threads that wait for sockets: one epoll set per loop, each run on a Dispatch queue of its own.
-// It knows descriptors only as numbers and never reads, writes or closes one; it knows nothing of HTTP.
-//
-// A loop is also an executor. An actor that names a loop as its executor is confined to the loop's thread: the
-// loop calls it synchronously when descriptors are ready, its own tasks run there between two polls, and its state needs no lock.
-//
-// Reading order: EventLoop (a turn), EventHandler (who is called), EventSet (epoll), DeadlineQueue (many
-// deadlines at no cost per change), MonotonicInstant (the injected clock), EventLoopGroup (one loop per core).
-
 import Dispatch
 import Locks
 
 /// One epoll loop on a Dispatch queue of its own; an executor for tasks and for actors.
 ///
-/// Work that blocks must not run here: it would stop every connection of the loop.
+/// Work that blocks must not run here, because it would stop every connection of the loop.
 public final class EventLoop: SerialExecutor, TaskExecutor {
     private struct Inbox {
         var jobs: [UnownedJob] = []
         var handlers: [UInt16: any EventHandler] = [:]
         var lastHandler: UInt16 = 0
-        /// The loop is in, or on its way into, a poll that blocks: the next job has to wake it.
+        /// True if the loop is in a blocking poll, or about to enter one, so that the next job has to wake it.
         var isAsleep = false
         var isStopping = false
         var hasStopped = false
     }
 
-    /// How many batches of jobs run before descriptors get their turn again, so that tasks which keep
-    /// enqueuing each other cannot starve the sockets.
+    /// The batches of jobs that run before descriptors are polled again, so that tasks which keep enqueuing each other
+    /// cannot starve the sockets.
     private static let batchesPerTurn = 16
 
     private let queue: DispatchQueue
@@ -33,11 +24,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private let clock: MonotonicClock
     private let inbox = Locked(Inbox())
 
-    /// Makes the loop and starts it. Call `stop()` to end it: a running loop keeps itself alive.
+    /// Creates the loop and starts it. A running loop keeps itself alive until `stop()`.
     ///
     /// - Parameters:
     ///   - label: names the Dispatch queue, for debuggers.
-    ///   - clock: read once per turn and handed to the handlers.
+    ///   - clock: read once per turn and passed to the handlers.
     public init(label: String, clock: @escaping MonotonicClock = MonotonicInstant.system) throws(EventLoopError) {
         events = try EventSet()
         queue = DispatchQueue(label: label)
@@ -47,33 +38,33 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     // MARK: Executor
 
-    /// Runs the job on the loop's thread, after the jobs already waiting.
+    /// Runs the job on the loop's thread, after the jobs that wait already.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let (wakes, isLate) = inbox.withLock { inbox in
             if inbox.hasStopped { return (false, true) }
             inbox.jobs.append(job)
-            // One wake-up is enough until the loop has woken up.
+            // One wake-up suffices until the loop is awake.
             defer { inbox.isAsleep = false }
             return (inbox.isAsleep, false)
         }
         if wakes { events.wake() }
-        // A task that outlives the loop still has to end; the queue is free again and serial too.
+        // A task that outlives the loop still has to end. The queue is free again, and it is serial too.
         if isLate { queue.async { self.runJob(job) } }
     }
 
-    /// Traps unless called on the loop's thread.
+    /// Traps unless the caller runs on the loop's thread.
     public func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
     // MARK: Descriptors
 
-    /// The clock that was passed in.
+    /// The current moment of the loop's clock.
     public var now: MonotonicInstant { clock() }
 
-    /// Makes a place for one handler and its descriptors.
+    /// Creates a registration for one handler and its descriptors.
     public func makeSource() -> EventSource {
         let id = inbox.withLock { inbox in
-            // 0 is the loop's own.
+            // The id 0 is the loop's own.
             repeat { inbox.lastHandler &+= 1 } while inbox.lastHandler == 0 || inbox.handlers[inbox.lastHandler] != nil
             return inbox.lastHandler
         }
@@ -93,7 +84,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     func remove(_ descriptor: Int32) { events.remove(descriptor) }
 
-    /// Makes the loop take a turn now; a test calls it after it moved its clock.
+    /// Makes the loop take a turn now. Tests call it after they have moved the clock.
     public func wake() {
         let wakes = inbox.withLock { inbox in
             defer { inbox.isAsleep = false }
@@ -102,7 +93,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         if wakes { events.wake() }
     }
 
-    /// Ends the loop after the jobs that wait, and returns when its thread has left. Not to be called on the loop.
+    /// Ends the loop after the jobs that wait, and returns when its thread has left. It must not be called on the loop.
     public func stop() async {
         inbox.withLock { $0.isStopping = true }
         wake()
@@ -133,7 +124,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Until the first deadline of any handler; -1 if none has one.
+    /// Returns the milliseconds until the first deadline of a handler; -1 if none has one.
     private func millisecondsToWait(for handlers: [UInt16: any EventHandler]) -> Int32 {
         var first: MonotonicInstant?
         for handler in handlers.values {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The loops of one process.
+/// The event loops of one process.
 public struct EventLoopGroup: Sendable {
     /// The loops, all running.
     public let loops: [EventLoop]
 
-    /// Starts loops.
+    /// Starts the loops.
     ///
     /// - Parameters:
-    ///   - count: how many; by default one per core that is online.
+    ///   - count: the number of loops; by default one per online core.
     ///   - clock: read once per turn of each loop.
     public init(
         count: Int = EventLoopGroup.coreCount, clock: @escaping MonotonicClock = MonotonicInstant.system
@@ -20,7 +20,7 @@ public struct EventLoopGroup: Sendable {
         self.loops = loops
     }
 
-    /// The cores that are online.
+    /// The number of online cores.
     public static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     /// Makes each loop take a turn now.

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// A system call of the loop failed; most often no descriptors were left.
+/// The failure of a system call of the loop, usually because no descriptors are left.
 public struct EventLoopError: Error, CustomStringConvertible {
-    /// The call that failed.
+    /// The system call that failed.
     public let operation: String
-    /// The code of the failure, as in errno(3).
+    /// The error code, as in errno(3).
     public let code: Int32
 
-    /// A sentence for the operator.
+    /// A description for the operator.
     public var description: String { unsafe "\(operation) failed: \(String(cString: strerror(code)))" }
 }
 
@@ -19,13 +19,13 @@ extension Readiness {
     public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
     /// The other side sends no more.
     public static let readClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
-    /// Both directions are over, or the connection was reset.
+    /// Both directions have ended, or the connection was reset.
     public static let closed = Readiness(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
 }
 
-/// An epoll set and the eventfd that interrupts its wait. Closed when it goes out of scope.
+/// An epoll set, and the eventfd that interrupts its wait. Both are closed at the end of its scope.
 struct EventSet: ~Copyable {
-    /// What the eventfd reports; no handler has the id 0.
+    /// The data of the eventfd's event; no handler has the id 0.
     private static let wakeData: UInt64 = 0
 
     private let set: Int32
@@ -39,7 +39,7 @@ struct EventSet: ~Copyable {
         let set = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard set >= 0 else { throw EventLoopError(operation: "epoll_create1", code: errno) }
         let waker = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        // Edge-triggered: every write is reported once, so nobody has to read the counter back.
+        // Edge-triggered: every write is reported once, so the counter need not be read.
         let flags = EPOLLIN.rawValue | EPOLLET.rawValue
         guard waker >= 0, control(set, EPOLL_CTL_ADD, waker, flags, wakeData) else {
             let error = EventLoopError(operation: "eventfd", code: errno)
@@ -79,7 +79,7 @@ struct EventSet: ~Copyable {
 
     func wake() { _ = eventfd_write(waker, 1) }
 
-    /// Waits until something is ready, someone calls `wake()`, or the time is over. -1 waits for ever.
+    /// Waits until a descriptor is ready, `wake()` is called, or the time is over. -1 waits without limit.
     func wait(_ buffer: inout EventBuffer, milliseconds: Int32) {
         buffer.count = 0
         let count = unsafe buffer.storage.withUnsafeMutableBufferPointer { storage in
@@ -90,9 +90,9 @@ struct EventSet: ~Copyable {
     }
 }
 
-/// Room for the events of one turn. What does not fit is reported in the next.
+/// A buffer for the events of one turn. Events beyond its capacity are reported in the next turn.
 ///
-/// Safe: the C records stay inside an array, and only their integers leave it.
+/// `@safe` holds because the C records stay inside an array, and only their integers leave it.
 @safe struct EventBuffer: ~Copyable {
     fileprivate var storage = unsafe [epoll_event](repeating: epoll_event(), count: 512)
     fileprivate var count = 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Tells the time; a test passes its own.
+/// A monotonic clock; tests pass their own.
 public typealias MonotonicClock = @Sendable () -> MonotonicInstant
 
 /// A moment on a clock that never jumps: nanoseconds since an arbitrary start.
@@ -8,10 +8,10 @@ public struct MonotonicInstant: Comparable, Sendable {
     /// Nanoseconds since the clock's start.
     public var nanoseconds: Int64
 
-    /// A moment that does not come.
+    /// A moment that never comes.
     public static let never = MonotonicInstant(nanoseconds: .max)
 
-    /// Takes nanoseconds since the clock's start.
+    /// Creates a moment from nanoseconds since the clock's start.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Reads CLOCK_MONOTONIC.
@@ -21,12 +21,12 @@ public struct MonotonicInstant: Comparable, Sendable {
         return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// The earlier of two.
+    /// Returns true if the left moment is earlier.
     public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// Moves an instant by a duration; beyond 292 years it stays at the end.
+    /// Adds a duration to a moment. The result is clamped at 292 years.
     public static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -35,15 +35,15 @@ public struct MonotonicInstant: Comparable, Sendable {
         return MonotonicInstant(nanoseconds: tooFar ? (whole < 0 ? .min : .max) : sum)
     }
 
-    /// Moves an instant; beyond 292 years it stays at the end.
+    /// Adds nanoseconds to a moment. The result is clamped at 292 years.
     public func advanced(byNanoseconds count: Int64) -> MonotonicInstant {
         let (sum, tooFar) = nanoseconds.addingReportingOverflow(count)
         return MonotonicInstant(nanoseconds: tooFar ? (count < 0 ? .min : .max) : sum)
     }
 
-    /// Milliseconds from `now` to this instant, rounded up, at least 0 and at most a minute.
+    /// Returns the milliseconds from `now` to this moment, rounded up, between 0 and one minute.
     ///
-    /// Whoever waits looks at the clock again afterwards; the bound keeps a clock that was moved from mattering for long.
+    /// The caller reads the clock again after waiting. The bound limits the effect of a clock that a test moves.
     func millisecondsAfter(_ now: MonotonicInstant) -> Int32 {
         if self <= now { return 0 }
         let (distance, overflow) = nanoseconds.subtractingReportingOverflow(now.nanoseconds)

@@ -22,8 +22,8 @@ extension Listener {
 
     /// Undoes the steering of a process that has stopped. The owner calls it before it accepts.
     ///
-    /// With `succession` new connections go to the first socket of the group, which belongs to the serving process, because
-    /// its predecessor has closed.
+    /// With `succession` new connections go to the first socket of the group, which belongs to the serving process,
+    /// because its predecessor has closed.
     public func beginToShare() {
         switch sharing {
         case .none: break
