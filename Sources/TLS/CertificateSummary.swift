@@ -2,17 +2,17 @@ internal import COpenSSL
 internal import Cryptography
 internal import Glibc
 
-/// What people want to know of a certificate.
+/// The facts of a certificate that operators need.
 public struct CertificateSummary: Equatable, Sendable {
-    /// The subject, as in RFC 2253: "CN=login.example,O=Example".
+    /// The subject in the form of RFC 2253: "CN=login.example,O=Example".
     public let subject: String
-    /// The names for which it is good: DNS names and IP addresses.
+    /// The names that the certificate covers: DNS names and IP addresses.
     public let names: [String]
-    /// From when it is good, in seconds since 1970.
+    /// The start of its validity, in seconds since 1970.
     public let notBefore: Int64
-    /// Until when it is good, in seconds since 1970.
+    /// The end of its validity, in seconds since 1970.
     public let notAfter: Int64
-    /// SHA-256 of its DER, 32 bytes (`x5t#S256` of RFC 8705 is this in base64url).
+    /// The SHA-256 of its DER form, 32 bytes (in base64url it is `x5t#S256` of RFC 8705).
     public let sha256: [UInt8]
 
     init(_ certificate: OpaquePointer) {
@@ -36,7 +36,7 @@ public struct CertificateSummary: Equatable, Sendable {
     /// `notAfter` in ISO 8601.
     public var notAfterText: String { UTCTime.text(notAfter) }
 
-    /// The whole days that are left; negative when it is over.
+    /// Returns the whole days until the certificate expires; negative after that.
     public func daysLeft(at now: Int64) -> Int64 {
         let seconds = notAfter - now
         return seconds >= 0 ? seconds / 86_400 : -1 - (-seconds - 1) / 86_400
@@ -44,7 +44,7 @@ public struct CertificateSummary: Equatable, Sendable {
 }
 
 enum UTCTime {
-    /// "2031-05-09T12:00:00Z".
+    /// Formats a time as "2031-05-09T12:00:00Z".
     static func text(_ secondsSinceEpoch: Int64) -> String {
         var time = time_t(secondsSinceEpoch)
         var parts = unsafe tm()

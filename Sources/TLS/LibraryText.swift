@@ -1,13 +1,13 @@
 internal import COpenSSL
 internal import Cryptography
 
-/// Why OpenSSL refused, in its own words.
+/// Returns the reason of OpenSSL's last error.
 func libraryReason() -> String {
     guard let reason = unsafe COpenSSL_take_error() else { return "OpenSSL does not say why" }
     return unsafe String(cString: reason)
 }
 
-/// The text that a function of OpenSSL writes into a BIO.
+/// Returns the text that a function of OpenSSL writes into a BIO.
 func text(_ write: (OpaquePointer) -> Void) -> String {
     let bio = unsafe orStop(BIO_new(BIO_s_mem()))
     defer { unsafe BIO_free(bio) }

@@ -1,42 +1,33 @@
-// TLS speaks TLS 1.2 and 1.3 as a server, through libssl: certificates and keys from PEM, what is negotiated, and the
-// sessions of single connections. It knows descriptors as numbers only, never closes one, and knows nothing of loops or HTTP.
-//
-// What is negotiated is decided here and not by the system's openssl.cnf: TLS 1.2 with ephemeral elliptic-curve keys
-// and authenticated encryption only, TLS 1.3 as it is; no compression, no renegotiation, no early data.
-//
-// Reading order: TLSCredentials (what PEM files hold, and what can be wrong with it: TLSError), CertificateSummary,
-// TLSContext (a listener's side), TicketKeys (resumption), TLSContextHolder (the context of today), TLSSession (one connection).
-
 internal import COpenSSL
 internal import Cryptography
 
-/// Everything that the sessions of one listener have in common. Immutable: a new certificate is a new context, and sessions that
-/// began with the old one keep it.
+/// The settings that all TLS sessions of one listener share. It is immutable: a new certificate makes a new context,
+/// and older sessions keep the old one.
 public final class TLSContext: Sendable {
-    /// The first certificate of the chain: the server's own.
+    /// The server's own certificate, which is the first of the chain.
     public let certificate: CertificateSummary
-    /// Whether clients must show a certificate (mutual TLS).
+    /// True if clients must present a certificate (mutual TLS).
     public let requiresClientCertificate: Bool
     let handle: LibraryObject
-    /// The callback for tickets points here.
+    /// Kept alive here, because the callback for tickets has an unretained pointer to it.
     private let ticketKeys: TicketKeys
 
-    /// The suites of TLS 1.2: Mozilla's "intermediate" list without finite-field Diffie-Hellman. Which one is ours to choose, but a
-    /// client that prefers ChaCha20, because it has no hardware for AES, gets it.
+    /// The suites of TLS 1.2: Mozilla's "intermediate" list without finite-field Diffie-Hellman. The server chooses the
+    /// suite. A client that prefers ChaCha20, because it has no hardware for AES, gets it.
     static let suites = [
         "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
         "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
     ]
     static let suites13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
-    /// With the hybrid that resists quantum computers where the library has it (OpenSSL 3.5). P-384 is left out: it costs the
-    /// server ten times as much, and whoever has it has P-256.
+    /// The key exchange groups, with the post-quantum hybrid if the library has it (OpenSSL 3.5). P-384 is left out,
+    /// because it costs the server ten times as much, and clients with P-384 have P-256 too.
     static let groups = ["X25519MLKEM768:X25519:P-256", "X25519:P-256"]
 
-    /// Makes a context.
+    /// Creates a context.
     ///
     /// - Parameters:
-    ///   - credentials: have been checked.
-    ///   - ticketKeys: outlive a context, so that clients can resume after a reload.
+    ///   - credentials: the checked certificate and key.
+    ///   - ticketKeys: the keys of session tickets. They outlive a context, so that clients can resume after a reload.
     public init(_ credentials: TLSCredentials, ticketKeys: TicketKeys = TicketKeys()) throws(TLSError) {
         let handle = unsafe LibraryObject(SSL_CTX_new(TLS_server_method())) { unsafe SSL_CTX_free($0) }
         certificate = credentials.certificate
@@ -77,8 +68,9 @@ public final class TLSContext: Sendable {
         }
     }
 
-    /// Resumption is by tickets alone, so that the server keeps nothing. Not with client certificates: a resumed session does not
-    /// show its certificate again, so that one which expired, or whose authority was replaced, would live on in tickets.
+    /// Configures resumption: by tickets only, so that the server stores nothing. With client certificates there is
+    /// none, because a resumed session does not present its certificate again, and a certificate that expired, or lost
+    /// its authority, would stay usable through tickets.
     private static func setResumption(_ context: OpaquePointer, _ keys: TicketKeys, isMutual: Bool) {
         let name: [UInt8] = Array("sojourn".utf8)
         unsafe mustSucceed(SSL_CTX_set_session_id_context(context, name, UInt32(name.count)))
@@ -88,7 +80,7 @@ public final class TLSContext: Sendable {
             return
         }
         unsafe SSL_CTX_set_timeout(context, TicketKeys.lifetime)
-        // Not retained: the context that outlives the pointer holds the keys itself.
+        // The pointer is not retained, because the context holds the keys and outlives the pointer.
         unsafe COpenSSL_set_tickets(context, Unmanaged.passUnretained(keys).toOpaque()) {
             session, name, vector, cipher, mac, isNew in
             guard let session = unsafe session, let owner = unsafe COpenSSL_owner(session) else { return -1 }
@@ -101,7 +93,7 @@ public final class TLSContext: Sendable {
         _ authorities: [LibraryObject], _ context: OpaquePointer
     ) throws(TLSError) {
         let store = unsafe SSL_CTX_get_cert_store(context)
-        // Whatever the file names is trusted by itself, an intermediate too.
+        // Every certificate in the file is trusted by itself, also an intermediate one.
         unsafe X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         for authority in authorities {
             guard unsafe X509_STORE_add_cert(store, authority.pointer) == 1,
@@ -112,7 +104,8 @@ public final class TLSContext: Sendable {
     }
 }
 
-/// ALPN (RFC 7301): we speak http/1.1. A client that offers only others is told so by an alert; one that offers nothing goes on.
+/// Chooses the protocol by ALPN (RFC 7301): always http/1.1. A client that offers only others gets an alert; one that
+/// offers nothing continues.
 private func chooseProtocol(
     _ choice: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ choiceCount: UnsafeMutablePointer<UInt8>?,
     _ offer: UnsafePointer<UInt8>?, _ offerCount: UInt32

@@ -1,15 +1,15 @@
 internal import Locks
 
-/// The context that new connections of a listener take. Replacing it leaves those that are there alone.
+/// The current context of a listener. Replacing it does not affect existing connections.
 public final class TLSContextHolder: Sendable {
     private let context: Locked<TLSContext>
 
-    /// Begins with a context.
+    /// Creates a holder with a first context.
     public init(_ context: TLSContext) { self.context = Locked(context) }
 
-    /// The context of today.
+    /// The context for new connections.
     public var current: TLSContext { context.withLock { $0 } }
 
-    /// Has new connections take another one.
+    /// Replaces the context for new connections.
     public func replace(with new: TLSContext) { context.withLock { $0 = new } }
 }

@@ -1,18 +1,19 @@
 internal import COpenSSL
 internal import Cryptography
 
-/// A certificate with its key, and whose clients are trusted, if that is asked. Read and checked.
+/// A certificate with its key, and the authorities of client certificates, if they are required. All of it is parsed
+/// and checked.
 public struct TLSCredentials: Sendable {
-    /// The bytes of the files, as they were read.
+    /// The contents of the PEM files.
     public struct PEM: Equatable, Sendable {
         /// The server's certificate, then its intermediates.
         public var certificate: [UInt8]
-        /// The key of the first certificate, not encrypted.
+        /// The private key of the first certificate, unencrypted.
         public var key: [UInt8]
-        /// Certificates whose holders may sign clients' certificates; nil: clients need none.
+        /// The certificates of the authorities that may sign client certificates; nil if clients need none.
         public var clientAuthority: [UInt8]?
 
-        /// Takes the contents of the files.
+        /// Creates a value from the contents of the files.
         public init(certificate: [UInt8], key: [UInt8], clientAuthority: [UInt8]? = nil) {
             self.certificate = certificate
             self.key = key
@@ -26,12 +27,12 @@ public struct TLSCredentials: Sendable {
     let key: LibraryObject
     let clientAuthorities: [LibraryObject]
 
-    /// The fewest bits of an RSA key.
+    /// The minimum size of an RSA key, in bits.
     static let bitsMin: Int32 = 2048
 
-    /// Reads and checks the pair.
+    /// Parses and checks the files.
     ///
-    /// - Parameter now: seconds since 1970; the certificate must be good then.
+    /// - Parameter now: seconds since 1970; the certificate must be valid at that time.
     public init(_ pem: PEM, now: Int64) throws(TLSError) {
         chain = try Self.certificates(pem.certificate, .certificate)
         key = try Self.key(pem.key)
@@ -46,7 +47,7 @@ public struct TLSCredentials: Sendable {
         }
         let bits = unsafe EVP_PKEY_get_bits(key.pointer)
         if unsafe EVP_PKEY_is_a(key.pointer, "RSA") == 1, bits < Self.bitsMin { throw .weakKey("RSA, \(bits) bits") }
-        // 112 bits of security: what RSA with 2048 bits has.
+        // 112 bits of security are what RSA with 2048 bits has.
         if unsafe EVP_PKEY_get_security_bits(key.pointer) < 112 { throw .weakKey("\(bits) bits") }
         if now > certificate.notAfter { throw .expired(notAfter: certificate.notAfter) }
         if now < certificate.notBefore { throw .notYetValid(notBefore: certificate.notBefore) }

@@ -1,35 +1,36 @@
-/// One of the files that a listener's TLS is made of.
+/// A file of a listener's TLS configuration.
 public enum TLSFile: String, Sendable {
     /// The server's certificate, and the intermediates after it.
     case certificate
-    /// The key of the certificate.
+    /// The private key of the certificate.
     case key
-    /// The certificates of those who may sign clients' certificates.
+    /// The certificates of the authorities that may sign client certificates.
     case clientAuthority
 }
 
-/// Why TLS cannot be had. Each is the end of a sentence that begins with the name of the file.
+/// The reason for which TLS cannot be set up. Each description completes a sentence that begins with the name of the
+/// file.
 public enum TLSError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file cannot be read.
     case unreadable(TLSFile, String)
-    /// The file holds nothing of the kind in PEM.
+    /// The file contains no PEM of the expected kind.
     case notPEM(TLSFile)
-    /// The key is encrypted, and a server has nobody to ask.
+    /// The key is encrypted, and a server cannot ask for its password.
     case encryptedKey
     /// The key belongs to another certificate.
     case keyDoesNotMatch
-    /// The certificate was good until then (seconds since 1970).
+    /// The certificate has expired (seconds since 1970).
     case expired(notAfter: Int64)
-    /// The certificate will be good from then on (seconds since 1970).
+    /// The certificate is not valid yet (seconds since 1970).
     case notYetValid(notBefore: Int64)
-    /// The key is too short, or of a kind that is.
+    /// The key is too short, or of a weak kind.
     case weakKey(String)
-    /// OpenSSL does not take it.
+    /// OpenSSL refuses the contents.
     case unusable(TLSFile, String)
-    /// The library lacks what it needs.
+    /// The library lacks a required feature.
     case libraryRefuses(String)
 
-    /// The file to look at.
+    /// The file that has the problem.
     public var file: TLSFile {
         switch self {
         case .unreadable(let file, _), .notPEM(let file), .unusable(let file, _): file

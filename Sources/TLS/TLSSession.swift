@@ -3,41 +3,41 @@ internal import Cryptography
 internal import Locks
 internal import Synchronization
 
-/// TLS on one connection. It reads and writes the descriptor itself, but does not own it: whoever keeps the session has
-/// to keep the descriptor open.
+/// TLS on one connection. The session reads and writes the descriptor itself but does not own it, so its owner has to
+/// keep the descriptor open.
 ///
-/// The session is made for two sides that take turns: the queue where handshakes compute, then the loop. The lock makes
-/// that safe rather than agreed upon; nobody waits for it unless the turns are broken.
+/// Two parties use a session in turns: first the queue that computes handshakes, then the event loop. The lock makes
+/// that safe; it is contended only if the turns are violated.
 @safe public final class TLSSession: Sendable {
-    /// What a step of the handshake came to.
+    /// The result of one step of the handshake.
     public enum Step: Sendable {
-        /// It is over: application data may flow, and may be there already.
+        /// The handshake is complete. Application data may follow, or be there already.
         case done(Handshake)
         /// The client has to send more.
         case wantsRead
         /// The client has to read more.
         case wantsWrite
-        /// It failed; the client has been told by an alert if that was possible.
+        /// The handshake failed. The client got an alert if that was possible.
         case failed(String)
     }
 
-    /// What a handshake came to.
+    /// The result of a handshake.
     public struct Handshake: Sendable {
-        /// "TLSv1.3"
+        /// The protocol version: "TLSv1.3".
         public let version: String
-        /// "TLS_AES_128_GCM_SHA256"
+        /// The cipher suite: "TLS_AES_128_GCM_SHA256".
         public let suite: String
-        /// Whether it continued an earlier session, without a signature.
+        /// True if the handshake resumed an earlier session, without a signature.
         public let isResumed: Bool
-        /// What the client has shown, and proved to hold the key of; nil unless it was asked to.
+        /// The certificate that the client presented and proved to hold the key of; nil unless the server required it.
         public let clientCertificate: CertificateSummary?
     }
 
-    /// What a read or a write came to.
+    /// The result of a read or a write.
     public enum Transfer: Equatable, Sendable {
-        /// So many bytes went; 0 when reading: the other side sends no more.
+        /// The number of bytes that were transferred. 0 from a read means that the other side sends no more.
         case bytes(Int)
-        /// Nothing can be done right now.
+        /// Nothing can be transferred at the moment.
         case wouldBlock
         /// The connection is broken.
         case failed
@@ -45,12 +45,12 @@ internal import Synchronization
 
     private enum Phase { case handshake, open, broken }
 
-    /// The pointers are freed together in `deinit`, and used only under the lock.
+    /// The pointers are freed together in `deinit`, and are used only under the lock.
     @safe private struct State {
         var session: OpaquePointer?
         var stream: UnsafeMutablePointer<COpenSSL_Stream>
         var phase = Phase.handshake
-        /// The next read has the end, or the failure, to tell.
+        /// True if the next read has to report the end or the failure.
         var hasEnded = false
     }
 
@@ -58,10 +58,10 @@ internal import Synchronization
     private let state: Locked<State>
     private let isAbandoned = Atomic<Bool>(false)
 
-    /// What OpenSSL needs to read and write in our way. Made once.
+    /// The BIO method by which OpenSSL reads and writes through this module. It is created once.
     private static let method = unsafe LibraryObject(COpenSSL_stream_method()) { unsafe BIO_meth_free($0) }
 
-    /// Makes a session in which nothing has happened yet; it takes its memory with the first step.
+    /// Creates a session without doing anything; it allocates its memory with the first step.
     public init(_ context: TLSContext, descriptor: Int32) {
         self.context = context
         let stream = UnsafeMutablePointer<COpenSSL_Stream>.allocate(capacity: 1)
@@ -79,9 +79,10 @@ internal import Synchronization
 
     // MARK: The handshake
 
-    /// Goes on with the handshake as far as the bytes that are there allow. Computes for up to some milliseconds, so not on a loop.
+    /// Continues the handshake as far as the received bytes allow. It computes for up to some milliseconds, so it must
+    /// not run on an event loop.
     public func handshake() -> Step {
-        // Nobody waits for it any more: do not compute.
+        // The result is not needed any more, so the step is not computed.
         if isAbandoned.load(ordering: .relaxed) { return .failed("abandoned") }
         return state.withLock { state in
             if unsafe state.session == nil {
@@ -106,12 +107,13 @@ internal import Synchronization
         }
     }
 
-    /// Says that nobody waits for a step that is still to come. From any thread.
+    /// Makes later steps of the handshake fail at once, because their results are not needed. Call it from any thread.
     public func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 
     // MARK: Application data
 
-    /// Reads what is there into the buffer. Less than the buffer holds means that no more was there, unless `holdsMore`.
+    /// Reads what has arrived into the buffer. Fewer bytes than the buffer holds mean that no more has arrived, unless
+    /// `holdsMore` is true.
     public func receive(into buffer: inout [UInt8]) -> Transfer {
         state.withLock { state in
             guard let session = unsafe state.session, state.phase == .open else { return .failed }
@@ -121,7 +123,7 @@ internal import Synchronization
         }
     }
 
-    /// Reads records until there is no more room or no more to read.
+    /// Reads records until the buffer is full or nothing is left.
     private static func fill(
         _ buffer: UnsafeMutableRawBufferPointer, _ session: OpaquePointer, _ state: inout State
     ) -> Transfer {
@@ -150,10 +152,10 @@ internal import Synchronization
         return .bytes(filled)
     }
 
-    /// Whether the next `receive` has something to tell that the kernel will not announce.
+    /// True if the next `receive` returns something that the kernel will not report.
     public var holdsMore: Bool { state.withLock { $0.hasEnded || $0.phase == .broken } }
 
-    /// Writes as much of `bytes[offset...]` as the system takes. What it does not take has to be offered again, unchanged.
+    /// Writes as much of `bytes[offset...]` as the system accepts. The rest has to be passed again, unchanged.
     public func send(_ bytes: [UInt8], from offset: Int) -> Transfer {
         state.withLock { state in
             guard let session = unsafe state.session, state.phase == .open else { return .failed }
@@ -182,7 +184,7 @@ internal import Synchronization
         }
     }
 
-    /// Says that no more bytes will follow (close_notify), if there is still room for it.
+    /// Sends close_notify, if there is room for it: no more bytes will follow.
     public func sayGoodbye() {
         state.withLock { state in
             guard let session = unsafe state.session, state.phase == .open else { return }

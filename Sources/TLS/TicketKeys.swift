@@ -4,13 +4,14 @@ internal import Cryptography
 internal import Glibc
 internal import Locks
 
-/// The keys that seal session tickets (RFC 5077, RFC 8446 §4.6.1). Contexts share them, so that a client can resume after
-/// the certificate was replaced.
+/// The keys that encrypt session tickets (RFC 5077, RFC 8446 §4.6.1). Contexts share them, so that a client can resume
+/// after the certificate was replaced.
 ///
-/// A key seals for one period and opens for another; who holds the memory of the server can read the tickets, and with them TLS 1.2
-/// sessions, of two periods at most. Rotating is up to the owner, who has the clock: once per `lifetime`.
+/// A key encrypts tickets for one period and decrypts them for another. An attacker with the server's memory can read
+/// the tickets, and with them TLS 1.2 sessions, of two periods at most. The owner rotates the keys once per `lifetime`,
+/// because it has the clock.
 public final class TicketKeys: Sendable {
-    /// How long a ticket is good, and how often keys should rotate, in seconds.
+    /// The validity of a ticket, and the period of rotation, in seconds.
     public static let lifetime = 12 * 3600
 
     private struct Key {
@@ -23,20 +24,20 @@ public final class TicketKeys: Sendable {
         }
     }
 
-    /// The first one seals, all of them open.
+    /// The first key encrypts; all of them decrypt.
     private let keys = Locked([Key.random()])
 
-    /// Makes a first key.
+    /// Creates a first key.
     public init() {}
 
-    /// From now on a new key seals; the one before still opens, older ones do not.
+    /// Makes a new key encrypt. The previous one still decrypts; older ones are gone.
     public func rotate() {
         let new = Key.random()
         keys.withLock { $0 = [new] + $0.prefix(1) }
     }
 
-    /// Answers SSL_CTX_set_tlsext_ticket_key_evp_cb: 1 for this key, 2 for "and renew the ticket", 0 for a key that is gone
-    /// (then the handshake is a full one), -1 for a failure.
+    /// Implements SSL_CTX_set_tlsext_ticket_key_evp_cb: returns 1 for the current key, 2 for an older one (renew the
+    /// ticket), 0 for an unknown key (the handshake is a full one), -1 for a failure.
     func prepare(
         _ name: UnsafeMutablePointer<UInt8>?, _ vector: UnsafeMutablePointer<UInt8>?, _ cipher: OpaquePointer?,
         _ mac: OpaquePointer?, isNew: Bool
