@@ -1,7 +1,7 @@
 internal import CCurl
 internal import HTTP
 
-/// One handle of the library: one request at a time, on one thread at a time.
+/// One easy handle of libcurl: one request at a time, on one thread at a time.
 @safe final class EasyHandle {
     private let handle: UnsafeMutableRawPointer
     private let curl: CCurl_library
@@ -14,11 +14,11 @@ internal import HTTP
 
     deinit { unsafe curl.curl_easy_cleanup(handle) }
 
-    /// Sends `request` and reads the answer.
+    /// Sends `request` and reads its response.
     func perform(
         _ request: OutboundRequest, within limit: Duration, _ options: HTTPClient.Options
     ) throws(OutboundError) -> OutboundResponse {
-        // Settings go, connections stay.
+        // A reset drops the settings and keeps the connections.
         unsafe curl.curl_easy_reset(handle)
         try refuseSurprises()
         try set(CURLOPT_URL, request.url.description)
@@ -33,7 +33,7 @@ internal import HTTP
         if request.method == .head { try set(CURLOPT_NOBODY, 1) }
 
         let contentMax = request.contentMax ?? options.contentMax
-        // By the length that the answer announces; the taker counts what comes.
+        // libcurl checks the announced length; the response collector counts the bytes that arrive.
         try set(CURLOPT_MAXFILESIZE, max(1, contentMax))
         let taker = ResponseCollector(contentMax: contentMax, fieldsMax: options.fieldsMax)
         let lines = unsafe lines(request.fields)
@@ -47,7 +47,7 @@ internal import HTTP
         return try taker.answer(code, status: status)
     }
 
-    /// Everything that the library would do on its own account.
+    /// Switches off everything that libcurl would do by itself.
     private func refuseSurprises() throws(OutboundError) {
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_PROXY, "")
@@ -82,11 +82,12 @@ internal import HTTP
         return unsafe CCurl_status(curl, handle, &status) == CURLE_OK ? status : 0
     }
 
-    /// The field lines as the library wants them. A name that ends in a colon alone takes back a field of the library's own.
+    /// Returns the field lines in libcurl's form. A name with a colon and no value removes a field that libcurl would
+    /// add.
     private func lines(_ fields: Fields) -> UnsafeMutablePointer<curl_slist>? {
         var lines = unsafe curl.curl_slist_append(nil, "Expect:")
         if !fields.contains("content-type") { unsafe lines = unsafe curl.curl_slist_append(lines, "Content-Type:") }
-        // The library leaves out a field without a value, unless it ends in a semicolon.
+        // libcurl omits a field without a value, unless it ends in a semicolon.
         for (name, value) in fields {
             unsafe lines = unsafe curl.curl_slist_append(lines, value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
@@ -103,12 +104,12 @@ internal import HTTP
         try check(unsafe CCurl_set_text(curl, handle, option, value))
     }
 
-    /// A setting that the library refuses is one that would not hold.
+    /// Throws `failed` if libcurl refuses a setting, because the setting would not hold.
     private func check(_ code: CURLcode) throws(OutboundError) { if code != CURLE_OK { throw .failed } }
 }
 
 extension Duration {
-    /// In milliseconds as the library takes them, to whom 0 is no limit at all.
+    /// The duration in milliseconds, at least 1, because 0 means no limit to libcurl.
     fileprivate var timeout: Int {
         let (seconds, attoseconds) = min(max(self, .milliseconds(1)), .seconds(3600)).components
         return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)

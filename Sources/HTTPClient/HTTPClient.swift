@@ -1,36 +1,41 @@
 // HTTPClient: requests that the server itself makes, through libcurl.
 //
-// Owns the few threads on which they block, and every limit that a hostile answer runs into. Must not know what is asked
-// for, nor whom: tokens, keys and events are others' business.
+// Owns: the few threads on which requests block, and every limit on a hostile response.
 //
-// Whom the server asks decides the configuration alone. No URL that came with a request from outside may ever be made an
-// `OutboundURL`, or the server would fetch for strangers what only it can reach. The one that a provider's discovery
-// document names is taken from its own origin, or as the configuration allows. Nothing is followed: a redirect is an
-// answer as any other. There are no proxies from the environment, no cookies, no passwords from `.netrc`, and no
-// certificate that was not verified.
+// Must not know: the purpose and the receiver of a request. Tokens, keys and events belong to other modules.
+//
+// Only the configuration decides which servers are asked. A URL that came with a request from outside must never become
+// an `OutboundURL`, or the server would fetch resources for strangers that only it can reach. A URL from a provider's
+// discovery document must have the provider's origin, or be allowed by the configuration. The client follows no
+// redirects; a redirect is a response like any other. It uses no proxies from the environment, no cookies, no passwords
+// from `.netrc`, and accepts no certificate without verification.
+//
+// Reading order: HTTPClient, OutboundURL, OutboundRequest (and the response), OutboundError, WorkerThreads, EasyHandle,
+// ResponseCollector, Library.
 
 internal import Locks
 
-/// Makes HTTP requests, a few at a time, each within its deadline; never on an event loop nor in the cooperative pool.
+/// Makes HTTP requests, a few at a time, each within its deadline. They never block an event loop or the cooperative
+/// pool.
 public struct HTTPClient: Sendable {
-    /// What holds for all requests.
+    /// The options of all requests.
     public struct Options: Sendable {
-        /// How many requests are under way at most; each has a thread.
+        /// The number of requests at one time; each has a thread.
         public var width: Int
-        /// How many more may wait for a thread; the next one is refused.
+        /// The number of requests that may wait for a thread; the next one is refused.
         public var waitingMax: Int
-        /// How long a connection may take to come about, with TLS.
+        /// The time for a connection to be established, with TLS.
         public var connectDeadline: Duration
-        /// How long a request may take from the call to the last byte of the answer, if it says nothing else.
+        /// The time from the call to the last byte of the response, unless the request sets its own.
         public var deadline: Duration
-        /// The most bytes of an answer's content, if the request says nothing else.
+        /// The bytes of a response's content at most, unless the request sets its own limit.
         public var contentMax: Int
-        /// The most bytes of an answer's field lines, interim answers included.
+        /// The bytes of a response's field lines at most, including interim responses.
         public var fieldsMax: Int
-        /// Who asks: the `User-Agent`.
+        /// The `User-Agent` field.
         public var userAgent: String
 
-        /// Options; what is left out has a cautious default.
+        /// Creates options; each has a cautious default.
         public init(
             width: Int = 4, waitingMax: Int = 64, connectDeadline: Duration = .seconds(3),
             deadline: Duration = .seconds(10), contentMax: Int = 256 * 1024, fieldsMax: Int = 32 * 1024,
@@ -49,13 +54,13 @@ public struct HTTPClient: Sendable {
     private let options: Options
     private let lanes: WorkerThreads
 
-    /// A client with threads of its own, which come into being with the first request.
+    /// Creates a client with threads of its own, which start with the first request.
     public init(_ options: Options = Options()) {
         self.options = options
         lanes = WorkerThreads(options)
     }
 
-    /// The answer to `request`, whatever its status is.
+    /// Sends `request` and returns its response, whatever the status is.
     public func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundResponse {
         let deadline = request.deadline ?? options.deadline
         let answer: Result<OutboundResponse, OutboundError> = await withCheckedContinuation { continuation in

@@ -1,10 +1,10 @@
 internal import CCurl
 
-/// libcurl, loaded by the first who asks.
+/// libcurl, loaded on first use.
 struct Library {
-    /// The functions, by their names; nil if they could not be loaded.
+    /// The functions of libcurl; nil if it could not be loaded.
     let functions: CCurl_library?
-    /// Why they could not be loaded.
+    /// The reason for which it could not be loaded.
     let failure: String?
 
     private init() {
@@ -18,7 +18,7 @@ struct Library {
 }
 
 extension HTTPClient {
-    /// Why no request can be made at all, in a sentence: the library is not there. Nil if it is.
+    /// The reason for which no request is possible, in a sentence; nil if libcurl is loaded.
     public static var unavailability: String? {
         Library.shared.failure.map { "libcurl cannot be loaded (package libcurl4): \($0)" }
     }

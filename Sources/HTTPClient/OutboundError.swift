@@ -1,23 +1,23 @@
 internal import CCurl
 
-/// Why a request has no answer.
+/// The reason for which a request has no response.
 public enum OutboundError: Error, Hashable, Sendable, CaseIterable {
     /// Too many requests wait already.
     case overloaded
-    /// There was no whole answer within the deadline.
+    /// The response was not complete within the deadline.
     case timedOut
-    /// The name is unknown or nobody listens.
+    /// The name does not resolve, or nothing listens at the address.
     case unreachable
-    /// TLS came to nothing: the certificate is not one for that host, or nobody trustworthy signed it.
+    /// TLS failed: the certificate does not match the host, or no trusted authority signed it.
     case untrusted
-    /// The answer is larger than it may be.
+    /// The response is larger than allowed.
     case tooLarge
-    /// What came is no HTTP, or ended too early.
+    /// The response is not HTTP, or ended too early.
     case malformed
-    /// The library refused, which says nothing about the other side.
+    /// libcurl refused the request, independently of the other side.
     case failed
 
-    /// A word for logs and metrics.
+    /// A stable word for logs and metrics.
     public var word: String {
         switch self {
         case .overloaded: "overloaded"

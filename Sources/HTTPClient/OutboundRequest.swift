@@ -2,22 +2,22 @@ public import HTTP
 
 /// A request that the server makes.
 public struct OutboundRequest: Sendable {
-    /// What is to be done.
+    /// The method.
     public var method: Method
-    /// Whom it goes to.
+    /// The URL.
     public var url: OutboundURL
-    /// Its fields; `Host`, `User-Agent` and `Content-Length` come by themselves.
+    /// The fields. `Host`, `User-Agent` and `Content-Length` are added.
     public var fields: Fields
-    /// Its content.
+    /// The content.
     public var body: [UInt8]
-    /// How long it may take from the call to the last byte of the answer; nil: as the client's options say.
+    /// The time from the call to the last byte of the response; nil for the client's default.
     public var deadline: Duration?
-    /// The most bytes of the answer's content; nil: as the client's options say.
+    /// The bytes of the response's content at most; nil for the client's default.
     public var contentMax: Int?
-    /// A file with the certificates (PEM) by which the other side is verified; nil: those of the system.
+    /// The path of a file with certificates (PEM) that verify the other side; nil for the system's.
     public var authorities: String?
 
-    /// A request.
+    /// Creates a request.
     public init(
         _ method: Method, _ url: OutboundURL, fields: Fields = Fields(), body: [UInt8] = [], deadline: Duration? = nil,
         contentMax: Int? = nil, authorities: String? = nil
@@ -32,12 +32,12 @@ public struct OutboundRequest: Sendable {
     }
 }
 
-/// What the other side answered. All of it is somebody else's word: nothing has been checked but its form and size.
+/// The response of another server. None of it is trusted: only form and size were checked.
 public struct OutboundResponse: Sendable {
-    /// The status (RFC 9110 section 15); a redirect too is only that.
+    /// The status (RFC 9110 §15). Redirects are not followed.
     public let status: Int
     /// The fields of the last head.
     public let fields: Fields
-    /// The content, as it came: nothing is unpacked.
+    /// The content as it arrived; no content coding is removed.
     public let body: [UInt8]
 }

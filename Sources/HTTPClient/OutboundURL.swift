@@ -1,18 +1,18 @@
 internal import CCurl
 
-/// An absolute URL that the server may ask: https, or http on this machine where that was allowed.
+/// An absolute URL that the server may request: https, or http on this machine if the caller allows it.
 public struct OutboundURL: Hashable, Sendable, CustomStringConvertible {
     /// The longest URL, in bytes.
     public static let lengthMax = 2048
 
     /// The URL as it was given.
     public let description: String
-    /// Scheme, host in lower case, and port: what two URLs of one server have in common.
+    /// Scheme, host in lower case, and port, which all URLs of one server share.
     public let origin: String
 
-    /// The URL that `text` spells, if it has no user, no fragment and nothing but visible ASCII, and is https. `plainLoopback`
-    /// allows http too where the host is 127.0.0.1, [::1] or localhost. The library that will ask reads it, so that no two
-    /// readings can differ.
+    /// Parses `text`. Returns nil if it is not https, has a user or a fragment, or has anything except visible ASCII.
+    /// `plainLoopback` also allows http for the hosts 127.0.0.1, [::1] and localhost. libcurl parses it, because two
+    /// parsers could disagree.
     public init?(_ text: String, plainLoopback: Bool = false) {
         guard text.utf8.count <= Self.lengthMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -33,7 +33,7 @@ public struct OutboundURL: Hashable, Sendable, CustomStringConvertible {
             let scheme = part(CURLUPART_SCHEME), let host = part(CURLUPART_HOST)?.lowercased(), !host.isEmpty,
             let port = part(CURLUPART_PORT, CURLU_DEFAULT_PORT)
         else { return nil }
-        // The library overlooks a slash too few or too many.
+        // libcurl accepts too few or too many slashes.
         guard text.lowercased().hasPrefix("\(scheme)://"), !text.dropFirst(scheme.count + 3).hasPrefix("/") else {
             return nil
         }

@@ -1,11 +1,11 @@
 internal import CCurl
 internal import HTTP
 
-/// Takes the answer as it comes, and no more of it than may be.
+/// Collects a response as it arrives, up to its limits.
 final class ResponseCollector {
     private let contentMax: Int
     private let fieldsMax: Int
-    /// Of the last head, each with its line end.
+    /// The lines of the last head, each with its line end.
     private var lines: [UInt8] = []
     private var lineByteCount = 0
     private var content: [UInt8] = []
@@ -25,7 +25,7 @@ final class ResponseCollector {
         unsafe ResponseCollector.take(bytes, size * count, taker) { taker, bytes in unsafe taker.takeContent(bytes) }
     }
 
-    /// How many bytes were taken: the library gives up when they are fewer than it had.
+    /// Returns the number of bytes that were collected. libcurl gives up if it is smaller than what it offered.
     private static func take(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ taker: UnsafeMutableRawPointer?,
         _ body: (ResponseCollector, UnsafeRawBufferPointer) -> Bool
@@ -38,7 +38,8 @@ final class ResponseCollector {
         return isTaken ? count : 0
     }
 
-    /// A status line begins a head, an interim one too; an empty line ends it; what comes after that are trailers.
+    /// Collects one field line. A status line begins a head, also an interim one. An empty line ends it. Lines after
+    /// that are trailers.
     private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lineByteCount += line.count
         guard lineByteCount <= fieldsMax else { return tooLarge() }
@@ -64,11 +65,11 @@ final class ResponseCollector {
         return false
     }
 
-    /// What came of the transfer that ended with `code`.
+    /// Returns the response after a transfer that ended with `code`.
     func answer(_ code: CURLcode, status: Int) throws(OutboundError) -> OutboundResponse {
         if isTooLarge { throw .tooLarge }
         if code != CURLE_OK { throw OutboundError(code) }
-        // Read by the rules for a request's head, which are the strict ones.
+        // The strict rules for a request's head apply here too.
         guard (200...599).contains(status), let fields = try? Fields(parsing: lines) else { throw .malformed }
         return OutboundResponse(status: status, fields: fields, body: content)
     }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Locks
 
-/// A request that waits for its answer, and whom to tell; told once.
+/// A request that waits for its response, and its caller's continuation, which is resumed once.
 final class Ticket: Sendable {
     typealias Answer = Result<OutboundResponse, OutboundError>
 
@@ -29,18 +29,18 @@ final class Ticket: Sendable {
     }
 }
 
-/// The threads on which requests block, and the queue before them. A lane is one thread with one handle of the library,
-/// which keeps a connection or two to whom it asked last.
+/// The threads on which requests block, and the queue in front of them. Each thread has one handle of libcurl, which
+/// keeps a connection or two to the servers that it asked last.
 final class WorkerThreads: Sendable {
     private struct State {
         var idle: [Int]
         var waiting: [Ticket] = []
-        /// Whose answer is awaited, on a lane or before one.
+        /// The requests with callers that still wait, running or queued.
         var open: [Ticket] = []
         var isSweeping = false
     }
 
-    /// How late somebody may be told that the deadline has passed while the library hangs, in a look-up of a name.
+    /// How late a caller may learn that its deadline has passed while libcurl hangs in a name look-up.
     private static let sweepInterval = DispatchTimeInterval.milliseconds(100)
 
     private let options: HTTPClient.Options
@@ -56,7 +56,7 @@ final class WorkerThreads: Sendable {
         state = Locked(State(idle: Array(0..<options.width)))
     }
 
-    /// Has `ticket` answered, at once if there is no room for it.
+    /// Queues a request, or answers it with `overloaded` if the queue is full.
     func take(_ ticket: Ticket) {
         let (lane, isFull, mustSweep) = state.withLock { state -> (Int?, Bool, Bool) in
             let lane = state.idle.popLast()
@@ -71,7 +71,7 @@ final class WorkerThreads: Sendable {
         if let lane { queues[lane].async { self.run(ticket, on: lane) } }
     }
 
-    /// Works on `ticket` and then on whatever waits.
+    /// Runs a request, then the requests that wait.
     private func run(_ first: Ticket, on lane: Int) {
         var next: Ticket? = first
         while let ticket = next {
@@ -101,7 +101,7 @@ final class WorkerThreads: Sendable {
 
     private func sweepLater() { clockwork.asyncAfter(deadline: .now() + Self.sweepInterval) { self.sweep() } }
 
-    /// Tells those whose deadline has passed, wherever their request is.
+    /// Answers the requests with a deadline that has passed, running or queued.
     private func sweep() {
         let now = ContinuousClock.now
         let (late, mustGoOn) = state.withLock { state -> ([Ticket], Bool) in
