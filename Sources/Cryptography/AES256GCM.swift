@@ -2,17 +2,17 @@ internal import COpenSSL
 
 /// AES-256-GCM (NIST SP 800-38D) in the combined form: nonce (12 bytes), ciphertext, tag (16 bytes).
 ///
-/// The nonces are random, so one key may seal about 2^32 messages.
+/// The nonces are random, so one key may encrypt about 2^32 messages.
 public struct AES256GCM: Sendable {
     private static let nonceCount = 12
     private static let tagCount = 16
 
     private let key: SecretKey
 
-    /// Encrypts with this key.
+    /// Creates a cipher with this key.
     public init(key: SecretKey) { self.key = key }
 
-    /// Encrypts `plaintext` and binds it to `associatedData`, which `open` must be given again.
+    /// Encrypts `plaintext` and authenticates `associatedData`, which `open` must get again.
     public func seal(
         _ plaintext: [UInt8], associatedData: [UInt8], random: RandomSource = .system
     ) -> [UInt8] {
@@ -30,7 +30,7 @@ public struct AES256GCM: Sendable {
         return nonce + ciphertext + tag
     }
 
-    /// The plaintext, or nil when the bytes, the associated data or the key are not those of `seal`.
+    /// Decrypts `sealed`. Returns nil if the bytes, the associated data or the key are not those of `seal`.
     public func open(_ sealed: [UInt8], associatedData: [UInt8]) -> [UInt8]? {
         guard sealed.count >= Self.nonceCount + Self.tagCount else { return nil }
         let nonce = Array(sealed.prefix(Self.nonceCount))
@@ -45,7 +45,7 @@ public struct AES256GCM: Sendable {
         unsafe mustSucceed(EVP_DecryptUpdate(context, &plaintext, &count, ciphertext, Int32(ciphertext.count)))
         unsafe mustSucceed(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagCount), &tag))
         var end = [UInt8](repeating: 0, count: Self.tagCount)
-        // Before this line says 1, nothing of the plaintext may be looked at.
+        // The plaintext must not be used unless this call returns 1.
         guard unsafe EVP_DecryptFinal_ex(context, &end, &count) == 1 else { return refused(nil) }
         return plaintext
     }

@@ -1,24 +1,27 @@
-// Cryptography owns every call into libcrypto: random bytes, digests, MACs, key derivation, authenticated encryption,
-// signatures and password hashes, and the two text forms in which such bytes travel (base64url, hexadecimal).
-// It must not know tokens, JSON, users or the store. No other module but TLS sees OpenSSL; what both need to hold its
-// objects is `package` here.
+// Cryptography: every call into libcrypto.
 //
-// Nothing here is an algorithm of our own: each function arranges its arguments and calls libcrypto, or libcrypt for the
-// bcrypt hashes of other systems.
-// What an input can cause is answered by nil, false or a typed error. What only exhausted memory or a broken
-// random generator can cause stops the process: carrying on would mean weak keys.
+// Owns: random bytes, digests, MACs, key derivation, authenticated encryption, signatures and password hashes, and the
+// two text forms of such bytes (base64url, hexadecimal).
+//
+// Must not know: tokens, JSON, users, stores. Only this module and TLS see OpenSSL; the declarations that both need are
+// `package` here.
+//
+// The module implements no algorithm itself. Each function arranges its arguments and calls libcrypto, or libcrypt for
+// the bcrypt hashes of other systems. Failures that an input can cause give nil, false or a typed error. Failures that
+// only exhausted memory or a broken random generator can cause stop the process, because continuing would mean weak
+// keys.
 //
 // Reading order: RandomSource, Digests, SecretKey, AES256GCM, SigningKey, VerificationKey, Scrypt, ForeignPasswordHash,
 // Base64URL.
 
 internal import COpenSSL
 
-/// Owns one reference to an object of OpenSSL and gives it back at the end.
-// Sendable: the pointer never changes, and it is only ever given to functions which read the object or count its
-// references atomically (`SSL_new`, `X509_up_ref`, getters). A context that a call would change is made, used and freed inside
-// one function, or is lent to one thread at a time by a `ContextPool`.
+/// Owns one reference to an object of OpenSSL and releases it at the end.
+// Sendable: the pointer never changes, and it is passed only to functions that read the object or count its references
+// atomically (`SSL_new`, `X509_up_ref`, getters). A context that a call would change is created, used and freed inside
+// one function, or is used by one thread at a time through a `ContextPool`.
 @safe package final class LibraryObject: @unchecked Sendable {
-    /// Good as long as this object is.
+    /// Valid as long as this object lives.
     package let pointer: OpaquePointer
     private let free: @Sendable (OpaquePointer) -> Void
 
@@ -31,7 +34,7 @@ internal import COpenSSL
     deinit { unsafe free(pointer) }
 }
 
-/// The algorithms, looked up once: a look-up by name costs more than a short digest.
+/// The algorithms, looked up once, because a look-up by name costs more than a short digest.
 enum Algorithms {
     static let sha256 = unsafe LibraryObject(EVP_MD_fetch(nil, "SHA256", nil)) { unsafe EVP_MD_free($0) }
     static let hmac = unsafe LibraryObject(EVP_MAC_fetch(nil, "HMAC", nil)) { unsafe EVP_MAC_free($0) }
@@ -41,13 +44,13 @@ enum Algorithms {
     }
 }
 
-/// A value that only exhausted memory can deny.
+/// Returns a value that is nil only if memory is exhausted; stops the process then.
 package func orStop<T>(_ value: T?) -> T {
     guard let value else { stop() }
     return value
 }
 
-/// A success (1) that only exhausted memory or a broken random generator can deny.
+/// Stops the process unless the result is 1. Only exhausted memory or a broken random generator can cause a failure.
 package func mustSucceed(_ result: Int32) {
     if result != 1 { stop() }
 }
@@ -56,7 +59,7 @@ private func stop() -> Never {
     fatalError("OpenSSL failed without an input to blame: memory or randomness is exhausted")
 }
 
-/// Empties this thread's queue of libcrypto errors, so that a refused input is not blamed on a later call.
+/// Empties this thread's queue of libcrypto errors, so that a later call does not report the error of a refused input.
 func refused<T>(_ answer: T) -> T {
     ERR_clear_error()
     return answer

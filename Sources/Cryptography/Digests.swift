@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// SHA-256 (FIPS 180-4): 32 bytes.
+/// Returns the SHA-256 digest (FIPS 180-4): 32 bytes.
 public func sha256(_ message: [UInt8]) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: 32) { digest, initialized in
         unsafe mustSucceed(
@@ -9,24 +9,24 @@ public func sha256(_ message: [UInt8]) -> [UInt8] {
     }
 }
 
-/// Whether both are equal, in a time that depends on the lengths alone.
+/// Compares two values in a time that depends on their lengths only.
 public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && (unsafe CRYPTO_memcmp(left, right, left.count)) == 0
 }
 
-/// HMAC-SHA-256 (RFC 2104) under one key, from any thread.
+/// HMAC-SHA-256 (RFC 2104) with one key. It may be used from any thread.
 public struct HMACSHA256Key: Sendable, Redacted {
     private let key: [UInt8]
     private let contexts: ContextPool
 
-    /// Takes a key of any length but zero; 32 bytes are usual.
+    /// Creates a key from bytes of any length except zero; 32 bytes are usual.
     public init(_ key: [UInt8]) {
         precondition(!key.isEmpty, "an HMAC key must not be empty")
         self.key = key
         contexts = ContextPool { Self.context(key) }
     }
 
-    /// Takes a secret key.
+    /// Creates a key from a secret key.
     public init(_ key: SecretKey) { self.init(key.bytes) }
 
     private static func context(_ key: [UInt8]) -> LibraryObject {
@@ -36,8 +36,8 @@ public struct HMACSHA256Key: Sendable, Redacted {
         return context
     }
 
-    /// Whether a context begins anew without being given the key, which it would have to hash again. Those of providers from before
-    /// OpenSSL 3.0.3 do not, whatever the library.
+    /// True if a context can restart without the key, which it would otherwise hash again. Providers before OpenSSL
+    /// 3.0.3 cannot, independently of the library's version.
     private static let keepsKey: Bool = {
         let context = Self.context([1])
         let tags = (0..<2).map { round -> [UInt8]? in
@@ -52,7 +52,7 @@ public struct HMACSHA256Key: Sendable, Redacted {
         return tags[0] != nil && tags[0] == tags[1]
     }()
 
-    /// The 32-byte tag of `message`.
+    /// Returns the 32-byte tag of `message`.
     public func authenticate(_ message: [UInt8]) -> [UInt8] {
         unsafe contexts.withContext { context in
             if Self.keepsKey {
@@ -69,13 +69,13 @@ public struct HMACSHA256Key: Sendable, Redacted {
         }
     }
 
-    /// Whether `tag` is the tag of `message`, compared in constant time.
+    /// Returns true if `tag` is the tag of `message`. The comparison takes constant time.
     public func isValidTag(_ tag: [UInt8], for message: [UInt8]) -> Bool {
         constantTimeEqual(tag, authenticate(message))
     }
 }
 
-/// HKDF-SHA-256, extract and expand (RFC 5869): `count` bytes, at most 8160, for the purpose that `info` names.
+/// Derives `count` bytes, at most 8160, with HKDF-SHA-256, extract and expand (RFC 5869). `info` names the purpose.
 public func hkdfSHA256(key: [UInt8], info: [UInt8], salt: [UInt8] = [], count: Int = 32) -> [UInt8] {
     precondition(!key.isEmpty && (1...255 * 32).contains(count), "HKDF needs a key and at most 255 blocks")
     let context = unsafe orStop(EVP_KDF_CTX_new(Algorithms.hkdf.pointer))
@@ -88,7 +88,7 @@ public func hkdfSHA256(key: [UInt8], info: [UInt8], salt: [UInt8] = [], count: I
     }
 }
 
-/// A key derived from `key` for the purpose that `info` names (RFC 5869).
+/// Derives a key from `key` for the purpose that `info` names (RFC 5869).
 public func hkdfSHA256(key: SecretKey, info: String) -> SecretKey {
     SecretKey(known: hkdfSHA256(key: key.bytes, info: Array(info.utf8), count: SecretKey.count))
 }

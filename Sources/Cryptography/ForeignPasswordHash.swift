@@ -1,15 +1,15 @@
 internal import CLinux
 
-/// A password hash that another system has made: verified here so that its users need no new password, never made.
+/// A password hash of another system. It is verified, so that imported users keep their passwords, and never created.
 ///
-/// - bcrypt: `$2a$`, `$2b$` and `$2y$`, as most web frameworks store it. It reads 72 bytes of a password.
+/// - bcrypt: `$2a$`, `$2b$` and `$2y$`, as most web frameworks store it. It uses the first 72 bytes of a password.
 /// - PBKDF2 with HMAC-SHA-256 or -SHA-512: the PHC string `$pbkdf2-sha256$i=27500$salt$hash`, passlib's
 ///   `$pbkdf2-sha256$29000$salt$hash`, and Django's `pbkdf2_sha256$600000$salt$hash`.
 public enum ForeignPasswordHash: Sendable, Equatable {
     case bcrypt(BcryptHash)
     case pbkdf2(PBKDF2Hash)
 
-    /// The hash that `text` is; nil for anything else, and for one that would take seconds to verify.
+    /// Parses a hash. Returns nil for anything else, and for a hash that would take seconds to verify.
     public init?(_ text: String) {
         guard text.utf8.count <= 1024 else { return nil }
         if let hash = BcryptHash(text) {
@@ -21,7 +21,7 @@ public enum ForeignPasswordHash: Sendable, Equatable {
         }
     }
 
-    /// Whether `password` is the one that the hash was made of.
+    /// Returns true if `password` matches the hash.
     public func verify(_ password: [UInt8]) throws(PasswordError) -> Bool {
         guard !password.contains(0), password.count <= Scrypt.longestPassword else { return false }
         return switch self {
@@ -31,9 +31,10 @@ public enum ForeignPasswordHash: Sendable, Equatable {
     }
 }
 
-/// bcrypt (Provos and Mazières 1999), computed by libcrypt.
+/// A bcrypt hash (Provos and Mazières 1999), computed by libcrypt.
 public struct BcryptHash: Sendable, Equatable {
-    /// The largest binary logarithm of the rounds: some seconds. A stored string cannot make the server work for ever.
+    /// The largest accepted binary logarithm of the rounds, which takes some seconds, so that a stored string cannot
+    /// make the server compute without end.
     static let largestCost = 16
 
     private static let settingCount = 29
@@ -58,7 +59,8 @@ public struct BcryptHash: Sendable, Equatable {
         if result < 0 { throw .outOfMemory }
         guard result == 1 else { return false }
         let hash = output.prefix(Self.textCount).map(UInt8.init(bitPattern:))
-        // The setting stands before the hash; in its last character some systems leave bits that mean nothing.
+        // The setting precedes the hash. Some systems leave meaningless bits in its last character, so it is not
+        // compared.
         return constantTimeEqual(Array(hash[Self.settingCount...]), Array(text[Self.settingCount...]))
     }
 

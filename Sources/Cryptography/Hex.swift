@@ -1,6 +1,6 @@
 /// Base16 in lower case (RFC 4648 §8).
 public enum Hex {
-    /// Two digits for each byte.
+    /// Encodes each byte as two digits.
     public static func encode(_ bytes: [UInt8]) -> String {
         unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { text in
             for (index, byte) in bytes.enumerated() {
@@ -11,7 +11,7 @@ public enum Hex {
         }
     }
 
-    /// The 32 digits of two numbers.
+    /// Encodes two numbers as 32 digits.
     public static func encode(_ words: (high: UInt64, low: UInt64)) -> String {
         unsafe String(unsafeUninitializedCapacity: 32) { text in
             for place in 0..<32 {
@@ -24,7 +24,7 @@ public enum Hex {
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
-    /// The bytes of `text`, or nil unless it is an even number of lower-case digits.
+    /// Decodes `text`. Returns nil unless it is an even number of lower-case digits.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?

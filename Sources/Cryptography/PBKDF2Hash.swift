@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// PBKDF2 (RFC 8018 section 5.2) with HMAC-SHA-256 or -SHA-512, in the text forms of three families of systems.
+/// A PBKDF2 hash (RFC 8018 §5.2) with HMAC-SHA-256 or -SHA-512, in the text forms of three families of systems.
 public struct PBKDF2Hash: Sendable, Equatable {
-    /// The most iterations, times the blocks of the hash: a few seconds. A stored string cannot make the server work for
-    /// ever.
+    /// The largest accepted product of iterations and blocks, which takes a few seconds, so that a stored string cannot
+    /// make the server compute without end.
     static let mostWork = 8_000_000
 
     private enum Digest: String, CaseIterable {
@@ -35,7 +35,7 @@ public struct PBKDF2Hash: Sendable, Equatable {
             self.init(
                 digest, iterations: Self.iterations(parts[2]), salt: Self.decode(parts[3]), hash: Self.decode(parts[4]))
         } else if parts.count == 4, let digest = Self.digest(parts[0], after: "pbkdf2_") {
-            // Django: the salt is a text, the hash has its padding.
+            // Django: the salt is text, and the hash has padding.
             self.init(
                 digest, iterations: Self.number(parts[1]), salt: Array(parts[2].utf8), hash: Self.decode(parts[3]))
         } else {
@@ -47,7 +47,7 @@ public struct PBKDF2Hash: Sendable, Equatable {
         var derived = [UInt8](repeating: 0, count: hash.count)
         let algorithm = unsafe digest == .sha256 ? EVP_sha256() : EVP_sha512()
         unsafe password.withUnsafeBytes { password in
-            // Without an address, libcrypto would take the length for that of a text.
+            // libcrypto takes a pointer to characters and their number.
             let start = unsafe password.baseAddress?.assumingMemoryBound(to: CChar.self)
             unsafe mustSucceed(
                 PKCS5_PBKDF2_HMAC(
@@ -61,7 +61,7 @@ public struct PBKDF2Hash: Sendable, Equatable {
         name.hasPrefix(prefix) ? Digest(rawValue: String(name.dropFirst(prefix.count))) : nil
     }
 
-    /// `i=27500`, `i=27500,l=32`, `29000`.
+    /// Parses `i=27500`, `i=27500,l=32` or `29000`.
     private static func iterations(_ text: String) -> Int? {
         guard text.hasPrefix("i=") else { return number(text) }
         let members = text.dropFirst(2).split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -76,7 +76,7 @@ public struct PBKDF2Hash: Sendable, Equatable {
         return Int(text)
     }
 
-    /// base64 with the usual alphabet, with or without its padding; passlib writes `.` for `+`.
+    /// Decodes base64 with the standard alphabet, with or without padding. passlib writes `.` for `+`.
     private static func decode(_ text: String) -> [UInt8]? {
         var padding = 0
         var characters: [UInt8] = []

@@ -1,6 +1,7 @@
-/// What the numbers of a public RSA key have to be before libcrypto looks at them.
+/// The conditions on a public RSA key before libcrypto gets it.
 enum RSA {
-    /// Both numbers in their shortest form, a modulus whose size protects and does not cost too much, a common exponent.
+    /// Returns true if both numbers are in their shortest form, the modulus is neither too short nor too expensive, and
+    /// the exponent is a common one.
     static func isAcceptable(n: [UInt8], e: [UInt8]) -> Bool {
         guard let first = n.first, first != 0, let last = n.last, last & 1 == 1 else { return false }
         let bits = n.count * 8 - first.leadingZeroBitCount
@@ -9,8 +10,8 @@ enum RSA {
         return e.reduce(0) { $0 << 8 | UInt64($1) } >= 65537 && !hasFingerprint(n)
     }
 
-    /// Whether the modulus is one of those that a faulty library of smart cards made, and that can be factored
-    /// (CVE-2017-15361): modulo every small prime it is a power of 65537. Of other moduli one in 2^27 is.
+    /// Returns true if a faulty smart card library made the modulus, so that it can be factored (CVE-2017-15361):
+    /// modulo every small prime it is a power of 65537. One in 2^27 other moduli matches too.
     static func hasFingerprint(_ n: [UInt8]) -> Bool {
         smallPrimes.allSatisfy { prime in
             let rest = n.reduce(0) { ($0 << 8 | UInt32($1)) % prime }

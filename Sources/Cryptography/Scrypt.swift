@@ -1,25 +1,26 @@
 internal import COpenSSL
 
-/// Why a password could not be hashed or checked.
+/// The reason for which a password could not be hashed or checked.
 public enum PasswordError: Error, Sendable, Equatable {
-    /// It contains a NUL: to HMAC, `pw` and `pw\0` are the same key.
+    /// The password contains a NUL, because to HMAC `pw` and `pw\0` are the same key.
     case containsNUL
-    /// It is longer than `Scrypt.longestPassword` bytes.
+    /// The password is longer than `Scrypt.longestPassword` bytes.
     case tooLong
-    /// The memory that the hash needs is not there. Not an answer about the password.
+    /// There is not enough memory for the hash. The password may be right or wrong.
     case outOfMemory
 }
 
 /// scrypt (RFC 7914) with one cost, stored as a PHC string: `$scrypt$ln=17,r=8,p=1$salt$hash`.
 ///
-/// A hash takes `128 * N * r` bytes and a good part of a second: it never runs on an event loop. Passwords arrive as
-/// UTF-8 in Unicode's form NFC, which the caller sees to.
+/// A hash takes `128 * N * r` bytes and a considerable part of a second, so it must never run on an event loop. The
+/// caller passes passwords as UTF-8 in Unicode's form NFC.
 public struct Scrypt: Sendable, Equatable {
-    /// All bytes up to this many count; more are refused.
+    /// The longest password in bytes. All bytes count; longer ones are refused.
     public static let longestPassword = 1024
-    /// What one hash may take: a stored string cannot make the server take more.
+    /// The memory of one hash at most, in bytes, so that a stored string cannot make the server take more.
     static let mostMemory: UInt64 = 256 << 20
-    /// The largest `N * r * p`, four times that of `standard`: a stored string cannot make the server work for ever.
+    /// The largest `N * r * p`, four times that of `standard`, so that a stored string cannot make the server compute
+    /// without end.
     static let mostWork: UInt64 = 1 << 22
 
     private static let saltCount = 16
@@ -31,13 +32,13 @@ public struct Scrypt: Sendable, Equatable {
     public let r: Int
     /// The parallelization p.
     public let p: Int
-    /// Is told the cost of every hash that is computed.
+    /// Called with the cost of every hash that is computed.
     public var observer: (@Sendable (Scrypt) -> Void)?
 
     /// N = 2^17, r = 8, p = 1: 128 MiB.
     public static let standard = Scrypt(known: 17, r: 8, p: 1)
 
-    /// Nil when the cost is out of range: it takes more than 256 MiB, or more than four times the work of `standard`.
+    /// Creates a cost. Returns nil if it takes more than 256 MiB, or more than four times the work of `standard`.
     public init?(logN: Int, r: Int, p: Int) {
         guard (1...24).contains(logN), (1...1024).contains(r), (1...1024).contains(p) else { return nil }
         let n = UInt64(1) << UInt64(logN)
@@ -52,7 +53,7 @@ public struct Scrypt: Sendable, Equatable {
         self.p = p
     }
 
-    /// The PHC string of a password, with a new salt.
+    /// Returns the PHC string of a password, with a new salt.
     public func hash(_ password: [UInt8], random: RandomSource = .system) throws(PasswordError) -> String {
         if password.contains(0) { throw .containsNUL }
         if password.count > Self.longestPassword { throw .tooLong }
@@ -61,8 +62,8 @@ public struct Scrypt: Sendable, Equatable {
         return PHCString(cost: self, salt: salt, hash: hash).text
     }
 
-    /// Whether `password` is the one that the PHC string was made of, at the string's own cost. A string that is not a
-    /// scrypt hash within the bounds, or a password that `hash` would refuse, is no match.
+    /// Returns true if `password` matches the PHC string, at the string's own cost. Returns false if the string is no
+    /// scrypt hash within the limits, or if `hash` would refuse the password.
     public func verify(_ password: [UInt8], against text: String) throws(PasswordError) -> Bool {
         guard !password.contains(0), password.count <= Self.longestPassword, let stored = PHCString(text) else {
             return false
@@ -73,13 +74,14 @@ public struct Scrypt: Sendable, Equatable {
         return constantTimeEqual(hash, stored.hash)
     }
 
-    /// Takes as long as `verify` and matches nothing: for user names that do not exist, so that time does not tell.
+    /// Takes as long as `verify` and matches nothing. It is for unknown user names, so that the time does not reveal
+    /// them.
     public func verifyAgainstNothing(_ password: [UInt8]) throws(PasswordError) {
         guard !password.contains(0), password.count <= Self.longestPassword else { return }
         _ = try derive(password, salt: [UInt8](repeating: 0, count: Self.saltCount), count: Self.hashCount)
     }
 
-    /// Whether the PHC string is cheaper than this cost in any respect, or unreadable.
+    /// Returns true if the PHC string is cheaper than this cost in any respect, or unreadable.
     public func needsRehash(_ text: String) -> Bool {
         guard let stored = PHCString(text) else { return true }
         let cost = stored.cost
@@ -87,12 +89,12 @@ public struct Scrypt: Sendable, Equatable {
             || stored.hash.count < Self.hashCount
     }
 
-    /// Whether both cost the same.
+    /// Compares the costs; the observer is ignored.
     public static func == (one: Scrypt, other: Scrypt) -> Bool {
         (one.logN, one.r, one.p) == (other.logN, other.r, other.p)
     }
 
-    /// Whether the text is a scrypt hash within the bounds.
+    /// Returns true if the text is a scrypt hash within the limits.
     public static func isHash(_ text: String) -> Bool { PHCString(text) != nil }
 
     func derive(_ password: [UInt8], salt: [UInt8], count: Int) throws(PasswordError) -> [UInt8] {
@@ -108,7 +110,7 @@ public struct Scrypt: Sendable, Equatable {
     }
 }
 
-/// `$scrypt$ln=17,r=8,p=1$salt$hash`: numbers without leading zeros, base64 with the usual alphabet, no padding.
+/// `$scrypt$ln=17,r=8,p=1$salt$hash`: numbers without leading zeros, base64 with the standard alphabet, no padding.
 struct PHCString {
     let cost: Scrypt
     let salt: [UInt8]

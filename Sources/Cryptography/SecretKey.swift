@@ -1,12 +1,12 @@
-/// What holds a secret: no description, debugger or mirror shows anything of it, so that it cannot slip into a log.
+/// A type that contains a secret. Descriptions, debuggers and mirrors do not show it, so that it cannot get into a log.
 public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {
-    /// The type and nothing else.
+    /// The name of the type, without the value.
     public var description: String { "\(Self.self)(redacted)" }
-    /// The same.
+    /// The name of the type, without the value.
     public var debugDescription: String { description }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
@@ -15,10 +15,10 @@ public struct SecretKey: Sendable, Redacted {
     /// The length in bytes.
     public static let count = 32
 
-    /// The secret itself; whoever reads it must not print it.
+    /// The secret itself. Callers must not print it.
     public let bytes: [UInt8]
 
-    /// Takes exactly 32 bytes, otherwise nil.
+    /// Creates a key from exactly 32 bytes; returns nil for any other length.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.count else { return nil }
         self.bytes = bytes
@@ -26,13 +26,13 @@ public struct SecretKey: Sendable, Redacted {
 
     init(known bytes: [UInt8]) { self.bytes = bytes }
 
-    /// A new key.
+    /// Creates a new key.
     public static func random(using source: RandomSource = .system) -> SecretKey {
         SecretKey(known: source.bytes(count))
     }
 }
 
 extension SecretKey: Equatable {
-    /// In constant time.
+    /// Compares two keys in constant time.
     public static func == (left: SecretKey, right: SecretKey) -> Bool { constantTimeEqual(left.bytes, right.bytes) }
 }

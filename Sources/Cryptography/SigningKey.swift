@@ -10,16 +10,16 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
 
 /// A private key that signs with one algorithm, from any thread.
 public struct SigningKey: Sendable {
-    /// The only algorithm this key signs with.
+    /// The only algorithm with which the key signs.
     public let algorithm: SignatureAlgorithm
-    /// The public half.
+    /// The public key.
     public let publicKey: VerificationKey
 
     private let key: LibraryObject
-    /// For ES256 contexts that are ready to sign.
+    /// Contexts that are ready to sign, for ES256.
     private let prepared: ContextPool?
 
-    /// A new key.
+    /// Creates a new key.
     public static func generate(_ algorithm: SignatureAlgorithm) -> SigningKey {
         let key =
             switch algorithm {
@@ -29,7 +29,8 @@ public struct SigningKey: Sendable {
         return SigningKey(algorithm, key)
     }
 
-    /// Reads an unencrypted PKCS#8 `PrivateKeyInfo` (RFC 5958). Nil unless it is exactly one sound P-256 or Ed25519 key.
+    /// Parses an unencrypted PKCS#8 `PrivateKeyInfo` (RFC 5958). Returns nil unless it is exactly one valid P-256 or
+    /// Ed25519 key.
     public init?(pkcs8DER der: [UInt8]) {
         let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
@@ -74,7 +75,7 @@ public struct SigningKey: Sendable {
         return unsafe EVP_PKEY_pairwise_check(context) == 1
     }
 
-    /// The PKCS#8 `PrivateKeyInfo` (RFC 5958), not encrypted: seal it before it is stored.
+    /// The PKCS#8 `PrivateKeyInfo` (RFC 5958), unencrypted. Encrypt it before storing it.
     public var pkcs8DER: [UInt8] {
         let info = unsafe orStop(EVP_PKEY2PKCS8(key.pointer))
         defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
@@ -85,7 +86,8 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The signature in JOSE's form, 64 bytes: r and s for ES256 (RFC 7518 §3.4), R and S for EdDSA (RFC 8032 §5.1.6).
+    /// Returns the signature in JOSE's form, 64 bytes: r and s for ES256 (RFC 7518 §3.4), R and S for EdDSA (RFC 8032
+    /// §5.1.6).
     public func sign(_ message: [UInt8]) -> [UInt8] {
         if let prepared { return signES256(sha256(message), prepared) }
         let context = unsafe orStop(EVP_MD_CTX_new())
@@ -110,16 +112,16 @@ public struct SigningKey: Sendable {
 }
 
 extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Never the private half.
+    /// The algorithm, without the private key.
     public var description: String { "SigningKey(\(algorithm.rawValue), redacted)" }
-    /// Never the private half.
+    /// The algorithm, without the private key.
     public var debugDescription: String { description }
-    /// Never the private half.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension SignatureAlgorithm {
-    /// The algorithm a key is for, nil for all that this server does not sign with.
+    /// Returns the algorithm of a key; nil if this server does not sign with it.
     init?(of key: LibraryObject) {
         if unsafe EVP_PKEY_is_a(key.pointer, "ED25519") == 1 {
             self = .eddsa

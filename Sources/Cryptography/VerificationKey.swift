@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// The algorithms whose signatures can be verified, by their JOSE names: ES256 and EdDSA, with which this server signs, and those
-/// with which only others do.
+/// The algorithms that can be verified, by their JOSE names: ES256 and EdDSA, with which this server signs, and those
+/// of other servers.
 public enum VerificationAlgorithm: String, Sendable, CaseIterable {
     /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4).
     case es256 = "ES256"
@@ -9,22 +9,22 @@ public enum VerificationAlgorithm: String, Sendable, CaseIterable {
     case eddsa = "EdDSA"
     /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3).
     case rs256 = "RS256"
-    /// The same with SHA-384.
+    /// RSASSA-PKCS1-v1_5 with SHA-384 (RFC 7518 §3.3).
     case rs384 = "RS384"
-    /// The same with SHA-512.
+    /// RSASSA-PKCS1-v1_5 with SHA-512 (RFC 7518 §3.3).
     case rs512 = "RS512"
     /// RSASSA-PSS with SHA-256, in MGF1 too, and a salt as long as the digest (RFC 7518 §3.5).
     case ps256 = "PS256"
-    /// The same with SHA-384.
+    /// RSASSA-PSS with SHA-384, in MGF1 too, and a salt as long as the digest (RFC 7518 §3.5).
     case ps384 = "PS384"
-    /// The same with SHA-512.
+    /// RSASSA-PSS with SHA-512, in MGF1 too, and a salt as long as the digest (RFC 7518 §3.5).
     case ps512 = "PS512"
     /// ECDSA on P-384 with SHA-384 (RFC 7518 §3.4).
     case es384 = "ES384"
     /// ECDSA on P-521 with SHA-512 (RFC 7518 §3.4).
     case es512 = "ES512"
 
-    /// The hash function, as libcrypto calls it.
+    /// The libcrypto name of the hash function.
     fileprivate var digest: String {
         switch self {
         case .es256, .rs256, .ps256: "SHA256"
@@ -35,7 +35,7 @@ public enum VerificationAlgorithm: String, Sendable, CaseIterable {
 }
 
 extension SignatureAlgorithm {
-    /// What verifies its signatures.
+    /// The algorithm that verifies signatures of this one.
     public var verification: VerificationAlgorithm {
         switch self {
         case .es256: .es256
@@ -44,9 +44,9 @@ extension SignatureAlgorithm {
     }
 }
 
-/// A public key that verifies with the algorithms of its kind, or with one of them alone; from any thread.
+/// A public key that verifies with the algorithms of its kind, or with one of them; from any thread.
 public struct VerificationKey: Sendable {
-    /// The public numbers, as a JWK carries them.
+    /// The public numbers, as a JWK has them.
     public enum Coordinates: Sendable, Hashable {
         /// A point on P-256, 32 bytes each (RFC 7518 §6.2.1).
         case p256(x: [UInt8], y: [UInt8])
@@ -60,15 +60,16 @@ public struct VerificationKey: Sendable {
         case rsa(n: [UInt8], e: [UInt8])
     }
 
-    /// The algorithms that this key verifies: one, but for an RSA key of which its publisher does not say more.
+    /// The algorithms that this key verifies. There is one, except for an RSA key without a stated algorithm.
     public private(set) var algorithms: [VerificationAlgorithm]
     /// The public numbers.
     public let coordinates: Coordinates
 
     private let key: LibraryObject
 
-    /// Takes the numbers of a JWK. Nil when a length is wrong, the point is not on its curve, or an RSA key is not of
-    /// 2048 to 8192 bits with an odd exponent of 65537 or more (NIST SP 800-131A, FIPS 186-5 §5.1).
+    /// Creates a key from the numbers of a JWK. Returns nil if a length is wrong, if the point is not on its curve, or
+    /// if an RSA key does not have 2048 to 8192 bits with an odd exponent of at least 65537 (NIST SP 800-131A, FIPS
+    /// 186-5 §5.1).
     public init?(_ coordinates: Coordinates) {
         let parsed: OpaquePointer?
         switch coordinates {
@@ -114,10 +115,10 @@ public struct VerificationKey: Sendable {
             }
     }
 
-    /// The first of its algorithms: the only one, or for RSA the one that everybody has.
+    /// The first of its algorithms: the only one, or for RSA the most common one.
     public var algorithm: VerificationAlgorithm { algorithms[0] }
 
-    /// The same key for that algorithm alone; nil if it is none of its own.
+    /// Returns this key restricted to one algorithm; nil if the key does not support it.
     public func restricted(to algorithm: VerificationAlgorithm) -> VerificationKey? {
         guard algorithms.contains(algorithm) else { return nil }
         var key = self
@@ -125,8 +126,8 @@ public struct VerificationKey: Sendable {
         return key
     }
 
-    /// Whether `signature` is this key's over `message` by `algorithm`, or the first of its algorithms: r and s in JOSE's form, or as
-    /// many bytes as an RSA modulus has.
+    /// Returns true if `signature` is valid for `message` by `algorithm`, or by the first algorithm of the key. The
+    /// form is JOSE's r and s, or as many bytes as an RSA modulus has.
     public func isValidSignature(
         _ signature: [UInt8], for message: [UInt8], by algorithm: VerificationAlgorithm? = nil
     ) -> Bool {
@@ -152,7 +153,7 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Hashes and verifies in one call, for what is seldom asked.
+    /// Hashes and verifies in one call, for the less frequent algorithms.
     private func verify(
         _ signature: [UInt8], _ message: [UInt8], _ algorithm: VerificationAlgorithm, isPSS: Bool = false
     ) -> Bool {
@@ -203,7 +204,7 @@ public struct VerificationKey: Sendable {
 }
 
 extension VerificationKey: Hashable {
-    /// The same public numbers, for the same algorithms.
+    /// Compares the public numbers and the algorithms.
     public static func == (left: VerificationKey, right: VerificationKey) -> Bool {
         left.coordinates == right.coordinates && left.algorithms == right.algorithms
     }
@@ -212,13 +213,14 @@ extension VerificationKey: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(coordinates) }
 }
 
-/// Between the DER form that libcrypto speaks and r and s in turn, each as long as a coordinate, that JOSE speaks.
+/// Converts between libcrypto's DER form of an ECDSA signature and JOSE's form, in which r and s follow each other,
+/// each as long as a coordinate.
 enum ECDSASignature {
-    /// Nothing is longer: two integers of 66 bytes and one for the sign, as on P-521, and their headers.
+    /// The longest DER form, on P-521: two integers of 66 bytes with a sign byte each, and their headers.
     private static let longestDER = 141
 
-    /// The 64 bytes of the DER signature on P-256 that libcrypto writes into the buffer in `sign`, which returns how many bytes
-    /// it wrote: SEQUENCE { INTEGER r, INTEGER s }, each integer without leading zeros, but for one that keeps it positive.
+    /// Returns the 64 bytes of the DER signature on P-256 that `sign` writes into the buffer; `sign` returns its
+    /// length. The form is SEQUENCE { INTEGER r, INTEGER s }, where a leading zero only keeps an integer positive.
     static func raw(_ sign: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> [UInt8] {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestDER) { der in
             let count = unsafe sign(der)
@@ -235,7 +237,7 @@ enum ECDSASignature {
         }
     }
 
-    /// The DER form of r and s. libcrypto refuses r or s outside 1..<n when it verifies.
+    /// Returns the DER form of r and s. libcrypto refuses r or s outside 1..<n when it verifies.
     static func der(_ signature: [UInt8]) -> [UInt8] {
         let numbers = unsafe orStop(ECDSA_SIG_new())
         defer { unsafe ECDSA_SIG_free(numbers) }
