@@ -1,12 +1,12 @@
-/// For whom a token is: one name, or several (RFC 7519 section 4.1.3).
+/// The audience of a token: one name, or several (RFC 7519 §4.1.3).
 public struct Audience: Decodable, Hashable, Sendable {
-    /// The names, in the order in which they stand.
+    /// The names, in their order in the token.
     public let all: [String]
 
-    /// For those.
+    /// Creates an audience from its names.
     public init(_ all: [String]) { self.all = all }
 
-    /// A string, or an array of strings.
+    /// Decodes a string, or an array of strings.
     public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let one = try? value.decode(String.self) {

@@ -1,28 +1,28 @@
 public import Cryptography
 
-/// A proof of possession (RFC 9449 section 4.2) that was signed by the key which it brings along. It shows that its sender
-/// holds the private half of that key; whether it was made for this request and just now, is the reader's to check.
+/// A DPoP proof of possession (RFC 9449 §4.2) with a valid signature by the key that it contains. It shows that its
+/// sender holds the private key. The caller checks whether it was made for this request, and recently.
 public struct DPoPProof: Sendable {
     /// The RFC 7638 thumbprint of the key.
     public let keyThumbprint: String
-    /// `jti`: no other proof of the key has it.
+    /// `jti`, which is unique among the proofs of the key.
     public let id: String
-    /// `htm`: the method of the request.
+    /// `htm`, the method of the request.
     public let method: String
-    /// `htu`: the target URI; nil when it cannot be one.
+    /// `htu`, the target URI; nil if it is not a valid one.
     public let target: DPoPTarget?
-    /// `iat`, the Unix second in which it was made.
+    /// `iat`, the Unix second in which the proof was made.
     public let issuedAt: Int64
-    /// `nbf`, if it has one.
+    /// `nbf`, if present.
     public let notBefore: Int64?
-    /// `exp`, if it has one.
+    /// `exp`, if present.
     public let expiry: Int64?
-    /// `ath`: the base64url SHA-256 of the access token that it goes with.
+    /// `ath`, the base64url SHA-256 of the access token that the proof belongs to.
     public let accessTokenHash: String?
-    /// `nonce`: what the server gave out for it.
+    /// `nonce`, the nonce that the server issued.
     public let nonce: String?
 
-    /// What may sign a proof. Keys of other kinds, which other tokens may be signed with, are not taken.
+    /// The algorithms of proofs. Other algorithms, which other tokens may use, are refused.
     public static let algorithms: [VerificationAlgorithm] = [.es256, .eddsa]
 
     private struct Claims: Decodable {
@@ -36,7 +36,8 @@ public struct DPoPProof: Sendable {
         let nonce: String?
     }
 
-    /// Reads a proof and checks all that concerns it alone: form, type, algorithm, key, signature, and that no claim is missing.
+    /// Parses a proof and checks everything that concerns the proof alone: form, type, algorithm, key, signature, and
+    /// that all required claims are present.
     public init(_ text: String) throws(JWTError) {
         let unverified = try JWT.parse(text, embeddedKey: .required)
         guard Self.algorithms.contains(unverified.header.alg) else { throw .unsupportedAlgorithm }
@@ -54,6 +55,6 @@ public struct DPoPProof: Sendable {
         nonce = claims.nonce
     }
 
-    /// The `ath` of an access token.
+    /// Returns the `ath` of an access token.
     public static func hash(ofAccessToken token: String) -> String { Base64URL.encode(sha256(Array(token.utf8))) }
 }

@@ -1,10 +1,10 @@
-/// The target URI of a request without query and fragment, in the form in which two of them are compared (RFC 9449
-/// section 4.3 point 9; RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower case, no default port, an empty path as
-/// `/`, escapes of unreserved characters undone and the others in upper case.
+/// The target URI of a request without query and fragment, normalized for comparison (RFC 9449 §4.3 point 9; RFC 3986
+/// §6.2.2 and §6.2.3): scheme and host in lower case, no default port, an empty path as `/`, escapes of unreserved
+/// characters decoded and the others in upper case.
 public struct DPoPTarget: Hashable, Sendable {
     private let text: String
 
-    /// The target that `uri` names; nil when it is no http or https URI, or names a user.
+    /// Parses `uri`. Returns nil if it is no http or https URI, or if it names a user.
     public init?(_ uri: String) {
         guard uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let mark = uri.firstRange(of: "://") else {
             return nil
@@ -27,7 +27,7 @@ public struct DPoPTarget: Hashable, Sendable {
         return authority
     }
 
-    /// RFC 3986 sections 6.2.2.1 and 6.2.2.2; nil for an escape that is none.
+    /// Normalizes a path (RFC 3986 §6.2.2.1 and §6.2.2.2); returns nil for an invalid escape.
     private static func normalised(_ path: Substring) -> String? {
         guard path.utf8.contains(UInt8(ascii: "%")) else { return String(path) }
         var bytes: [UInt8] = []

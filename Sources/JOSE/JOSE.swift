@@ -1,15 +1,16 @@
-// JOSE owns signed tokens and public keys as JSON: compact JWS (RFC 7515) with claims in it (JWT, RFC 7519), JWK and
-// JWK sets (RFC 7517, 8037), thumbprints (RFC 7638). It follows RFC 8725: one algorithm per key, chosen by the key and
-// never by the token, an explicit type for every kind of token, and no key that a token brings along, unless the
-// caller asks for exactly that (RFC 9449).
+// JOSE: signed tokens, and public keys as JSON.
 //
-// It must not know what the claims mean, which keys are in use or what time it is: `exp`, `aud` and the like are
-// checked by whoever reads the claims.
+// Owns: compact JWS (RFC 7515) with claims (JWT, RFC 7519), JWK and JWK sets (RFC 7517, RFC 8037), thumbprints (RFC
+// 7638), DPoP proofs (RFC 9449) and client assertions (RFC 7523). It follows RFC 8725: the key decides the algorithm,
+// never the token; every kind of token has an explicit type; and a key inside a token is ignored unless the caller asks
+// for it (RFC 9449).
 //
-// Reading order: JWTError, JWTHeader, UnverifiedJWT, StrictJSON, JWTSigner, JWK, JWKSet.
+// Must not know: the meaning of claims, the keys in use, the time. The caller checks `exp`, `aud` and the like.
+//
+// Reading order: JWTError, JWTHeader, UnverifiedJWT, JWTSigner, JWK, JWKSet, DPoPProof, KeyAssertion.
 
-/// Signs and reads JSON Web Tokens in the compact form.
+/// JSON Web Tokens in the compact form (RFC 7515 §7.1).
 public enum JWT {
-    /// Longer tokens are refused unread: 16 KiB.
+    /// The longest token in bytes, 16 KiB. Longer ones are refused without parsing.
     public static let longestToken = 16 * 1024
 }

@@ -1,21 +1,21 @@
 public import Cryptography
 
 /// A public key as JSON (RFC 7517): EC on P-256, P-384 or P-521 (RFC 7518 §6.2), OKP with Ed25519 (RFC 8037 §2), or RSA
-/// (RFC 7518 §6.3).
-/// Private keys are neither written nor read: one with `d` is refused, so that it is not passed on by mistake.
+/// (RFC 7518 §6.3). Private keys are neither written nor read: a key with `d` is refused, so that it is not passed on
+/// by mistake.
 public struct JWK: Sendable, Hashable {
-    /// The key itself, checked to be on its curve.
+    /// The key itself. It is known to be on its curve.
     public let verificationKey: VerificationKey
-    /// The name of the key.
+    /// The key ID.
     public let kid: String?
-    /// The algorithm that the publisher restricts the key to.
+    /// `alg`, the only algorithm that the publisher allows for the key.
     public let alg: String?
-    /// What the key is for: `sig`, where it is said.
+    /// `use`, the intended use of the key; `sig` if it is for signatures.
     public let use: String?
-    /// What may be done with the key: `verify` among it, where it is said (RFC 7517 §4.3).
+    /// `key_ops`, the allowed operations (RFC 7517 §4.3); it includes `verify` if the key may verify.
     public let keyOps: [String]?
 
-    /// The bare key.
+    /// Creates a JWK with the key only.
     public init(_ key: VerificationKey) {
         verificationKey = key
         kid = nil
@@ -24,7 +24,7 @@ public struct JWK: Sendable, Hashable {
         keyOps = nil
     }
 
-    /// A key to publish: for signatures, with its algorithm, named by `kid` or else by its thumbprint.
+    /// Creates a JWK to publish: for signatures, with its algorithm, and with `kid` or the thumbprint as its ID.
     public init(publishing key: VerificationKey, kid: String? = nil) {
         verificationKey = key
         self.kid = kid ?? JWK(key).thumbprint
@@ -33,7 +33,7 @@ public struct JWK: Sendable, Hashable {
         keyOps = nil
     }
 
-    /// Whether its publisher lets it verify signatures with an algorithm that fits it.
+    /// True if the publisher allows the key to verify signatures, with an algorithm that fits it.
     public var isForSignatures: Bool {
         (use == nil || use == "sig") && (alg == nil || verificationKey.algorithms.map(\.rawValue) == [alg])
             && (keyOps?.contains("verify") ?? true)
@@ -41,7 +41,7 @@ public struct JWK: Sendable, Hashable {
 
     /// The base64url SHA-256 thumbprint (RFC 7638 §3, RFC 8037 §2).
     public var thumbprint: String {
-        // Only characters that JSON writes as they are can stand here, so that this is RFC 7638's canonical form.
+        // The values contain only characters that JSON does not escape, so this is RFC 7638's canonical form.
         let canonical =
             switch verificationKey.coordinates {
             case .p256(let x, let y), .p384(let x, let y), .p521(let x, let y):
@@ -52,7 +52,7 @@ public struct JWK: Sendable, Hashable {
         return Base64URL.encode(sha256(Array(canonical.utf8)))
     }
 
-    /// `crv`: the curve.
+    /// The `crv` of the key.
     private var curve: String {
         switch verificationKey.coordinates {
         case .p256: "P-256"
@@ -63,8 +63,8 @@ public struct JWK: Sendable, Hashable {
         }
     }
 
-    /// The key in the header of a proof; nil when it is not a sound public key on P-256 or Ed25519: proofs are made by devices,
-    /// with the algorithms of `DPoPProof`.
+    /// Parses the key in the header of a proof. Returns nil if it is not a valid public key on P-256 or Ed25519,
+    /// because devices make proofs with the algorithms of `DPoPProof`.
     init?(_ value: JSONValue) {
         guard case .object(let members) = value, members["d"] == nil,
             ["P-256", "Ed25519"].contains(members["crv"]?.string),
@@ -98,7 +98,8 @@ extension JWK: Codable {
         case keyOps = "key_ops"
     }
 
-    /// Reads the members above and ignores others; throws for a key of another type, off its curve, or private.
+    /// Decodes the members above and ignores others. Throws for a private key, for a key of another type, and for a
+    /// point that is not on its curve.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         guard !members.contains(.d), !members.contains(.k), let key = try Self.key(members) else {
@@ -125,7 +126,7 @@ extension JWK: Codable {
         return VerificationKey(.rsa(n: n, e: e))
     }
 
-    /// Writes the public members only.
+    /// Encodes the public members only.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         switch verificationKey.coordinates {

@@ -6,12 +6,12 @@ public struct JWKSet: Sendable, Hashable {
     /// The keys, in the order of the text.
     public let keys: [JWK]
 
-    /// These keys.
+    /// Creates a set.
     public init(_ keys: [JWK]) { self.keys = keys }
 
-    /// The key that verifies what names `kid`. A token without `kid` is verified only by the one key of its set; a key
-    /// for encryption, or restricted to another algorithm than its own, by none. Two keys of one name are none: which was
-    /// meant, two readers could see differently.
+    /// Returns the key for tokens with this `kid`. Without `kid`, the set must have a single usable key. Keys for
+    /// encryption, and keys restricted to an algorithm that does not fit, are not usable. If two keys have the same ID,
+    /// the result is nil, because two readers could choose different ones.
     public func verificationKey(kid: String?) -> VerificationKey? {
         let usable = keys.filter(\.isForSignatures)
         guard let kid else { return usable.count == 1 ? usable.first?.verificationKey : nil }
@@ -25,18 +25,18 @@ extension JWKSet: Codable {
         case keys
     }
 
-    /// A key, or what stands in its place.
+    /// A key, or an element that is not a usable key.
     private struct Element: Decodable {
         let key: JWK?
         init(from decoder: any Decoder) throws { key = try? JWK(from: decoder) }
     }
 
-    /// Ignores keys that it cannot use, as RFC 7517 §5 says.
+    /// Decodes a set and skips unusable keys, as RFC 7517 §5 says.
     public init(from decoder: any Decoder) throws {
         keys = try decoder.container(keyedBy: Member.self).decode([Element].self, forKey: .keys).compactMap(\.key)
     }
 
-    /// Reads a text that can be read in one way: no member stands twice, nothing is nested deep, and there are at most 64 keys.
+    /// Parses a set strictly: no repeated members, no deep nesting, at most 64 keys.
     public init(strictly text: [UInt8]) throws(JWTError) {
         guard case .array(let keys) = try StrictJSON.object(text, else: .malformed)["keys"], keys.count <= 64 else {
             throw .malformed
@@ -45,7 +45,7 @@ extension JWKSet: Codable {
         self = set
     }
 
-    /// Writes `{"keys": […]}`.
+    /// Encodes the set as `{"keys": […]}`.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         try members.encode(keys, forKey: .keys)

@@ -1,14 +1,14 @@
 public import Cryptography
 
-/// The protected header of a token (RFC 7515 §4.1): the members that this server reads.
+/// The members of the protected header (RFC 7515 §4.1) that this server uses.
 public struct JWTHeader: Sendable, Hashable {
-    /// The algorithm that the token claims. It is compared with the key's and decides nothing.
+    /// The algorithm that the token claims. It is compared with the key's algorithm and decides nothing.
     public let alg: VerificationAlgorithm
-    /// The name of the key.
+    /// The key ID.
     public let kid: String?
     /// The kind of token, such as `at+jwt`.
     public let typ: String?
-    /// The public key that a proof of possession brings along (RFC 9449 §4.2); nil unless it was asked for.
+    /// The public key in the header of a proof of possession (RFC 9449 §4.2); nil unless the caller asked for it.
     public let jwk: JWK?
 
     init(_ text: [UInt8], embeddedKey: JWT.EmbeddedKey) throws(JWTError) {
@@ -38,29 +38,30 @@ public struct JWTHeader: Sendable, Hashable {
 }
 
 extension JWT {
-    /// Whether a token may bring its own public key.
+    /// How to treat a public key in the header of a token.
     public enum EmbeddedKey: Sendable {
-        /// As for every token whose keys this server knows.
+        /// The key is refused, as for every token that is signed with a known key.
         case refused
-        /// As for a proof of possession: the key proves only itself, the caller compares its thumbprint.
+        /// The key is required, as for a proof of possession. It proves only itself; the caller compares its
+        /// thumbprint.
         case required
     }
 
-    /// What `typ` must say.
+    /// The expected `typ`.
     public enum ExpectedType: Sendable, Hashable {
         /// Exactly this media type, without `application/`, in any case (RFC 7515 §4.1.9).
         case type(String)
-        /// `JWT` or nothing, as ID tokens have it.
+        /// `JWT` or absent, as in ID tokens.
         case jwtOrAbsent
 
-        /// A rolling token (RFC 9068 §4).
+        /// An access token (RFC 9068 §4).
         public static let accessToken = ExpectedType.type("at+jwt")
-        /// A client's proof of who it is (draft-ietf-oauth-rfc7523bis section 4).
+        /// A client's authentication assertion (draft-ietf-oauth-rfc7523bis section 4).
         public static let clientAuthentication = ExpectedType.type("client-authentication+jwt")
         /// A DPoP proof (RFC 9449 §4.2).
         public static let dpopProof = ExpectedType.type("dpop+jwt")
 
-        /// Whether a header may say that.
+        /// Returns true if a header may have this `typ`.
         public func accepts(_ typ: String?) -> Bool {
             let typ = typ?.lowercased()
             switch self {

@@ -1,16 +1,16 @@
 public import Cryptography
 internal import FoundationEssentials
 
-/// Signs tokens of one type with one key; the header is written once.
+/// Signs tokens of one type with one key. The header is encoded once.
 public final class JWTSigner: Sendable {
-    /// The key that signs.
+    /// The signing key.
     public let key: SigningKey
-    /// The name of the key in the header, and in the key set.
+    /// The key ID in the header and in the key set.
     public let kid: String
-    /// The type of the tokens.
+    /// The `typ` of the tokens.
     public let typ: String
 
-    /// The first segment and its dot.
+    /// The first segment with its dot.
     private let header: [UInt8]
 
     private struct Header: Encodable {
@@ -19,8 +19,8 @@ public final class JWTSigner: Sendable {
         let typ: String
     }
 
-    /// Signs with `key`, named by `kid`, or by its thumbprint when `kid` is nil. `.unencodableClaims` never happens
-    /// with a `kid` and a `typ` that are ordinary text.
+    /// Creates a signer for `key` with the ID `kid`, or with the key's thumbprint if `kid` is nil. It never throws
+    /// `.unencodableClaims` if `kid` and `typ` are ordinary text.
     public init(key: SigningKey, kid: String? = nil, typ: String = "at+jwt") throws(JWTError) {
         self.key = key
         self.kid = kid ?? JWK(key.publicKey).thumbprint
@@ -29,12 +29,12 @@ public final class JWTSigner: Sendable {
         self.header = Base64URL.encodeUTF8(try encodeCompactly(header)) + [UInt8(ascii: ".")]
     }
 
-    /// A token with these claims.
+    /// Returns a token with these claims.
     public func sign(claims: some Encodable) throws(JWTError) -> String {
         sign(encodedClaims: try encodeCompactly(claims))
     }
 
-    /// A token with claims that are a JSON object in UTF-8 already.
+    /// Returns a token with claims that are encoded as a JSON object in UTF-8 already.
     public func sign(encodedClaims: [UInt8]) -> String {
         var token = header
         token.reserveCapacity(header.count + encodedClaims.count * 4 / 3 + 100)
@@ -47,7 +47,7 @@ public final class JWTSigner: Sendable {
 }
 
 extension JWT {
-    /// One token; `JWTSigner` is quicker for many.
+    /// Signs one token. `JWTSigner` is faster for many.
     public static func sign(
         claims: some Encodable, typ: String = "at+jwt", key: SigningKey, kid: String
     ) throws(JWTError) -> String {
@@ -55,7 +55,7 @@ extension JWT {
     }
 }
 
-/// JSON without white space, members in the order of their names, slashes as they are.
+/// Encodes a value as JSON without white space, with members sorted by name and unescaped slashes.
 func encodeCompactly(_ value: some Encodable) throws(JWTError) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

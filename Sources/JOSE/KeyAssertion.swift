@@ -1,19 +1,19 @@
 public import Cryptography
 
-/// An assertion (RFC 7523 section 3) that a key signed which the reader knows. Its claims say which key that must be, so
-/// they can be read before: nothing in them may be believed before `verify`.
+/// A client assertion (RFC 7523 §3), signed with a key that the server knows. Its claims name the key, so they can be
+/// read before `verify`, but they must not be trusted before.
 public struct KeyAssertion: Sendable {
-    /// `iss`: who signed it.
+    /// `iss`, the signer.
     public let issuer: String
-    /// `sub`: for whom.
+    /// `sub`, the subject.
     public let subject: String
-    /// `aud`: to whom.
+    /// `aud`, the audiences: one or several (RFC 7519 §4.1.3).
     public let audience: [String]
-    /// `exp`, the Unix second from which it is no longer good.
+    /// `exp`, the Unix second from which the assertion is invalid.
     public let expiry: Int64
-    /// `nbf` or `iat`, whichever is later, if it has one: before that it is not good.
+    /// The later one of `nbf` and `iat`; the assertion is invalid before that. Nil without both.
     public let notBefore: Int64?
-    /// `jti`: no other assertion of the issuer has it.
+    /// `jti`, which is unique among the assertions of the issuer.
     public let id: String
 
     private let token: UnverifiedJWT
@@ -28,8 +28,7 @@ public struct KeyAssertion: Sendable {
         let jti: String
     }
 
-    /// One or several (RFC 7519 section 4.1.3).
-    /// Takes an assertion apart.
+    /// Parses an assertion without verifying it.
     public init(_ text: String) throws(JWTError) {
         token = try JWT.parse(text)
         _ = try StrictJSON.object(token.payload, else: .invalidClaims)
@@ -43,15 +42,15 @@ public struct KeyAssertion: Sendable {
         id = claims.jti
     }
 
-    /// The header, as the assertion claims it.
+    /// The unverified header.
     public var header: JWTHeader { token.header }
 
-    /// Checks type, algorithm and signature.
+    /// Verifies type, algorithm and signature.
     public func verify(with key: VerificationKey) throws(JWTError) {
         try verify(using: { _ in key }, type: .jwtOrAbsent)
     }
 
-    /// Checks type, algorithm and signature with the key that has the name of the assertion's.
+    /// Verifies type, algorithm and signature with the key that `key` returns for the assertion's key ID.
     public func verify(
         using key: (_ kid: String?) -> VerificationKey?, type: JWT.ExpectedType
     ) throws(JWTError) {

@@ -2,7 +2,7 @@ public import Cryptography
 internal import FoundationEssentials
 
 extension JWT {
-    /// Takes a token apart. Nothing in the result may be believed before `verify`.
+    /// Parses a token. Nothing in the result may be trusted before `verify`.
     public static func parse(
         _ token: String, embeddedKey: EmbeddedKey = .refused
     ) throws(JWTError) -> UnverifiedJWT {
@@ -20,24 +20,24 @@ extension JWT {
     }
 }
 
-/// A token that was taken apart, and that anybody may have written.
+/// A parsed token without a verified signature.
 public struct UnverifiedJWT: Sendable {
-    /// The header, as the token claims it.
+    /// The unverified header.
     public let header: JWTHeader
 
     let payload: [UInt8]
     let signature: [UInt8]
     let signingInput: [UInt8]
 
-    /// The `iss` that the token claims: whose keys to look for.
+    /// The unverified `iss`, which selects the keys.
     public var unverifiedIssuer: String? { unverifiedClaims?["iss"]?.string }
 
-    /// All that the token claims, to refuse it without a look at any key; nil when it cannot be read in one way.
+    /// All unverified claims, so that a token can be refused before a key is looked up; nil if they are ambiguous.
     public var unverifiedClaims: [String: JSONValue]? { try? StrictJSON.object(payload, else: .invalidClaims) }
 
-    /// Checks type, key, algorithm and signature, then that the payload is a JSON object that can be read in one way.
+    /// Verifies type, key, algorithm and signature, then that the payload is an unambiguous JSON object.
     ///
-    /// `key` finds a key by the token's `kid`; the algorithm is one of the key it returns.
+    /// `key` returns the key for the token's `kid`. The algorithm must be one of that key's.
     public func verify(
         using key: (_ kid: String?) -> VerificationKey?, type: JWT.ExpectedType
     ) throws(JWTError) -> VerifiedJWT {
@@ -48,8 +48,8 @@ public struct UnverifiedJWT: Sendable {
         return VerifiedJWT(header: header, payload: payload)
     }
 
-    /// The same with the key that the token brings along (RFC 9449 §4.3): it proves that the sender holds the private
-    /// half of `header.jwk`, and nothing else.
+    /// Verifies the token with the key in its own header (RFC 9449 §4.3). It proves that the sender holds the private
+    /// key of `header.jwk`, and nothing else.
     public func verifyWithEmbeddedKey(type: JWT.ExpectedType) throws(JWTError) -> VerifiedJWT {
         guard let key = header.jwk?.verificationKey else { throw .missingEmbeddedKey }
         return try verify(using: { _ in key }, type: type)
@@ -61,14 +61,14 @@ public struct UnverifiedJWT: Sendable {
     }
 }
 
-/// A token whose signature, type and form are right. Its times and its audience are the reader's to check.
+/// A token with a valid signature, type and form. The caller checks its times and its audience.
 public struct VerifiedJWT: Sendable {
     /// The header.
     public let header: JWTHeader
     /// The claims as they were signed: a JSON object in UTF-8.
     public let payload: [UInt8]
 
-    /// The claims, or `.invalidClaims` when they are not what `type` needs.
+    /// Decodes the claims; throws `.invalidClaims` if they do not fit `type`.
     public func claims<Claims: Decodable>(as type: Claims.Type) throws(JWTError) -> Claims {
         guard let claims = try? JSONDecoder().decode(type, from: Data(payload)) else { throw .invalidClaims }
         return claims
