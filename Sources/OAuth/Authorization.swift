@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 internal import HTTP
 
-/// What an `Authorization` field holds: one of the three schemes of this server.
+/// The credentials of an `Authorization` field, in one of the three schemes of this server.
 public enum Authorization: Hashable, Sendable {
-    /// RFC 7617.
+    /// Basic credentials (RFC 7617).
     case basic(BasicCredentials)
-    /// RFC 6750 section 2.1: the token.
+    /// A bearer token (RFC 6750 §2.1).
     case bearer(String)
-    /// RFC 9449 section 7.1: a token that is bound to a key, whose proof is in another field.
+    /// A token that is bound to a key (RFC 9449 §7.1). The proof is in another field.
     case dpop(String)
 
-    /// What is wrong with a field.
+    /// The reason for which a field is refused.
     public enum Problem: Error, Hashable, Sendable {
-        /// Neither `Basic` nor `Bearer` nor `DPoP`.
+        /// The scheme is none of `Basic`, `Bearer` and `DPoP`.
         case unknownScheme
-        /// A known scheme with credentials that it does not have.
+        /// The scheme is known and the credentials are malformed.
         case malformed
     }
 
-    /// The credentials in the value of an `Authorization` field. The scheme's case does not matter (RFC 9110 section 11.1).
+    /// Parses the value of an `Authorization` field. The scheme is case-insensitive (RFC 9110 §11.1).
     public init(_ value: String) throws(Problem) {
         let utf8 = value.utf8
         guard let blank = utf8.firstIndex(of: UInt8(ascii: " ")) else { throw .unknownScheme }
@@ -39,11 +39,11 @@ public enum Authorization: Hashable, Sendable {
     }
 
     private static func equal(_ scheme: Substring.UTF8View, _ lowercase: String) -> Bool {
-        // Setting the bit that makes ASCII letters lower-case takes no other character to a letter that stands in a name.
+        // Setting the lower-case bit maps no character other than a letter to a letter of the names.
         scheme.count == lowercase.utf8.count && zip(scheme, lowercase.utf8).allSatisfy { $0 | 0x20 == $1 }
     }
 
-    /// RFC 6750 section 2.1: `b64token = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`
+    /// Returns true for `b64token = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="` (RFC 6750 §2.1).
     private static func isToken68(_ bytes: Substring.UTF8View) -> Bool {
         var isPadding = false
         for byte in bytes {
@@ -58,22 +58,23 @@ public enum Authorization: Hashable, Sendable {
     }
 }
 
-/// A name and a password (RFC 7617 section 2).
+/// A user ID and a password (RFC 7617 §2).
 public struct BasicCredentials: Hashable, Sendable {
-    /// What stands before the first colon.
+    /// The text before the first colon.
     public let userID: String
-    /// What stands after it.
+    /// The text after the first colon.
     public let password: String
 
-    /// A name and a password.
+    /// Creates credentials.
     public init(userID: String, password: String) {
         self.userID = userID
         self.password = password
     }
 
-    /// The credentials that base64 with padding holds: UTF-8 without controls, and a colon.
+    /// Decodes credentials from base64 with padding. Returns nil unless they are UTF-8 without control characters, and
+    /// have a colon.
     init?(token68: [UInt8]) {
-        // Data overlooks padding too much.
+        // Data ignores superfluous padding.
         guard token68.count % 4 == 0, let decoded = Data(base64Encoded: Data(token68)), !decoded.isEmpty,
             let text = String(validating: decoded, as: UTF8.self),
             !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
@@ -83,15 +84,15 @@ public struct BasicCredentials: Hashable, Sendable {
         password = String(text[text.utf8.index(after: colon)...])
     }
 
-    /// The credentials of an OAuth client, which are form-encoded before they become those of RFC 7617
-    /// (RFC 6749 section 2.3.1); nil when they are not.
+    /// The credentials of an OAuth client, which are form-encoded before they become those of RFC 7617 (RFC 6749
+    /// §2.3.1); nil if they are not.
     public var formDecoded: BasicCredentials? {
         guard let userID = Self.formDecoded(userID), let password = Self.formDecoded(password) else { return nil }
         return BasicCredentials(userID: userID, password: password)
     }
 
     private static func formDecoded(_ text: String) -> String? {
-        // The value of a form's only pair; a raw `&` would have to be escaped.
+        // The text is decoded as the value of a form with one pair, so a raw `&` in it is an error.
         guard let pairs = try? FormDecoder.decode([UInt8(ascii: "=")] + Array(text.utf8)), pairs.count == 1 else {
             return nil
         }

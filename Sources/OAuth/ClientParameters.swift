@@ -1,6 +1,6 @@
-/// What a request says of its client in the form (RFC 6749 section 2.3.1, RFC 7521 section 4.2).
+/// The parameters that name and authenticate the client in the form (RFC 6749 §2.3.1, RFC 7521 §4.2).
 public struct ClientParameters: Sendable {
-    /// The value of `client_assertion_type` for a JWT (RFC 7523 section 2.2).
+    /// The value of `client_assertion_type` for a JWT (RFC 7523 §2.2).
     public static let jwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
     /// `client_id`.
@@ -14,6 +14,6 @@ public struct ClientParameters: Sendable {
 
     private let parameters: FormParameters
 
-    /// The client that the parameters name.
+    /// Reads the client's parameters of a request.
     public init(_ parameters: FormParameters) { self.parameters = parameters }
 }

@@ -1,6 +1,6 @@
 /// The error codes of OAuth. The raw values are on the wire.
 public enum ErrorCode: String, CaseIterable, Sendable {
-    // RFC 6749 section 5.2
+    // RFC 6749 §5.2
 
     /// A parameter is missing, repeated, unknown in value, or the request is malformed in another way.
     case invalidRequest = "invalid_request"
@@ -15,39 +15,39 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The scope is malformed, unknown, or exceeds what was granted.
     case invalidScope = "invalid_scope"
 
-    // RFC 6749 section 4.1.2.1, in use at the token endpoint as well
+    // RFC 6749 §4.1.2.1, in use at the token endpoint as well
 
-    /// Something unexpected happened.
+    /// An unexpected failure.
     case serverError = "server_error"
-    /// Try again later.
+    /// The server is temporarily unable to answer.
     case temporarilyUnavailable = "temporarily_unavailable"
 
-    // RFC 6750 section 3.1
+    // RFC 6750 §3.1
 
     /// The access token is expired, revoked, malformed or otherwise invalid.
     case invalidToken = "invalid_token"
-    /// The access token is good for less than this.
+    /// The access token has not the required scope.
     case insufficientScope = "insufficient_scope"
 
-    // RFC 7009 section 2.2.1
+    // RFC 7009 §2.2.1
 
     /// Tokens of this type cannot be revoked.
     case unsupportedTokenType = "unsupported_token_type"
 
-    // RFC 8693 section 2.2.2
+    // RFC 8693 §2.2.2
 
-    /// The audience or resource is unknown, or not to be had.
+    /// The audience or resource is unknown, or not allowed.
     case invalidTarget = "invalid_target"
 
-    // RFC 9470 section 3
+    // RFC 9470 §3
 
-    /// The user has to be authenticated anew, or in another way.
+    /// The user has to authenticate again, or in another way.
     case insufficientUserAuthentication = "insufficient_user_authentication"
 
     // RFC 9449 sections 5 and 8
 
     /// The proof of possession is invalid.
     case invalidDPoPProof = "invalid_dpop_proof"
-    /// The proof has to hold the nonce of this answer.
+    /// The proof must contain the nonce of this response.
     case useDPoPNonce = "use_dpop_nonce"
 }

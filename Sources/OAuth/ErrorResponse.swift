@@ -1,22 +1,22 @@
-/// An error of the token endpoint and its siblings (RFC 6749 section 5.2), with two members of ours.
+/// An error response of the token endpoint and related endpoints (RFC 6749 §5.2), with two additional members.
 public struct ErrorResponse: Codable, Hashable, Sendable {
     /// The code, one of `ErrorCode`.
     public var error: String
     /// A sentence for developers.
     public var errorDescription: String?
-    /// Where to read more.
+    /// A URL with more information.
     public var errorURI: String?
-    /// Why a refresh was refused, in one stable word.
+    /// A stable word for the reason of a refused refresh.
     public var reason: String?
-    /// Whether logging in again would help.
+    /// True if logging in again would help.
     public var reauthenticate: Bool?
 
-    /// The ways to authenticate the user that would do, parted by blanks (RFC 9470 section 3).
+    /// The acceptable authentication contexts, separated by spaces (RFC 9470 §3).
     public var acrValues: String?
-    /// How many seconds ago the user may have been authenticated (RFC 9470 section 3).
+    /// The maximum age of the authentication, in seconds (RFC 9470 §3).
     public var maxAge: Int64?
 
-    /// An error. Characters that RFC 6749 does not allow in a description become `?`.
+    /// Creates an error. Characters that RFC 6749 does not allow in a description become `?`.
     public init(
         _ error: ErrorCode, description: String? = nil, uri: String? = nil, reason: String? = nil,
         reauthenticate: Bool? = nil
@@ -28,7 +28,8 @@ public struct ErrorResponse: Codable, Hashable, Sendable {
         self.reauthenticate = reauthenticate
     }
 
-    /// `text` with nothing but %x20-21 / %x23-5B / %x5D-7E, which can also stand between the quotes of a challenge.
+    /// Replaces everything except %x20-21 / %x23-5B / %x5D-7E by `?`, so that the text is also valid between the quotes
+    /// of a challenge.
     public static func printable(_ text: String) -> String {
         let isAllowed = { (byte: UInt8) in (0x20...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C }
         if text.utf8.allSatisfy(isAllowed) { return text }

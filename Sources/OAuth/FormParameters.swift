@@ -1,8 +1,9 @@
 public import HTTP
 
-/// The parameters of an OAuth request. None stands twice but for those that may; one that was sent empty counts as omitted (RFC 6749 section 3.2).
+/// The parameters of an OAuth request. None repeats, except the repeatable ones; an empty one counts as omitted (RFC
+/// 6749 §3.2).
 public struct FormParameters: Sendable {
-    /// A parameter stands twice.
+    /// A parameter that must not repeat is repeated.
     public struct Repeated: Error, Hashable, Sendable {
         /// The name, as the request has it.
         public let name: String
@@ -10,7 +11,7 @@ public struct FormParameters: Sendable {
 
     private let pairs: [FormPair]
 
-    /// The parameters that `pairs` are. A request has a handful, so that looking through a list is the fast way.
+    /// Creates the parameters from `pairs`. A request has only a few, so a linear search is fast.
     public init(_ pairs: [FormPair], repeatable: [String] = []) throws(Repeated) {
         for (index, pair) in pairs.enumerated()
         where !repeatable.contains(pair.name) && pairs[..<index].contains(where: { $0.name == pair.name }) {
@@ -19,13 +20,13 @@ public struct FormParameters: Sendable {
         self.pairs = pairs
     }
 
-    /// The value of the parameter; nil when it is omitted or empty.
+    /// Returns the value of a parameter; nil if it is omitted or empty.
     public subscript(_ name: String) -> String? {
         guard let pair = pairs.first(where: { $0.name == name }), !pair.value.isEmpty else { return nil }
         return pair.value
     }
 
-    /// Every value of a parameter that may stand more than once, but for empty ones.
+    /// Returns all values of a parameter that may repeat, without empty ones.
     public func all(_ name: String) -> [String] {
         pairs.lazy.filter { $0.name == name && !$0.value.isEmpty }.map(\.value)
     }

@@ -1,55 +1,56 @@
-/// What a token is good for (RFC 7662 section 2.2). Of a token that is not active nothing else is said.
+/// The result of a token introspection (RFC 7662 §2.2). An inactive token has no other member.
 public struct IntrospectionResponse: Codable, Hashable, Sendable {
-    /// Whether it would be accepted now.
+    /// True if the token would be accepted now.
     public var active: Bool
-    /// What it is good for.
+    /// The scope of the token.
     public var scope: String?
-    /// The client that it was issued to.
+    /// The client that the token was issued to.
     public var clientID: String?
-    /// The login name of the user.
+    /// The username of the user.
     public var username: String?
-    /// `Bearer` or `DPoP` for an access token; absent for a refresh token, so that none passes for an access token.
+    /// `Bearer` or `DPoP` for an access token; absent for a refresh token, so that it cannot be mistaken for an access
+    /// token.
     public var tokenType: String?
-    /// The Unix second from which it is no longer accepted.
+    /// The Unix second from which the token is invalid.
     public var exp: Int64?
-    /// The Unix second in which it was issued.
+    /// The Unix second in which the token was issued.
     public var iat: Int64?
     /// The user, or the client that got the token for itself.
     public var sub: String?
-    /// Whom an access token is for.
+    /// The audience of an access token.
     public var aud: Audience?
-    /// Who issued it.
+    /// The issuer.
     public var iss: String?
-    /// The session.
+    /// The session ID.
     public var sid: String?
-    /// The device.
+    /// The device ID.
     public var deviceID: String?
-    /// The Unix second of the interactive login, or of the last time that the user has shown to be there.
+    /// The Unix second of the interactive login, or of the last proof of the user's presence.
     public var authTime: Int64?
-    /// How the user was authenticated since the login (RFC 9470 section 6.2).
+    /// The authentication context of the user since the login (RFC 9470 §6.2).
     public var acr: String?
 
-    /// The key that it is bound to (RFC 9449 section 6.2).
+    /// The key that the token is bound to (RFC 9449 §6.2).
     public var cnf: Confirmation?
 
-    /// How the holder of a bound token proves that it is theirs (RFC 7800).
+    /// The confirmation of a bound token (RFC 7800).
     public struct Confirmation: Codable, Hashable, Sendable {
-        /// The thumbprint of the key (RFC 9449 section 6.1).
+        /// The thumbprint of the key (RFC 9449 §6.1).
         public var jkt: String
 
-        /// Bound to the key with that thumbprint.
+        /// Creates the confirmation for a key's thumbprint.
         public init(jkt: String) { self.jkt = jkt }
     }
 
-    /// One name as a string, several as an array (RFC 7519 section 4.1.3).
+    /// An audience: one name as a string, several as an array (RFC 7519 §4.1.3).
     public struct Audience: Codable, Hashable, Sendable {
         /// The names.
         public var names: [String]
 
-        /// Those.
+        /// Creates an audience.
         public init(_ names: [String]) { self.names = names }
 
-        /// A string, or an array of strings.
+        /// Decodes a string, or an array of strings.
         public init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
             if let name = try? value.decode(String.self) {
@@ -59,14 +60,14 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
             }
         }
 
-        /// A string, or an array of strings.
+        /// Encodes a string, or an array of strings.
         public func encode(to encoder: any Encoder) throws {
             var value = encoder.singleValueContainer()
             if names.count == 1 { try value.encode(names[0]) } else { try value.encode(names) }
         }
     }
 
-    /// A token that is active, or not, of which nothing else is said yet.
+    /// Creates a response with `active` only.
     public init(active: Bool) { self.active = active }
 
     enum CodingKeys: String, CodingKey {

@@ -1,9 +1,10 @@
-// OAuth: the words of OAuth on the wire, and nothing that decides.
+// OAuth: the words of OAuth on the wire.
 //
-// This module owns the error codes (RFC 6749, 6750, 8693, 9449), the names of grants, the parameters of a token request,
-// the shapes of the answers (token, error, introspection, server metadata) and the three schemes of the `Authorization`
-// field (RFC 7617, RFC 6750, RFC 9449). It knows no session, no store, no route and no status code: what a word leads to is for
-// `Endpoints` to say.
+// Owns: the error codes (RFC 6749, 6750, 8693, 9449), the names of grants, the parameters of a token request, the
+// shapes of the responses (token, error, introspection, server metadata) and the three schemes of the `Authorization`
+// field (RFC 7617, RFC 6750, RFC 9449).
+//
+// Must not know: sessions, stores, routes, status codes. `Endpoints` decides what a word leads to.
 //
 // Reading order: ErrorCode, GrantType, FormParameters, TokenRequest, TokenResponse, ErrorResponse, then
-// IntrospectionResponse, ServerMetadata, and Authorization.
+// IntrospectionResponse, ServerMetadata and Authorization.

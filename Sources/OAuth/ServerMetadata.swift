@@ -1,53 +1,54 @@
-/// What clients need to know of the server (RFC 8414 section 2). The members that OpenID Connect Discovery demands beside
-/// it are there for libraries that look under `/.well-known/openid-configuration`; no ID tokens are issued.
+/// The metadata of the server (RFC 8414 §2). It has the additional members that OpenID Connect Discovery requires, for
+/// libraries that read `/.well-known/openid-configuration`, although no ID tokens are issued.
 public struct ServerMetadata: Codable, Hashable, Sendable {
-    /// The `iss` of every token: the public base URL.
+    /// The `iss` of every token, which is the public base URL.
     public var issuer: String
-    /// RFC 6749 section 3.2.
+    /// The token endpoint (RFC 6749 §3.2).
     public var tokenEndpoint: String
-    /// RFC 7009.
+    /// The revocation endpoint (RFC 7009).
     public var revocationEndpoint: String
-    /// RFC 7662.
+    /// The introspection endpoint (RFC 7662).
     public var introspectionEndpoint: String
-    /// RFC 7517.
+    /// The URL of the key set (RFC 7517).
     public var jwksURI: String
     /// The grants of the token endpoint.
     public var grantTypesSupported: [String]
-    /// What clients may ask for, where the operator names it: some clients do nothing without. Nil: no word about it.
+    /// The scopes that clients may request, if the operator lists them, because some clients need the list; nil omits
+    /// the member.
     public var scopesSupported: [String]?
-    /// None: there is no authorization endpoint. The member itself is required.
+    /// Empty, because there is no authorization endpoint. The member is required.
     public var responseTypesSupported: [String] = []
-    /// How clients authenticate at the token endpoint.
+    /// The client authentication methods of the token endpoint.
     public var tokenEndpointAuthMethodsSupported: [String]
-    /// How clients authenticate at the revocation endpoint.
+    /// The client authentication methods of the revocation endpoint.
     public var revocationEndpointAuthMethodsSupported: [String]
-    /// How clients authenticate at the introspection endpoint.
+    /// The client authentication methods of the introspection endpoint.
     public var introspectionEndpointAuthMethodsSupported: [String]
-    /// The algorithms of assertions, for each of the three endpoints.
+    /// The algorithms of client assertions at the token endpoint.
     public var tokenEndpointAuthSigningAlgValuesSupported: [String]
-    /// See above.
+    /// The algorithms of client assertions at the revocation endpoint.
     public var revocationEndpointAuthSigningAlgValuesSupported: [String]
-    /// See above.
+    /// The algorithms of client assertions at the introspection endpoint.
     public var introspectionEndpointAuthSigningAlgValuesSupported: [String]
-    /// Demanded by OpenID Connect Discovery.
+    /// Required by OpenID Connect Discovery.
     public var subjectTypesSupported = ["public"]
-    /// Demanded by OpenID Connect Discovery: the algorithms of the published keys.
+    /// Required by OpenID Connect Discovery: the algorithms of the published keys.
     public var idTokenSigningAlgValuesSupported: [String]
-    /// What may sign proofs of possession (RFC 9449 section 5.1).
+    /// The algorithms of DPoP proofs (RFC 9449 §5.1).
     public var dpopSigningAlgValuesSupported: [String]
-    /// How users can show to be there (RFC 9470 section 7).
+    /// The authentication contexts by which users can prove their presence (RFC 9470 §7).
     public var acrValuesSupported: [String]
 
-    /// What signs introspections (RFC 9701 section 7).
+    /// The algorithms that sign introspection responses (RFC 9701 §7).
     public var introspectionSigningAlgValuesSupported: [String]
 
-    /// The metadata of the server at `issuer`, whose endpoints are at those paths.
+    /// Creates the metadata of the server at `issuer` with endpoints at these paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
         signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String], scopes: [String] = []
     ) {
-        // RFC 8414 section 2: the issuer is compared as it stands, so the slash that it may end in stays there.
+        // RFC 8414 §2: clients compare the issuer exactly, so a slash at its end stays.
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         self.issuer = issuer
         tokenEndpoint = base + tokenPath
@@ -55,7 +56,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         introspectionEndpoint = base + introspectionPath
         jwksURI = base + jwksPath
         grantTypesSupported = grantTypes
-        // Section 3.2: a claim without values is left out.
+        // RFC 8414 §3.2: a member without values is omitted.
         scopesSupported = scopes.isEmpty ? nil : scopes
         tokenEndpointAuthMethodsSupported = authMethods
         revocationEndpointAuthMethodsSupported = authMethods

@@ -1,6 +1,6 @@
-/// The parameters of a token exchange (RFC 8693 section 2.1).
+/// The parameters of a token exchange (RFC 8693 §2.1).
 public struct TokenExchangeParameters: Sendable {
-    /// The types of tokens (RFC 8693 section 3) that have a part in it.
+    /// The token types (RFC 8693 §3) that this server uses.
     public enum TokenType: String, CaseIterable, Sendable {
         /// An access token.
         case accessToken = "urn:ietf:params:oauth:token-type:access_token"
@@ -10,22 +10,22 @@ public struct TokenExchangeParameters: Sendable {
         case idToken = "urn:ietf:params:oauth:token-type:id_token"
     }
 
-    /// `subject_token`: who it is about.
+    /// `subject_token`, the token of the subject.
     public var subjectToken: String? { parameters["subject_token"] }
     /// `subject_token_type`.
     public var subjectTokenType: String? { parameters["subject_token_type"] }
     /// `requested_token_type`.
     public var requestedTokenType: String? { parameters["requested_token_type"] }
-    /// `audience`: the names of those whom the token is for.
+    /// `audience`, the names of the token's audiences.
     public var audiences: [String] { parameters.all(Self.audienceName) }
     static let audienceName = "audience"
-    /// `actor_token`: who acts for the subject.
+    /// `actor_token`, the token of the party that acts for the subject.
     public var actorToken: String? { parameters["actor_token"] }
     /// `actor_token_type`.
     public var actorTokenType: String? { parameters["actor_token_type"] }
-    /// `nonce`: the one in the ID token, as the app knows it. Not of the RFC.
+    /// `nonce`, the nonce of the ID token, as the app knows it. It is not part of RFC 8693.
     public var nonce: String? { parameters["nonce"] }
-    /// `provider_refresh_token`: by which the identity provider can be asked again. Not of the RFC.
+    /// `provider_refresh_token`, the refresh token for rechecks at the identity provider. It is not part of RFC 8693.
     public var providerRefreshToken: String? { parameters["provider_refresh_token"] }
 
     private let parameters: FormParameters

@@ -1,24 +1,24 @@
 internal import JSON
 
-/// The answer to a login or a refresh (RFC 6749 section 5.1), with what an app needs to plan the next refresh.
+/// The response to a login or a refresh (RFC 6749 §5.1), with the members that an app needs to plan the next refresh.
 /// Times are Unix seconds.
 public struct TokenResponse: Decodable, Hashable, Sendable {
-    /// What the app shows and stores of the user.
+    /// The user's data that the app shows and stores.
     public struct User: Decodable, Hashable, Sendable {
-        /// Stable and opaque; the `sub` of the tokens.
+        /// The user ID, stable and opaque; the `sub` of the tokens.
         public var userID: String
-        /// The login name.
+        /// The username.
         public var username: String
         /// The e-mail address.
         public var email: String?
         /// The telephone number.
         public var phoneNumber: String?
-        /// The name to show.
+        /// The display name.
         public var displayName: String?
-        /// ISO 3166-1 alpha-2.
+        /// The country in ISO 3166-1 alpha-2.
         public var country: String?
 
-        /// A user.
+        /// Creates a user.
         public init(
             userID: String, username: String, email: String? = nil, phoneNumber: String? = nil,
             displayName: String? = nil, country: String? = nil
@@ -42,36 +42,37 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
 
     /// The access token.
     public var accessToken: String
-    /// `Bearer` (RFC 6750), or `DPoP` (RFC 9449) when it is bound to a key.
+    /// `Bearer` (RFC 6750), or `DPoP` (RFC 9449) if the token is bound to a key.
     public var tokenType = "Bearer"
     /// Seconds until the access token expires.
     public var expiresIn: Int64
-    /// Absent for a client that keeps one string, and for one that got a token for itself.
+    /// The refresh token. It is absent for clients that store a single string, and for clients that got a token for
+    /// themselves.
     public var refreshToken: String?
-    /// What the access token is good for; absent when that is nothing in particular.
+    /// The scope of the access token; absent if it is empty.
     public var scope: String?
     /// The `iat` of the access token.
     public var issuedAt: Int64
     /// The `exp` of the access token.
     public var expiresAt: Int64
-    /// What `access_token` is, in the answer to a token exchange (RFC 8693 section 2.2.1).
+    /// The type of `access_token` in the response to a token exchange (RFC 8693 §2.2.1).
     public var issuedTokenType: String?
-    /// From when the app should refresh.
+    /// The time from which the app should refresh.
     public var refreshAfter: Int64?
-    /// The session.
+    /// The session ID.
     public var sessionID: String?
-    /// The device, made up when the request named none.
+    /// The device ID. The server generates one if the request has none.
     public var deviceID: String?
-    /// When the session ends if it is not refreshed.
+    /// The time at which the session ends if it is not refreshed.
     public var sessionIdleExpiresAt: Int64?
-    /// When the session ends however often it is refreshed.
+    /// The time at which the session ends however often it is refreshed.
     public var sessionExpiresAt: Int64?
     /// How the app guards the token on the device.
     public var authenticationMode: String?
-    /// Whose session it is.
+    /// The user of the session.
     public var user: User?
 
-    /// An answer with what every token has; the rest is set as it applies.
+    /// Creates a response with the required members.
     public init(accessToken: String, expiresIn: Int64, issuedAt: Int64, expiresAt: Int64) {
         self.accessToken = accessToken
         self.expiresIn = expiresIn
@@ -99,7 +100,7 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
 }
 
 extension TokenResponse {
-    /// The answer as JSON, in the order of the names.
+    /// The response as JSON, with members sorted by name.
     public var json: [UInt8] {
         var members = JSONObject(capacity: 1536)
         members.add("access_token", accessToken)
@@ -122,7 +123,7 @@ extension TokenResponse {
 }
 
 extension TokenResponse.User {
-    /// The user as JSON, in the order of the names.
+    /// The user as JSON, with members sorted by name.
     public var json: [UInt8] { members.encoded() }
 
     fileprivate var members: JSONObject {
