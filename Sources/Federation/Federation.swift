@@ -1,13 +1,15 @@
-// Federation: whom the identity providers of the configuration vouch for.
+// Federation: the network part of logins through identity providers.
 //
-// Owns the checks of an ID token (OpenID Connect Core section 3.1.3.7, RFC 8725), the providers' keys and how they are
-// fetched, and what of a token's claims becomes a profile. It must not know what a user or a session is to the store, nor how
-// a token came here: `Sessions` makes users of identities, `Endpoints` reads requests.
+// Owns: the checks of an ID token (OpenID Connect Core §3.1.3.7, RFC 8725), the keys of the providers and their
+// fetching, the claims that become a profile, and the rechecks at a provider's token endpoint.
 //
-// Every URL that is fetched stands in the configuration, or in a discovery document at the same origin.
+// Must not know: how the store keeps users and sessions, and how a token arrives. `Sessions` creates users from
+// identities; `Endpoints` reads requests.
 //
-// Reading order: IdentityProvider, IdentityProviders, IDToken, ProviderKeys, ProviderDocuments; TokenEndpoint and
-// IdentityProviders+Rechecks, which ask a provider again.
+// Every URL that is fetched comes from the configuration, or from a discovery document at the same origin.
+//
+// Reading order: IdentityProvider, IdentityProviders (in this file), IDToken, ProviderKeys, ProviderDocuments; then
+// TokenEndpoint and IdentityProviders+Rechecks, which recheck users.
 
 public import HTTPClient
 internal import JOSE
@@ -19,7 +21,7 @@ public struct IdentityProviders: IdentityVerifier {
     struct Member: Sendable {
         let provider: IdentityProvider
         let keys: ProviderKeys
-        /// Nil where nobody is asked again.
+        /// The token endpoint for rechecks; nil if the provider has none configured.
         let tokenEndpoint: TokenEndpoint?
     }
 
@@ -30,7 +32,7 @@ public struct IdentityProviders: IdentityVerifier {
     private let refused: [IdentityRefusal: Counter]
     private let unavailable: Counter
 
-    /// The providers, none of whose names stands twice.
+    /// Creates the providers. Their names must be unique.
     public init(
         _ providers: [IdentityProvider], client: HTTPClient, clock: WallClock, metrics: MetricsRegistry, logger: Logger
     ) {
@@ -66,10 +68,10 @@ public struct IdentityProviders: IdentityVerifier {
         unavailable = refusals["unavailable"]
     }
 
-    /// See `IdentityVerifier`.
+    /// The names of the providers.
     public var providerNames: Set<String> { Set(members.map(\.provider.name)) }
 
-    /// See `IdentityVerifier`.
+    /// Verifies an ID token of a login. Throws `identityRefused` with the reason, or `identityProviderUnavailable`.
     public func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity {
         do throws(ServiceError) {
             let identity = try await check(token)
@@ -99,12 +101,12 @@ public struct IdentityProviders: IdentityVerifier {
         }
     }
 
-    /// Whom a token of that provider is about, if its claims pass `judge` and its signature is right.
+    /// Returns the identity of a provider's token, if `judge` accepts its claims and its signature is valid.
     func check(
         _ unverified: UnverifiedJWT, of member: Member, _ judge: (IDToken, Instant) throws(ServiceError) -> Void
     ) async throws(ServiceError) -> ExternalIdentity {
         guard member.provider.algorithms.contains(unverified.header.alg) else { throw .identityRefused(.algorithm) }
-        // What is old, or somebody else's, makes nobody fetch a key.
+        // Claims are checked before the signature, so that expired or foreign tokens cause no key fetch.
         let unbelieved = try IDToken(unverified.unverifiedClaims, of: member.provider)
         try judge(unbelieved, clock.now)
         guard let key = try await member.keys.key(unverified.header.kid) else { throw .identityRefused(.unknownKey) }
@@ -119,8 +121,8 @@ public struct IdentityProviders: IdentityVerifier {
         return try unbelieved.identity(payload: verified.payload)
     }
 
-    /// The provider with that name. Without one, the only one with the token's issuer; of several, the only one for whose apps the
-    /// token is.
+    /// Returns the provider with that name. Without a name, it returns the only provider with the token's issuer, or
+    /// the only one among several with an audience of the token.
     private func member(_ name: String?, _ token: UnverifiedJWT) throws(ServiceError) -> Member {
         let claims = token.unverifiedClaims
         var found = members.filter {

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import JOSE
 internal import Sessions
 
-/// The claims of an ID token (OpenID Connect Core section 2), checked for what makes them one.
+/// The claims of an ID token (OpenID Connect Core §2).
 struct IDToken: Sendable {
     private let claims: [String: JSONValue]
     private let provider: IdentityProvider
@@ -10,11 +10,12 @@ struct IDToken: Sendable {
     private let expiry: Int64
     private let issuedAt: Int64
 
-    /// Reads what every ID token has. Nothing of it may be believed before its signature.
+    /// Reads the claims that every ID token has. They must not be trusted before the signature is verified.
     init(_ claims: [String: JSONValue]?, of provider: IdentityProvider) throws(ServiceError) {
         guard let claims else { throw .identityRefused(.malformed) }
         guard claims["iss"]?.isSame(as: provider.issuer) == true else { throw .identityRefused(.issuer) }
-        // A logout token, or an access token of Keycloak's: the same key, issuer and audience, and no ID token.
+        // Logout tokens, and Keycloak's access tokens, have the same key, issuer and audience, but they are no ID
+        // tokens.
         guard claims["events"] == nil, claims["typ"] == nil || claims["typ"]?.string == "ID",
             let expiry = claims["exp"]?.seconds, let issuedAt = claims["iat"]?.seconds,
             claims["nbf"] == nil || claims["nbf"]?.seconds != nil
@@ -28,13 +29,13 @@ struct IDToken: Sendable {
         self.issuedAt = issuedAt
     }
 
-    /// Checks for whom the token is, when, and what login it is of.
+    /// Checks audience, times and nonce.
     func check(nonce: String?, at now: Instant) throws(ServiceError) {
         try check(at: now)
         try check(nonce: nonce)
     }
 
-    /// Checks for whom the token is, and when.
+    /// Checks audience and times.
     func check(at now: Instant) throws(ServiceError) {
         try checkAudience()
         let (now, leeway) = (now.secondsSinceEpoch, IdentityProvider.leeway)
@@ -45,7 +46,8 @@ struct IDToken: Sendable {
         }
     }
 
-    /// One of the audiences is ours, and so is the party that asked for the token, where it is named or could be another.
+    /// Checks that one audience is an app of ours. The authorized party (`azp`) must be one too, if it is present or if
+    /// there are several audiences.
     private func checkAudience() throws(ServiceError) {
         guard let audiences = Self.audiences(claims) else { throw .identityRefused(.audience) }
         guard audiences.contains(where: isOurs) else { throw .identityRefused(.audience) }
@@ -56,7 +58,7 @@ struct IDToken: Sendable {
 
     private func isOurs(_ audience: String) -> Bool { provider.isAudience(audience) }
 
-    /// The `aud` of a token; nil if it is none.
+    /// Returns the `aud` of a token; nil if it is malformed.
     static func audiences(_ claims: [String: JSONValue]) -> [String]? {
         switch claims["aud"] {
         case .string(let only): return [only]
@@ -67,7 +69,7 @@ struct IDToken: Sendable {
         }
     }
 
-    /// The id of the app for whom the token was made: the party that asked for it, where it is named.
+    /// The client ID that the token was issued to: `azp` if present, otherwise the audience that is ours.
     private var clientID: String {
         claims["azp"]?.string ?? Self.audiences(claims)?.first(where: isOurs) ?? provider.audiences[0]
     }
@@ -82,14 +84,14 @@ struct IDToken: Sendable {
         }
     }
 
-    /// The first second in which the token is refused for its age, by its own word or by ours.
+    /// The first second at which the token is refused as too old or expired.
     private var goodUntil: Int64 {
         let oldest = issuedAt.addingReportingOverflow(provider.tokenAge.wholeSeconds + IdentityProvider.leeway)
         let end = expiry.addingReportingOverflow(IdentityProvider.leeway)
         return min(oldest.overflow ? .max : oldest.partialValue, end.overflow ? .max : end.partialValue)
     }
 
-    /// Whom the token is about, after its signature was found to be right over `payload`.
+    /// Returns the identity of the token, after its signature over `payload` was verified.
     func identity(payload: [UInt8]) throws(ServiceError) -> ExternalIdentity {
         let provenEmail = claims["email_verified"]?.isTrue == true ? claims["email"]?.string : nil
         return ExternalIdentity(
@@ -99,7 +101,8 @@ struct IDToken: Sendable {
             goodUntil: Instant(secondsSinceEpoch: goodUntil), clientID: clientID, recheck: provider.recheck?.terms)
     }
 
-    /// What looks like an address of somebody is taken only if it was proven, and does not become another one as a username.
+    /// Returns the username claim if it can be a username. A name with `@` is accepted only if it is the verified
+    /// e-mail address and `Text.emailKey` accepts it.
     private func username(provenEmail: String?) -> String? {
         guard let name = text(provider.claims.username),
             Text.isValid(Text.normalized(name), lengthMax: User.usernameLengthMax)
@@ -109,7 +112,8 @@ struct IDToken: Sendable {
         return isProven && Text.emailKey(name) != nil ? name : nil
     }
 
-    /// Each claim that can stand in a profile; the provider's mistakes keep nobody out.
+    /// The profile. Claims that a profile cannot hold are skipped, so that a provider's mistake does not prevent
+    /// logins.
     private var profile: User.Profile {
         var profile = User.Profile()
         func take(_ member: WritableKeyPath<User.Profile, String?>, _ claim: String?, unless denial: String? = nil) {
@@ -125,8 +129,8 @@ struct IDToken: Sendable {
         return profile
     }
 
-    /// RFC 8176: what the provider says of how it authenticated, if it can stand in our tokens. Nothing is added: no method of
-    /// the RFC means that somebody else has looked.
+    /// The authentication methods (`amr`, RFC 8176) that the provider reports, if they are valid in our tokens. None is
+    /// added, because no method of RFC 8176 stands for another server's authentication.
     private var methods: [String] {
         guard case .array(let values)? = claims["amr"], values.count <= 8 else { return [] }
         let methods = values.compactMap(\.string).filter {
@@ -135,7 +139,7 @@ struct IDToken: Sendable {
         return methods.count == values.count ? methods : []
     }
 
-    /// The text of a claim; of several, as Azure AD B2C has `emails`, the first.
+    /// Returns the text of a claim. Of several texts, such as `emails` of Azure AD B2C, it returns the first.
     private func text(_ claim: String?) -> String? {
         switch claim.flatMap({ claims[$0] }) {
         case .string(let text): text
@@ -146,18 +150,18 @@ struct IDToken: Sendable {
 }
 
 extension IdentityProvider {
-    /// Whether that is the id of one of our apps.
+    /// Returns true if the value is the client ID of one of our apps.
     func isAudience(_ audience: String) -> Bool {
         audiences.contains { JSONValue.string(audience).isSame(as: $0) }
     }
 }
 
 extension JSONValue {
-    /// Whether it is that text, code point by code point (RFC 7519 section 2, StringOrURI): `==` would take two texts for one
-    /// that only look alike.
+    /// Compares a JSON string code point by code point (RFC 7519 §2, StringOrURI), because `==` also equates different
+    /// texts that look alike.
     fileprivate func isSame(as text: String) -> Bool { string.map { $0.utf8.elementsEqual(text.utf8) } ?? false }
 
-    /// RFC 7519 section 2: a NumericDate may have a fraction.
+    /// The seconds of a NumericDate, which may have a fraction (RFC 7519 §2).
     fileprivate var seconds: Int64? {
         switch self {
         case .integer(let number): number
@@ -166,7 +170,7 @@ extension JSONValue {
         }
     }
 
-    /// Apple writes truth values as texts.
+    /// The value as a truth value. Apple writes truth values as strings.
     fileprivate var isTrue: Bool? {
         switch self {
         case .bool(let truth): truth

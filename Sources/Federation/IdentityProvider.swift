@@ -2,27 +2,27 @@ public import Cryptography
 public import HTTPClient
 public import Sessions
 
-/// An identity provider, and how far its word is taken: one entry of the configuration.
+/// An identity provider and the trust in it: one entry of the configuration.
 public struct IdentityProvider: Hashable, Sendable {
-    /// What is asked of `nonce`.
+    /// The requirement on `nonce`.
     public enum NonceRequirement: String, CaseIterable, Sendable {
-        /// It stands in the token exactly if the app sends one, and is the same.
+        /// The token contains a nonce exactly if the app sends one, and both are equal.
         case optional
-        /// The app sends it with every token.
+        /// The app sends a nonce with every token.
         case required
-        /// It is not looked at: for SDKs that put one in without telling the app.
+        /// The nonce is ignored, for SDKs that set one without telling the app.
         case ignored
     }
 
-    /// How the app's nonce stands in the token.
+    /// The form of the app's nonce in the token.
     public enum NonceForm: String, CaseIterable, Sendable {
-        /// As it is.
+        /// Unchanged.
         case plain
-        /// As the hexadecimal SHA-256 of it: what apps hand to the native SDKs of Apple and Google.
+        /// As its hexadecimal SHA-256, which apps pass to the native SDKs of Apple and Google.
         case sha256
     }
 
-    /// How the app proves itself to the provider when it asks (RFC 6749 section 2.3).
+    /// The client authentication at the provider's token endpoint (RFC 6749 §2.3).
     public enum ClientAuthentication: String, CaseIterable, Sendable {
         /// By HTTP Basic.
         case basic = "client_secret_basic"
@@ -30,36 +30,37 @@ public struct IdentityProvider: Hashable, Sendable {
         case post = "client_secret_post"
     }
 
-    /// How the provider is asked again whether it stands by a user.
+    /// The recheck: how the server asks the provider again whether a user is still valid.
     public struct Recheck: Hashable, Sendable {
-        /// How often, and how long its outages are bridged.
+        /// How often to ask, and how long the provider may be unavailable.
         public var terms: RecheckTerms
-        /// Where its token endpoint is; nil: where the discovery document says.
+        /// The token endpoint; nil for the one of the discovery document.
         public var tokenURL: OutboundURL?
-        /// The id of a confidential client there; nil: that of the app for whom the ID token was made.
+        /// The ID of a confidential client at the provider; nil for the client ID of the app that the ID token was
+        /// issued to.
         public var clientID: String?
-        /// The file with that client's secret.
+        /// The path of the file with that client's secret.
         public var clientSecretFile: String?
-        /// That client's secret; nil: it has none. Read at the start.
+        /// That client's secret, read at the start; nil if it has none.
         public var clientSecret: String?
-        /// How that client proves itself.
+        /// The client authentication of that client.
         public var clientAuthentication = ClientAuthentication.basic
-        /// Whether an answer without an ID token is believed, though it does not say whose the token is.
+        /// True if a response without an ID token confirms the user, although it does not name the user.
         public var takesNoIDToken = false
-        /// How many questions a node may have open.
+        /// The number of rechecks that a node may have in progress.
         public var concurrency = 8
-        /// How many questions a node asks in a second.
+        /// The number of rechecks that a node starts per second.
         public var rate = 20
-        /// How long an answer may take: less than the lease of the check that waits for it.
+        /// The time for a response. It is less than the lease of the check that waits for it.
         public var deadline = Duration.seconds(10)
 
-        /// A provider that is asked by these terms.
+        /// Creates the recheck of a provider.
         public init(terms: RecheckTerms) { self.terms = terms }
     }
 
-    /// The claims that become a user's profile at the first login; nil: none does.
+    /// The claims that become a user's profile at the first login; nil omits a member.
     public struct ClaimNames: Hashable, Sendable {
-        /// The username. An e-mail address is taken only if it was proven.
+        /// The username. An e-mail address is accepted only if it is verified.
         public var username: String? = "email"
         /// The e-mail address.
         public var email: String? = "email"
@@ -70,47 +71,48 @@ public struct IdentityProvider: Hashable, Sendable {
         /// The country, if it is two capital letters.
         public var country: String?
 
-        /// The names that OpenID Connect Core section 5.1 gives.
+        /// Creates the names of OpenID Connect Core §5.1.
         public init() {}
     }
 
-    /// What requests and the database call it.
+    /// The name of the provider in requests and in the database.
     public var name: String
-    /// The `iss` of its tokens, character by character.
+    /// The `iss` of its tokens, compared exactly.
     public var issuer: String
-    /// The ids that our apps have there: the `aud` of tokens for us.
+    /// The client IDs of our apps at the provider: the `aud` of tokens for us.
     public var audiences: [String]
-    /// Where its keys are; nil: where the discovery document says.
+    /// The URL of its keys; nil for the one of the discovery document.
     public var keysURL: OutboundURL?
-    /// Where the discovery document is.
+    /// The URL of the discovery document.
     public var discoveryURL: OutboundURL?
-    /// What it may sign with.
+    /// The signature algorithms that are accepted from it.
     public var algorithms: [VerificationAlgorithm] = [.rs256, .es256]
-    /// What is asked of `nonce`.
+    /// The requirement on `nonce`.
     public var nonce = NonceRequirement.optional
-    /// How the nonce stands in the token.
+    /// The form of the nonce in the token.
     public var nonceForm = NonceForm.plain
-    /// How long after it was issued a token is taken.
+    /// The time after its issue for which a token is accepted.
     public var tokenAge = Duration.seconds(600)
-    /// How long keys are used before they are fetched again.
+    /// The time after which keys are fetched again.
     public var keyLifetime = Duration.seconds(3600)
-    /// How long keys are used beyond that while the provider does not answer.
+    /// The additional time for which keys are used while the provider does not answer.
     public var staleKeyLifetime = Duration.seconds(86400)
-    /// The file with the authorities that sign its certificate; nil: those of the system.
+    /// The path of a file with the authorities of its TLS certificate; nil for the system's.
     public var authorities: String?
-    /// Whether a proven e-mail address links a new identity to the user with that username.
+    /// True if a verified e-mail address links a new identity to the user with that username.
     public var linksByProvenEmail = false
-    /// How it is asked again; nil: it is not.
+    /// The recheck; nil if the provider is not asked again.
     public var recheck: Recheck?
-    /// Which claims become the profile.
+    /// The claims that become the profile.
     public var claims = ClaimNames()
 
-    /// How far clocks may differ.
+    /// The tolerated difference of clocks, in seconds.
     static let leeway: Int64 = 60
-    /// How long after one fetch of keys the next one may begin: unknown names of keys cost the provider no more than that.
+    /// The minimum time between two fetches of keys, in seconds, so that unknown key IDs cannot cause more load on the
+    /// provider.
     static let fetchInterval: Int64 = 30
 
-    /// A provider with what each must have.
+    /// Creates a provider with its required members.
     public init(name: String, issuer: String, audiences: [String]) {
         self.name = name
         self.issuer = issuer

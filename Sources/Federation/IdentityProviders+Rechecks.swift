@@ -2,8 +2,8 @@ public import Sessions
 internal import Telemetry
 
 extension IdentityProviders: ProviderAsker {
-    /// See `ProviderAsker`. An ID token in the answer is checked as that of a login is, but for its nonce (OpenID Connect Core
-    /// section 12.2).
+    /// Asks the provider's token endpoint once, and checks an ID token in the response like that of a login, except for
+    /// its nonce (OpenID Connect Core §12.2).
     public func ask(_ question: ProviderQuestion) async -> ProviderAnswer {
         guard let member = members.first(where: { $0.provider.name == question.provider }),
             let endpoint = member.tokenEndpoint
@@ -24,7 +24,7 @@ extension IdentityProviders: ProviderAsker {
                 let identity = try await check(try Self.parse(idToken), of: member) {
                     (claims, now) throws(ServiceError) in try claims.check(at: now)
                 }
-                // Code point by code point, as whoever makes users of subjects compares them.
+                // Subjects are compared code point by code point, as they are when a login creates a user.
                 let isSame = identity.key.subject.utf8.elementsEqual(question.subject.utf8)
                 return isSame ? .confirmed(refreshToken: new) : .somebodyElse
             } catch {

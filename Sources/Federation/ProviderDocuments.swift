@@ -2,23 +2,23 @@ internal import HTTP
 internal import HTTPClient
 internal import JOSE
 
-/// Why a provider's keys are not to be had.
+/// The reason for which a provider's documents could not be fetched.
 enum FetchProblem: Error, Hashable, Sendable {
-    /// There was no answer.
+    /// There is no response.
     case outbound(OutboundError)
-    /// The answer has another status than 200.
+    /// The response has a status other than 200.
     case status(Int)
-    /// The document is not what it should be.
+    /// The document is malformed.
     case unreadable
-    /// The discovery document is of another issuer.
+    /// The discovery document belongs to another issuer.
     case otherIssuer
-    /// The keys are elsewhere than the configuration allows.
+    /// The keys are at another origin than the configuration allows.
     case otherOrigin
 
     static let words =
         ["fetched", "status", "unreadable", "other_issuer", "other_origin"] + OutboundError.allCases.map(\.word)
 
-    /// A word for metrics.
+    /// A stable word for metrics.
     var word: String {
         switch self {
         case .outbound(let error): error.word
@@ -29,7 +29,7 @@ enum FetchProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// For the log.
+    /// A description for the log.
     var sentence: String {
         switch self {
         case .outbound(let error): "no answer: \(error.word)"
@@ -41,12 +41,12 @@ enum FetchProblem: Error, Hashable, Sendable {
     }
 }
 
-/// Fetches what a provider publishes (OpenID Connect Discovery section 4, RFC 7517 section 5).
+/// Fetches the documents of a provider (OpenID Connect Discovery §4, RFC 7517 §5).
 struct ProviderDocuments {
     private let provider: IdentityProvider
     private let client: HTTPClient
 
-    /// A login waits for it.
+    /// A login waits for the fetch, so it is short.
     private static let deadline = Duration.seconds(5)
 
     init(_ provider: IdentityProvider, _ client: HTTPClient) {
@@ -54,7 +54,7 @@ struct ProviderDocuments {
         self.client = client
     }
 
-    /// The keys, from where the configuration or the discovery document says.
+    /// Returns the keys from the URL of the configuration or of the discovery document.
     func keys() async throws(FetchProblem) -> JWKSet {
         let url: OutboundURL
         if let configured = provider.keysURL { url = configured } else { url = try await discoveredURL("jwks_uri") }
@@ -63,7 +63,7 @@ struct ProviderDocuments {
         return keys
     }
 
-    /// The token endpoint, from where the discovery document says.
+    /// Returns the token endpoint of the discovery document.
     func tokenURL() async throws(FetchProblem) -> OutboundURL { try await discoveredURL("token_endpoint") }
 
     private func discoveredURL(_ member: String) async throws(FetchProblem) -> OutboundURL {
@@ -71,7 +71,7 @@ struct ProviderDocuments {
         let text = try await get(source)
         guard let members = try? StrictJSON.object(text, else: .malformed) else { throw .unreadable }
         guard members["issuer"]?.string == provider.issuer else { throw .otherIssuer }
-        // Plain HTTP only where the document itself came by it.
+        // Plain HTTP is allowed only if the document itself was fetched by it.
         let isPlain = source.origin.hasPrefix("http://")
         guard let url = members[member]?.string.flatMap({ OutboundURL($0, plainLoopback: isPlain) }) else {
             throw .unreadable

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import JOSE
 internal import Sessions
 
-/// The keys of one provider: fetched when they are needed first, again when they are old or one is missing, by one fetch for
-/// all who wait, and no more often than every half minute, whatever tokens name.
+/// The keys of one provider. They are fetched on first use, and again when they are old or a key is missing. All
+/// waiting requests share one fetch, and fetches start at most every half minute, whatever key IDs tokens have.
 actor ProviderKeys {
     private let provider: IdentityProvider
     private let clock: WallClock
@@ -27,11 +27,12 @@ actor ProviderKeys {
         self.note = note
     }
 
-    /// The key that is named so; nil when the provider has none.
+    /// Returns the key with that ID; nil if the provider has none. Throws `identityProviderUnavailable` if that cannot
+    /// be decided.
     func key(_ id: String?) async throws(ServiceError) -> VerificationKey? {
         if isWithin(provider.keyLifetime), let key = keys?.verificationKey(kid: id) { return key }
         await renew()
-        // What is known serves while the provider is down; that a key is not known does not show that there is none.
+        // Known keys stay usable while the provider is down. A missing key is not proof that it does not exist.
         if isWithin(provider.keyLifetime + provider.staleKeyLifetime), let key = keys?.verificationKey(kid: id) {
             return key
         }
@@ -44,7 +45,8 @@ actor ProviderKeys {
         return keys != nil && now >= fetchedAt && now < fetchedAt + lifetime
     }
 
-    /// Fetches, or waits for the fetch that runs; nothing, when the last one began a moment ago.
+    /// Fetches the keys, or waits for the fetch in progress. Does nothing if the last fetch started less than
+    /// `fetchInterval` ago.
     private func renew() async {
         if let running { return await running.value }
         let now = clock.now

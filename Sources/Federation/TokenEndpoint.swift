@@ -5,22 +5,23 @@ internal import HTTPClient
 internal import JOSE
 internal import Sessions
 
-/// What a provider's token endpoint made of a refresh token.
+/// The response of a provider's token endpoint to a refresh token.
 enum TokenEndpointAnswer: Sendable {
-    /// Tokens (RFC 6749 section 5.1).
+    /// Tokens (RFC 6749 §5.1).
     case tokens(idToken: String?, refreshToken: String?)
-    /// The refresh token is not good any more, or the provider wants to see the user.
+    /// The provider refused: the refresh token is invalid, or the user has to interact with the provider.
     case refused
-    /// Nothing that means either, for that reason.
+    /// Neither of these, with the reason.
     case failed(String, mayHaveArrived: Bool)
 }
 
-/// The token endpoint of one provider, with threads of its own: a login that waits for keys does not wait for it.
+/// The token endpoint of one provider. It has threads of its own, so that logins that wait for keys do not wait for
+/// rechecks.
 actor TokenEndpoint {
-    /// More than three tokens have no room in.
+    /// The limit of a response, in bytes. Three large tokens fit.
     private static let contentMax = 128 * 1024
-    /// A "no" about the user: RFC 6749 section 5.2, and OpenID Connect Core section 3.1.2.6, whose words some providers use here
-    /// when a user has to show up. Every other error is about the client or the request.
+    /// The errors about the user: RFC 6749 §5.2 and OpenID Connect Core §3.1.2.6, because some providers use its codes
+    /// when the user has to interact. Every other error is about the client or the request.
     private static let refusals = [
         "invalid_grant", "interaction_required", "login_required", "consent_required", "account_selection_required",
     ]
@@ -38,7 +39,7 @@ actor TokenEndpoint {
         client = HTTPClient(HTTPClient.Options(width: recheck.concurrency))
     }
 
-    /// Asks for new tokens with `refreshToken` (RFC 6749 section 6).
+    /// Requests new tokens with `refreshToken` (RFC 6749 §6).
     func refresh(_ refreshToken: String, clientID: String) async -> TokenEndpointAnswer {
         let url: OutboundURL
         do throws(FetchProblem) { url = try await self.url() } catch {
@@ -61,7 +62,7 @@ actor TokenEndpoint {
             discovered = (url, now)
             return url
         } catch {
-            // Where it was an hour ago it will still be.
+            // The last known URL most likely still works.
             guard let discovered else { throw error }
             return discovered.url
         }
@@ -74,7 +75,7 @@ actor TokenEndpoint {
         ]
         switch (recheck.clientSecret, recheck.clientAuthentication) {
         case (let secret?, .basic):
-            // RFC 6749 section 2.3.1: each is form-encoded first.
+            // RFC 6749 §2.3.1: both are form-encoded first.
             let pair = "\(Self.encoded(clientID)):\(Self.encoded(secret))"
             fields.append("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")
         case (let secret?, .post): form += [("client_id", clientID), ("client_secret", secret)]
@@ -86,7 +87,7 @@ actor TokenEndpoint {
             authorities: provider.authorities)
     }
 
-    /// Every byte but letters, digits, hyphen, dot and underscore as `%` and two digits.
+    /// Percent-encodes every byte except letters, digits, hyphen, dot and underscore.
     private static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
@@ -109,14 +110,14 @@ actor TokenEndpoint {
         case 400..<500:
             let error = members?["error"]?.string ?? ""
             if refusals.contains(error) { return .refused }
-            // Its own words may hold anything; a word of the RFC is short.
+            // The provider's own text may contain anything. A registered code is short.
             let word = Text.isValid(error, lengthMax: 64) ? error : "none"
             return .failed("the status is \(response.status), the error \(word)", mayHaveArrived: false)
         default: return .failed("the status is \(response.status)", mayHaveArrived: true)
         }
     }
 
-    /// A member that may be missing; nil if it is there and no text.
+    /// Returns a text member: `.some(nil)` if it is absent or null, nil if it is not a text.
     private static func text(_ name: String, _ members: [String: JSONValue]) -> String?? {
         switch members[name] {
         case nil, .null?: .some(nil)
