@@ -1,19 +1,21 @@
 internal import Glibc
 
-/// A copy of a file that nobody else can change, or even find: it goes with the last who has it open or mapped.
+/// An anonymous copy of a file, which no other process can change or find. It is deleted when the last descriptor or
+/// mapping of it is closed.
 ///
-/// A mapped file that somebody shortens, as `cp` and `curl -o` do before they write it anew, kills whoever reads it.
+/// The copy is needed because a process that reads a mapped file crashes if the file is truncated, as `cp` and `curl
+/// -o` do before they write.
 struct FileCopy: ~Copyable {
     private let descriptor: Int32
-    /// What was copied.
+    /// The version of the copied file.
     let version: FileVersion
 
-    /// Where it can be opened.
+    /// The path at which the copy can be opened.
     var path: String { "/proc/self/fd/\(descriptor)" }
 
-    /// Copies the file at `path` into a file without a name in `folder`.
+    /// Copies the file at `path` into an anonymous file in `folder`.
     init(of path: String, in folder: String) throws(GeoDatabaseError) {
-        // Non-blocking, so that a pipe in its place cannot hang the start.
+        // Non-blocking, so that a pipe at this path cannot block the start.
         let source = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard source >= 0 else { throw .unreadable(Self.lastFailure) }
         defer { close(source) }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What tells a file from the one that was there before, without reading it.
+/// Identifies the version of a file without reading it: device, inode, size and modification time.
 public struct FileVersion: Hashable, Sendable {
     private let device: UInt
     private let node: UInt
@@ -8,7 +8,7 @@ public struct FileVersion: Hashable, Sendable {
     private let modifiedSeconds: Int
     private let modifiedNanoseconds: Int
 
-    /// The version of the file at `path`; nil: it cannot be examined.
+    /// Returns the version of the file at `path`; nil if it cannot be examined.
     public init?(path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }

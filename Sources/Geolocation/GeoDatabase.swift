@@ -1,27 +1,23 @@
-// Geolocation: where a network address is, by a file in MaxMind's format, read by libmaxminddb. It knows nothing of events,
-// mails or configuration, and keeps nothing of what it was asked.
-//
-// Reading order: GeoDatabase (one file, opened) · Place · FileCopy (why a file that changes harms nobody) · FileVersion.
-
 internal import CMaxMindDB
 internal import Sockets
 
-/// A file that says where network addresses are, mapped into memory: its pages are the kernel's to drop.
+/// An open database of the locations of network addresses. It is mapped into memory, and the kernel may drop its pages.
 @safe public final class GeoDatabase: @unchecked Sendable {
-    // Sendable, because the library only reads what it points to after it was opened, and it is closed when nobody has this any more.
+    // Sendable, because the library only reads the memory behind the pointer after opening it, and because the last
+    // reference closes it.
 
-    /// Which version of the file it is.
+    /// The version of the file.
     public let version: FileVersion
-    /// When its publisher made it, in seconds since 1970.
+    /// The build time of the database, in seconds since 1970.
     public let builtAt: Int64
-    /// What its publisher calls it: "GeoLite2-City".
+    /// The type that the publisher gave it: "GeoLite2-City".
     public let kind: String
 
     private let handle: UnsafeMutablePointer<MMDB_s>
     private let library: CMaxMindDB_library
 
-    /// Opens the file at `path` with places of cities or countries, by a copy without a name in `folder`, which takes as much
-    /// room there as the file. Blocks while it copies.
+    /// Opens a database of cities or countries. It copies the file at `path` to an anonymous file in `folder`, which
+    /// needs as much space there, and blocks meanwhile.
     public init(path: String, copyingTo folder: String) throws(GeoDatabaseError) {
         guard let library = Library.shared.functions else {
             throw .libraryMissing(Library.shared.failure ?? "")
@@ -38,7 +34,7 @@ internal import Sockets
         (self.library, version) = (library, copy.version)
         kind = unsafe String(cString: metadata.database_type)
         builtAt = unsafe Int64(clamping: metadata.build_epoch)
-        // All publishers of this format name theirs after the two of its inventor, or so that these words are in it.
+        // The types of all publishers contain one of these words, which come from MaxMind's types.
         guard ["City", "Country", "Enterprise"].contains(where: { kind.contains($0) }) else { throw .wrongKind(kind) }
     }
 
@@ -47,13 +43,13 @@ internal import Sockets
         unsafe handle.deallocate()
     }
 
-    /// Where `address` is; nil: unknown, private, or no address. May wait for the disk.
+    /// Returns the location of `address`; nil if it is unknown, private, or no address. It may wait for the disk.
     public func place(of address: String) throws(GeoDatabaseError) -> Place? {
         guard let address = SocketAddress(host: address, port: 0)?.unmapped,
             !Self.privateRanges.contains(where: { $0.contains(address) })
         else { return nil }
         if case .ipv6 = address, unsafe handle.pointee.metadata.ip_version == 4 { return nil }
-        // That it is an address has been seen above.
+        // `address` is known to be an address, so this flag is ignored.
         var (notAnAddress, status) = (Int32(0), MMDB_SUCCESS)
         var result = unsafe library.MMDB_lookup_string(handle, address.host, &notAnAddress, &status)
         try check(status)
@@ -66,7 +62,7 @@ internal import Sockets
             city: try unsafe text(&result.entry, "city", "names", "en"))
     }
 
-    /// The text at a path of an entry.
+    /// Returns the text at a path of an entry.
     private func text(
         _ entry: inout MMDB_entry_s, _ first: String, _ second: String, _ third: String? = nil, _ fourth: String? = nil
     ) throws(GeoDatabaseError) -> String? {
@@ -75,7 +71,7 @@ internal import Sockets
         if status == MMDB_LOOKUP_PATH_DOES_NOT_MATCH_DATA_ERROR { return nil }
         try check(status)
         guard unsafe value.has_data, unsafe value.type == UInt32(MMDB_DATA_TYPE_UTF8_STRING) else { return nil }
-        // Not ended by a NUL: it stands in the file.
+        // The text is part of the file and does not end with a NUL.
         let bytes = unsafe UnsafeRawBufferPointer(start: value.utf8_string, count: Int(value.data_size))
         return unsafe bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
@@ -88,7 +84,7 @@ internal import Sockets
         unsafe library.MMDB_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
     }
 
-    /// Addresses that are in no place of the world, whatever a file says of them (RFC 6890, RFC 4193).
+    /// Addresses without a location, whatever a database says (RFC 6890, RFC 4193).
     private static let privateRanges = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
         "::/128", "::1", "fc00::/7", "fe80::/10",

@@ -1,19 +1,19 @@
-/// Why a file gives no places.
+/// The reason for which a database cannot be used.
 public enum GeoDatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The library that reads it is not there.
+    /// libmaxminddb cannot be loaded.
     case libraryMissing(String)
-    /// The file is missing, or cannot be read.
+    /// The file is missing or unreadable.
     case unreadable(String)
-    /// There is no room for a copy of it.
+    /// There is no space for a copy of the file.
     case notCopied(folder: String, String)
-    /// Somebody is writing it.
+    /// The file is being written.
     case changing
-    /// It is not in the format, or broken.
+    /// The file has another format, or is damaged.
     case broken(String)
-    /// It is about other things than places.
+    /// The database contains no locations.
     case wrongKind(String)
 
-    /// Words that go on from the name of the file.
+    /// A description that follows the name of the file in a sentence.
     public var description: String {
         switch self {
         case .libraryMissing(let reason):

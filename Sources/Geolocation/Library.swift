@@ -1,10 +1,10 @@
 internal import CMaxMindDB
 
-/// libmaxminddb, loaded by the first who asks.
+/// libmaxminddb, loaded on first use.
 struct Library {
-    /// The functions, by their names; nil if they could not be loaded.
+    /// The functions of libmaxminddb; nil if it could not be loaded.
     let functions: CMaxMindDB_library?
-    /// Why they could not be loaded.
+    /// The reason for which it could not be loaded.
     let failure: String?
 
     private init() {
