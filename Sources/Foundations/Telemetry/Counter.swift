@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A number that only grows. One atomic addition, from any thread.
+/// A number that only grows. Each change is one atomic addition, from any thread.
 public final class Counter: Sendable {
     private let total = Atomic<UInt64>(0)
 
@@ -9,11 +9,11 @@ public final class Counter: Sendable {
     /// Adds `amount`.
     public func increment(by amount: UInt64 = 1) { total.wrappingAdd(amount, ordering: .relaxed) }
 
-    /// The sum so far.
+    /// The sum of all increments.
     public var value: UInt64 { total.load(ordering: .relaxed) }
 }
 
-/// A number that goes up and down.
+/// A number that can grow and shrink.
 public final class Gauge: Sendable {
     private let current = Atomic<Int64>(0)
 
@@ -25,6 +25,6 @@ public final class Gauge: Sendable {
     /// Adds `amount`, which may be negative.
     public func add(_ amount: Int64) { current.wrappingAdd(amount, ordering: .relaxed) }
 
-    /// The number now.
+    /// The current number.
     public var value: Int64 { current.load(ordering: .relaxed) }
 }

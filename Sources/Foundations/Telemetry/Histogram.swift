@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Counts observations in fixed buckets. Two atomic additions, from any thread.
+/// Counts observations in fixed buckets. Each observation costs two atomic additions, from any thread.
 public final class Histogram: Sendable {
-    /// For durations in seconds, from half a millisecond to ten seconds.
+    /// Buckets for durations in seconds, from half a millisecond to ten seconds.
     public static let latencyBuckets = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
 
-    /// The upper ends of the buckets, ascending; above the last is one more without an end.
+    /// The upper bounds of the buckets, ascending. One more bucket without an upper bound follows.
     public let bounds: [Double]
 
     private let buckets: [Counter]
@@ -22,7 +22,7 @@ public final class Histogram: Sendable {
         buckets = (0...bounds.count).map { _ in Counter() }
     }
 
-    /// Counts one observation; a NaN or an infinity is none.
+    /// Counts one observation. NaN and infinities are ignored.
     public func observe(_ value: Double) {
         guard value.isFinite else { return }
         buckets[bounds.firstIndex { value <= $0 } ?? bounds.count].increment()
@@ -41,7 +41,7 @@ public final class Histogram: Sendable {
         observe(Double(seconds) + Double(attoseconds) * 1e-18)
     }
 
-    /// What was counted so far: how many in each bucket, not cumulated, and the sum of all values.
+    /// The observations per bucket, not cumulative, and the sum of all values.
     public var snapshot: (counts: [UInt64], sum: Double) {
         (buckets.map(\.value), Double(bitPattern: sum.load(ordering: .relaxed)))
     }

@@ -1,14 +1,14 @@
-/// How grave an event is.
+/// The severity of an event.
 public enum LogLevel: String, Sendable, CaseIterable, Codable, Comparable {
-    /// For whoever looks for a fault.
+    /// Details for finding a fault.
     case debug
-    /// The course of things.
+    /// Normal operation.
     case info
-    /// Rare, right, and worth knowing: a start, a key rotation.
+    /// Rare, expected and important: a start, a key rotation.
     case notice
-    /// Something is wrong, and the server copes.
+    /// Something is wrong, and the server copes with it.
     case warning
-    /// Somebody was not served, or something was lost.
+    /// A request was not served, or something was lost.
     case error
 
     private var rank: Int {
@@ -21,38 +21,38 @@ public enum LogLevel: String, Sendable, CaseIterable, Codable, Comparable {
         }
     }
 
-    /// By gravity.
+    /// Compares by severity.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 }
 
 /// The value of a field.
 public enum LogValue: Sendable, Hashable {
-    /// Text; what is longer than `LogLine.longestText` bytes is cut.
+    /// Text. It is truncated after `LogLine.longestText` bytes.
     case string(String)
     /// An integer.
     case int(Int)
     /// A truth value.
     case bool(Bool)
-    /// A number; written as `null` when it is not finite.
+    /// A number. It is written as `null` if it is not finite.
     case double(Double)
 }
 
 extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByFloatLiteral
 {
-    /// Text.
+    /// Creates a text.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int) { self = .int(value) }
-    /// A truth value.
+    /// Creates a truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .double(value) }
 }
 
-/// Fields in the order in which they are written: `["session_id": .string(id), "attempt": 2]`.
+/// The fields of an event, in their order: `["session_id": .string(id), "attempt": 2]`.
 ///
-/// Names are snake_case, and not `time`, `level` or `message`, which every line has.
+/// Names are in snake_case. `time`, `level` and `message` are reserved, because every line has them.
 public struct LogFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     struct Field: Sendable, Hashable {
         let name: String
@@ -61,7 +61,7 @@ public struct LogFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     private(set) var list: [Field]
 
-    /// These fields, in this order.
+    /// Creates fields in this order.
     public init(dictionaryLiteral elements: (String, LogValue)...) {
         list = elements.map { Field(name: $0.0, value: $0.1) }
     }
@@ -69,7 +69,7 @@ public struct LogFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Adds a field at the end.
     public mutating func append(_ name: String, _ value: LogValue) { list.append(Field(name: name, value: value)) }
 
-    /// Both, the right ones last.
+    /// Joins two lists of fields, the left ones first.
     public static func + (left: LogFields, right: LogFields) -> LogFields {
         var sum = left
         sum.list += right.list

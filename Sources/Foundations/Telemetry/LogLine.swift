@@ -1,9 +1,9 @@
 internal import JSON
 
-/// One event, and its two forms. Neither contains a line feed but the last byte, nor any other control character, so
-/// that no value can pass itself off as a line of its own or speak to a terminal.
+/// One event and its two text forms. Neither contains control characters except the final line feed, so that no value
+/// can imitate a line or control a terminal.
 struct LogLine {
-    /// Longer text is cut, in bytes: a line stays short enough to be written in one piece.
+    /// The length in bytes after which text is truncated, so that a line is short enough to be written at once.
     static let longestText = 2048
 
     let time: Timestamp
@@ -11,7 +11,7 @@ struct LogLine {
     let message: String
     let fields: LogFields
 
-    /// `{"time":"…","level":"…","message":"…",…}` and a line feed.
+    /// The JSON form: `{"time":"…","level":"…","message":"…",…}` and a line feed.
     var json: [UInt8] {
         var line =
             #"{"time":"\#(time.rfc3339)","level":"\#(level.rawValue)","message":"# + Self.quoted(Self.cut(message))
@@ -27,7 +27,7 @@ struct LogLine {
         return Array((line + "}\n").utf8)
     }
 
-    /// `time level message name=value …` and a line feed.
+    /// The text form: `time level message name=value …` and a line feed.
     var text: [UInt8] {
         var line = "\(time.rfc3339) \(level.rawValue) \(Self.escaped(Self.cut(message)))"
         for field in fields.list {
@@ -44,11 +44,11 @@ struct LogLine {
 
     private static func cut(_ text: String) -> String {
         guard text.utf8.count > longestText else { return text }
-        // A character cut in two at the end becomes a replacement character.
+        // A character that is cut at the end becomes a replacement character.
         return String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "…"
     }
 
-    /// A JSON string. JSON allows more as it is than a terminal should see.
+    /// Returns a JSON string in which characters that are unsafe for a terminal are escaped, too.
     private static func quoted(_ text: String) -> String { escaped(JSONText.quoted(text)) }
 
     private static func isBare(_ text: String) -> Bool {
@@ -56,7 +56,7 @@ struct LogLine {
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#""\="#.utf8.contains($0) }
     }
 
-    /// With `\uXXXX` in place of control characters, line separators and marks that turn the direction of writing.
+    /// Replaces control characters, line separators and marks that change the writing direction by `\uXXXX`.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""
@@ -71,7 +71,7 @@ struct LogLine {
         return result
     }
 
-    /// All of them have at most four hexadecimal digits.
+    /// Returns true for the characters to escape. All have at most four hexadecimal digits.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0...0x1f, 0x7f...0x9f, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: true

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// Where lines go. Each call gets one whole line with its line feed, from any thread.
+/// The destination of log lines. Each call gets one whole line with its line feed, from any thread.
 public struct LogSink: Sendable {
     let write: @Sendable (_ line: [UInt8]) -> Void
 
-    /// A sink that gives each line to `write`.
+    /// Creates a sink that passes each line to `write`.
     public init(_ write: @escaping @Sendable (_ line: [UInt8]) -> Void) { self.write = write }
 
-    /// Standard error.
+    /// A sink for standard error.
     public static let standardError = LogSink.fileDescriptor(2)
 
-    /// An open file, pipe or terminal. Each line is one write(2), so that lines do not mix; what a full pipe or disk
-    /// does not take is lost: the server does not wait for its log.
+    /// Creates a sink for an open file, pipe or terminal. Each line is one write(2), so that lines do not mix. Output
+    /// that a full pipe or disk refuses is lost, because the server does not wait for its log.
     public static func fileDescriptor(_ descriptor: Int32) -> LogSink {
         LogSink { line in
             var rest = line[...]

@@ -8,7 +8,7 @@ public struct Logger: Sendable {
         case text
     }
 
-    /// Events below this level cost a comparison and nothing else.
+    /// The lowest level that is written. Events below it cost one comparison.
     public let level: LogLevel
 
     private let format: Format
@@ -16,7 +16,7 @@ public struct Logger: Sendable {
     private let sink: LogSink
     private let context: LogFields
 
-    /// Logs events from `level` on; `clock` gives milliseconds since 1970 (UTC).
+    /// Creates a logger for events of at least `level`. `clock` returns milliseconds since 1970 (UTC).
     public init(
         level: LogLevel = .info, format: Format = .json, sink: LogSink = .standardError,
         clock: @escaping @Sendable () -> Int64
@@ -34,18 +34,18 @@ public struct Logger: Sendable {
         self.context = context
     }
 
-    /// Writes nothing at all.
+    /// A logger that writes nothing.
     public static let silent = Logger(level: .error, sink: LogSink { _ in }) { 0 }
 
-    /// A logger whose lines all begin with these fields, such as the id of a request.
+    /// Returns a logger that adds these fields to all its lines, such as the ID of a request.
     public func with(_ fields: LogFields) -> Logger {
         Logger(level: level, format: format, clock: clock, sink: sink, context: context + fields)
     }
 
-    /// Whether an event of this level is written.
+    /// Returns true if events of this level are written.
     public func enabled(_ level: LogLevel) -> Bool { level >= self.level }
 
-    /// Writes an event; message and fields are only made when its level is enabled.
+    /// Writes an event. Message and fields are evaluated only if the level is enabled.
     public func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]
     ) {
@@ -55,27 +55,27 @@ public struct Logger: Sendable {
         sink.write(format == .json ? line.json : line.text)
     }
 
-    /// See `LogLevel.debug`.
+    /// Writes an event at `LogLevel.debug`.
     public func debug(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
         log(.debug, message(), fields())
     }
 
-    /// See `LogLevel.info`.
+    /// Writes an event at `LogLevel.info`.
     public func info(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
         log(.info, message(), fields())
     }
 
-    /// See `LogLevel.notice`.
+    /// Writes an event at `LogLevel.notice`.
     public func notice(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
         log(.notice, message(), fields())
     }
 
-    /// See `LogLevel.warning`.
+    /// Writes an event at `LogLevel.warning`.
     public func warning(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
         log(.warning, message(), fields())
     }
 
-    /// See `LogLevel.error`.
+    /// Writes an event at `LogLevel.error`.
     public func error(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
         log(.error, message(), fields())
     }

@@ -1,9 +1,9 @@
-/// A label and all the values it can take.
+/// A label and its possible values.
 public struct MetricLabel: Sendable {
     let name: String
     let values: [String]
 
-    /// The label `name` with these values, and `other` for all that is not among them.
+    /// Creates a label with these values. All other values are counted as `other`.
     public init(_ name: String, values: [String]) {
         precondition(
             MetricsRegistry.isName(name) && !name.contains(":") && !name.hasPrefix("__") && name != "le",
@@ -13,12 +13,12 @@ public struct MetricLabel: Sendable {
     }
 }
 
-/// The counters, gauges or histograms of one name, one for each combination of label values. All of them exist from the
-/// start: no request can make a new one.
+/// The counters, gauges or histograms of one name, one for each combination of label values. All exist from the start,
+/// so that requests cannot create new ones.
 public struct MetricFamily<Metric: Sendable>: Sendable {
     struct Series: Sendable {
         let labelValues: [String]
-        /// Whether all values were named when the family was made; the others are only shown once they count.
+        /// True if all its label values were declared. The series with `other` appear only when they are not empty.
         let isNamed: Bool
         let metric: Metric
     }
@@ -41,13 +41,13 @@ public struct MetricFamily<Metric: Sendable>: Sendable {
             series.enumerated().map { ($0.element.labelValues, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The metric for these label values, in the order of the labels; `other` stands in for values that were not named.
-    /// Keep what this returns where it is used often.
+    /// The metric for these label values, in the order of the labels. `other` replaces undeclared values. Store the
+    /// result where it is used often.
     public subscript(_ values: String...) -> Metric {
         precondition(values.count == labels.count, "a value for each label")
         if let position = positions[values] { return series[position].metric }
         let known = zip(labels, values).map { label, value in label.values.contains(value) ? value : "other" }
-        // Every combination of named values and `other` is in the table.
+        // Every combination of declared values and `other` is in the table.
         return series[positions[known] ?? 0].metric
     }
 }

@@ -2,7 +2,7 @@ internal import Locks
 
 /// All metrics of a server, and their text (Prometheus exposition format 0.0.4).
 ///
-/// Names that Prometheus would refuse, or that are taken, are mistakes of the program and stop it.
+/// A name that Prometheus would refuse, or that is registered twice, is a programming error and stops the program.
 public final class MetricsRegistry: Sendable {
     /// The media type of `render`.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -16,13 +16,13 @@ public final class MetricsRegistry: Sendable {
 
     private let entries = Locked<[Entry]>([])
 
-    /// A registry without metrics.
+    /// Creates a registry without metrics.
     public init() {}
 
-    /// A counter; its name ends in `_total`.
+    /// Registers a counter; its name ends in `_total`.
     public func counter(_ name: String, help: String) -> Counter { counters(name, help: help, labels: [])[] }
 
-    /// Counters with labels.
+    /// Registers counters with labels.
     public func counters(_ name: String, help: String, labels: [MetricLabel]) -> MetricFamily<Counter> {
         let family = MetricFamily(labels: labels) { Counter() }
         add(name, help, "counter") {
@@ -33,10 +33,10 @@ public final class MetricsRegistry: Sendable {
         return family
     }
 
-    /// A gauge.
+    /// Registers a gauge.
     public func gauge(_ name: String, help: String) -> Gauge { gauges(name, help: help, labels: [])[] }
 
-    /// Gauges with labels.
+    /// Registers gauges with labels.
     public func gauges(_ name: String, help: String, labels: [MetricLabel]) -> MetricFamily<Gauge> {
         let family = MetricFamily(labels: labels) { Gauge() }
         add(name, help, "gauge") {
@@ -47,12 +47,12 @@ public final class MetricsRegistry: Sendable {
         return family
     }
 
-    /// A gauge that is read when the metrics are rendered, on the thread that renders.
+    /// Registers a gauge that is read at each rendering, on the rendering thread.
     public func gauge(_ name: String, help: String, reading read: @escaping @Sendable () -> Double) {
         add(name, help, "gauge") { "\(name) \(Self.number(read()))\n" }
     }
 
-    /// Gauges with one label that are read when the metrics are rendered, on the thread that renders.
+    /// Registers gauges with one label that are read at each rendering, on the rendering thread.
     public func gauges(
         _ name: String, help: String, label: String,
         reading read: @escaping @Sendable () -> [(labelValue: String, value: Double)]
@@ -62,7 +62,8 @@ public final class MetricsRegistry: Sendable {
         }
     }
 
-    /// Counters with one label that are kept elsewhere, and read when the metrics are rendered, on the thread that renders.
+    /// Registers counters with one label that another component keeps. They are read at each rendering, on the
+    /// rendering thread.
     public func counters(
         _ name: String, help: String, label: String,
         reading read: @escaping @Sendable () -> [(labelValue: String, count: Int)]
@@ -72,14 +73,14 @@ public final class MetricsRegistry: Sendable {
         }
     }
 
-    /// A histogram; `buckets` are the upper ends, ascending.
+    /// Registers a histogram; `buckets` are the upper bounds, ascending.
     public func histogram(
         _ name: String, help: String, buckets: [Double] = Histogram.latencyBuckets
     ) -> Histogram {
         histograms(name, help: help, labels: [], buckets: buckets)[]
     }
 
-    /// Histograms with labels.
+    /// Registers histograms with labels.
     public func histograms(
         _ name: String, help: String, labels: [MetricLabel], buckets: [Double] = Histogram.latencyBuckets
     ) -> MetricFamily<Histogram> {
@@ -92,7 +93,7 @@ public final class MetricsRegistry: Sendable {
         return family
     }
 
-    /// The text for a scrape: HELP, TYPE and the samples of each metric, in the order in which they were made.
+    /// Returns the text for a scrape: HELP, TYPE and the samples of each metric, in the order of registration.
     public func render() -> String {
         entries.withLock { $0 }.map { entry in
             "# HELP \(entry.name) \(Self.escaped(entry.help))\n# TYPE \(entry.name) \(entry.type)\n\(entry.lines())"
@@ -121,7 +122,7 @@ public final class MetricsRegistry: Sendable {
     }
 }
 
-/// The text form.
+/// The text format.
 extension MetricsRegistry {
     private static func lines<Metric>(
         _ family: MetricFamily<Metric>, isEmpty: (Metric) -> Bool, _ line: (Metric, [String]) -> String

@@ -1,8 +1,9 @@
-// Telemetry owns what the server says about itself: a logger that writes one line per event, and metrics in
-// Prometheus' text form.
+// Telemetry: what the server reports about itself.
 //
-// It must not know what is logged or counted: no requests, sessions or tokens. It has no clock of its own, and nothing
-// in it grows with the traffic: the series of a metric are fixed when it is made, and long values are cut.
-// What may be logged is the caller's to decide; no token, password or key may.
+// Owns: a logger that writes one line per event, and metrics in the text format of Prometheus.
+//
+// Must not know: what is logged or counted, that is requests, sessions and tokens. It has no clock of its own. Its
+// memory does not grow with traffic, because the series of a metric are fixed at creation and long values are
+// truncated. The caller decides what is logged; tokens, passwords and keys must never be.
 //
 // Reading order: LogFields, Logger, LogLine, LogSink, then Counter, Histogram, MetricFamily, MetricsRegistry.

@@ -1,11 +1,11 @@
-/// An instant, to be written.
+/// A moment to be formatted.
 struct Timestamp {
     let milliseconds: Int64
 
-    /// Since 1970 (UTC).
+    /// Creates a moment from milliseconds since 1970 (UTC).
     init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// `2026-01-31T23:59:59.999Z` (RFC 3339).
+    /// The moment as RFC 3339: `2026-01-31T23:59:59.999Z`.
     var rfc3339: String {
         let day = Self.floor(milliseconds, 86_400_000)
         let rest = milliseconds - day * 86_400_000
@@ -17,8 +17,8 @@ struct Timestamp {
         return "\(date)T\(hours):\(minutes):\(seconds).\(Self.padded(rest % 1000, 3))Z"
     }
 
-    /// Year, month and day of a number of days since 1970-01-01, in the Gregorian calendar: years begin in March, so
-    /// that the leap day is the last, and an era is 400 years, 146 097 days.
+    /// Returns the Gregorian date of a number of days since 1970-01-01. Years begin in March, so that the leap day is
+    /// the last one, and an era is 400 years, 146 097 days.
     private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floor(shifted, 146_097)
