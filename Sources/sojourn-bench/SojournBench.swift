@@ -1,13 +1,18 @@
 import FoundationEssentials
 import Glibc
 
-// sojourn-bench reproduces every figure that the documentation quotes: on your machine, in one run, beside the limits of
-// that machine. It knows the server from outside (HTTP, /proc) and the store through its public calls, and nothing
-// of how either works.
+// sojourn-bench: reproduces every figure of the documentation on your machine, in one run, together with the limits of
+// that machine.
 //
-// Reading order: Benchmark (the table of subcommands) · RefreshBenchmark (the main one) with LoadGenerator,
-// LoadConnection and Conversation (the load) and MachineLimits (what the machine could do) · HTTPBenchmark,
-// StoreBenchmark, StartBenchmark · IdleBenchmark with SlowSenders, and ChurnBenchmark (many connections) · ServerProcess, AdminCalls, SessionFiller (what is measured) · Report (what is printed).
+// Owns: the benchmarks, the load generator and the report.
+//
+// Must not know: how the server and the store work. It uses the server from outside (HTTP, /proc) and the store through
+// its public calls.
+//
+// Reading order: Benchmark (the table of subcommands), RefreshBenchmark (the main one) with LoadGenerator,
+// LoadConnection and Conversation (the load) and MachineLimits (the limits of the machine); HTTPBenchmark,
+// StoreBenchmark, StartBenchmark; IdleBenchmark with SlowSenders, and ChurnBenchmark (many connections); ServerProcess,
+// AdminCalls, SessionFiller (the measured server and its data); Report (the output).
 
 /// The program.
 @main struct SojournBench {
@@ -37,7 +42,7 @@ import Glibc
         write(options.json ? try report.json() : report.text(), to: STDOUT_FILENO)
     }
 
-    /// Tells the one who waits what is being done; not part of the report.
+    /// Prints progress to standard error. It is not part of the report.
     static func progress(_ text: String) { write("· \(text)\n", to: STDERR_FILENO) }
 
     private static func write(_ text: String, to descriptor: Int32) {

@@ -4,27 +4,27 @@ import Glibc
 struct ChurnBenchmark {
     let options: Options
 
-    /// How a connection goes on and ends.
+    /// How a connection continues and ends.
     private enum Course: CaseIterable {
-        /// An answer, then the client closes.
+        /// The server answers, then the client closes.
         case closedByClient
-        /// An answer with `Connection: close`, and the server closes.
+        /// The server answers with `Connection: close` and closes.
         case closedByServer
-        /// An answer, then a reset.
+        /// The server answers, then the client resets.
         case reset
-        /// Half a head, then a reset.
+        /// The client sends half a head, then resets.
         case halfHead
-        /// Half of some content, then the client closes.
+        /// The client sends half of some content, then closes.
         case halfContent
-        /// Not a byte.
+        /// The client sends nothing.
         case silent
-        /// A request whose answer nobody reads.
+        /// The client does not read the response.
         case unread
-        /// Something that is no request.
+        /// The client sends something that is not a request.
         case refused
     }
 
-    /// Before what is left behind is counted, so that what the server keeps for good is there already.
+    /// The connections before the first count, so that everything that the server allocates once is there already.
     private static let warmUp = 20_000
 
     func run() throws -> Report {
@@ -106,10 +106,10 @@ struct ChurnBenchmark {
         }
     }
 
-    /// How many descriptors the server has open, once it has seen the last ends.
+    /// Returns the number of descriptors that the server has open, after it has noticed the last ends.
     private func settledDescriptors(_ server: ServerProcess, atMost: Int) throws -> Int {
         var count = try server.openDescriptors()
-        // Longer than the server lingers over an answer that ended a connection.
+        // Longer than the server's linger time after the last response of a connection.
         for _ in 0..<50 where count > atMost {
             usleep(100_000)
             count = try server.openDescriptors()

@@ -5,7 +5,7 @@ import Sessions
 struct CleanUpBenchmark {
     let options: Options
 
-    /// What a server looks at in a second by default (`clean_up.rows_per_second`).
+    /// The rows that a server examines per second by default (`clean_up.rows_per_second`).
     private static let rowsPerSecond = 5000
 
     private struct Part {
@@ -30,7 +30,7 @@ struct CleanUpBenchmark {
         var (alone, beside, deleted): (Part, Part, [Double]) = (Part(), Part(), [])
         for round in 1...options.rounds {
             _ = try load(launch, count, device: 2 * round, into: &alone)
-            // More than it gets done, so that it is at work until the end of the load.
+            // More than clean-up can delete, so that it works until the end of the load.
             let old = Int(options.seconds * 2 + 10) * Self.rowsPerSecond
             try await Self.addForgotten(old, launch)
             let seconds = try load(launch, count, device: 2 * round + 1, into: &beside)
@@ -70,7 +70,7 @@ struct CleanUpBenchmark {
         try server.stop()
     }
 
-    /// Loads a server of its own with refreshes. Returns for how long it ran, in seconds.
+    /// Loads a new server with refreshes. Returns the seconds for which it ran.
     private func load(
         _ launch: ServerProcess.Launch, _ count: Int, device: Int, into part: inout Part
     ) throws -> Double {
@@ -88,7 +88,7 @@ struct CleanUpBenchmark {
         return Double(monotonicNanoseconds() - start) / 1e9
     }
 
-    /// Adds sessions whose tombstones have served their time.
+    /// Adds sessions with expired tombstones.
     private static func addForgotten(_ count: Int, _ launch: ServerProcess.Launch) async throws {
         let store = try SessionFiller.open(launch.database)
         let filler = SessionFiller(store: store)
@@ -98,7 +98,7 @@ struct CleanUpBenchmark {
         await store.close()
     }
 
-    /// Deletes the ones that are left, so that the next round has none. Returns how many there were.
+    /// Deletes the remaining ones, so that the next round starts without any. Returns their number.
     private static func removeForgotten(_ launch: ServerProcess.Launch) async throws -> Int {
         let store = try SessionFiller.open(launch.database)
         var (left, cursor) = (0, nil as Identifier<Session>?)

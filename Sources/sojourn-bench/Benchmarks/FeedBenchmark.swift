@@ -8,7 +8,7 @@ import Sockets
 struct FeedBenchmark {
     let options: Options
 
-    /// The other node's events, as they come in.
+    /// Collects the events of the other node as they arrive.
     private final class Subscriber: Sendable {
         private let seen = Locked<[String: Int64]>([:])
         private let failure = Locked<String?>(nil)
@@ -41,7 +41,7 @@ struct FeedBenchmark {
             }
         }
 
-        /// When the event about that session came; waits up to ten seconds for it.
+        /// Returns the moment at which the event about that session arrived. Waits up to ten seconds for it.
         func arrival(of id: String) throws -> Int64 {
             let deadline = monotonicNanoseconds() + 10_000_000_000
             while monotonicNanoseconds() < deadline {
@@ -106,7 +106,8 @@ struct FeedBenchmark {
         return report
     }
 
-    /// Ends sessions one after the other. Returns for each how long after the acknowledgement the event had come, in milliseconds.
+    /// Ends sessions one after the other. Returns for each the milliseconds from the acknowledgement to the arrival of
+    /// its event.
     private static func revoke(
         until seconds: Double, _ calls: AdminCalls, _ subscriber: Subscriber
     ) throws -> [Double] {

@@ -2,7 +2,7 @@
 struct HTTPBenchmark {
     let options: Options
 
-    /// What the rounds of one server came to.
+    /// The results of the rounds of one server.
     private struct Series {
         var perSecond: [Double] = []
         var microseconds: [Double] = []
@@ -32,7 +32,7 @@ struct HTTPBenchmark {
     func run() throws -> Report {
         let folder = try TemporaryFolder(in: options.folder)
         var launch = try ServerProcess.Launch(program: options.sojournPath(), folder: folder.path)
-        // Like with like: one loop beside one worker.
+        // For a fair comparison: one event loop and one worker.
         launch.environment.append("SOJOURN_LIMITS_EVENT_LOOPS=1")
         let sojourn = try ServerProcess(launch)
         let nginx = try NginxProcess.path.map { try NginxProcess($0, folder: folder.path) }

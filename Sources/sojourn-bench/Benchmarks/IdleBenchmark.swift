@@ -12,7 +12,7 @@ struct IdleBenchmark {
         var launch = try ServerProcess.Launch(program: options.sojournPath(), folder: folder.path)
         launch.environment = [
             "SOJOURN_LIMITS_CONNECTIONS=\(crowd + count + 1000)",
-            // Else those who are meant to idle would be gone before the last round.
+            // Otherwise the idle connections would end before the last round.
             "SOJOURN_LIMITS_IDLE_TIMEOUT_SECONDS=86400",
         ]
         let server = try ServerProcess(launch)
@@ -28,7 +28,7 @@ struct IdleBenchmark {
             alone.append(try refreshes(load))
             let before = try server.proportionalMemory()
             let idle = try Self.idleConnections(options.idle, server)
-            // Later on, the allocator has memory of closed connections to give.
+            // In later rounds, the allocator has memory of closed connections to reuse.
             if round == 1, options.idle > 0 {
                 bytes.append((try server.proportionalMemory() - before) / Double(options.idle))
             }
@@ -40,7 +40,7 @@ struct IdleBenchmark {
             }
             idle.resetAtEnd()
             alone.append(try refreshes(load))
-            // Before and after, so that a machine that gets faster or slower meanwhile does not count.
+            // Measured before and after, so that a machine that becomes faster or slower does not change the ratio.
             ratios.append(2 * beside[round - 1] / (alone[2 * round - 2] + alone[2 * round - 1]))
             SojournBench.progress(
                 "round \(round): \(Int(alone[2 * round - 2])) refreshes per second, beside the others \(Int(beside[round - 1])), "
@@ -67,7 +67,7 @@ struct IdleBenchmark {
         return result.perSecond
     }
 
-    /// Connections that had one answer each and say nothing more.
+    /// Opens connections that get one response each and then stay idle.
     private static func idleConnections(_ count: Int, _ server: ServerProcess) throws -> LoadGenerator<HealthCheck> {
         let crowd = try LoadGenerator(port: server.publicPort, (0..<count).map { _ in HealthCheck() })
         let result = try crowd.run(seconds: 0.001)

@@ -6,7 +6,7 @@ import Sessions
 struct RefreshBenchmark {
     let options: Options
 
-    /// Several rounds of the same load.
+    /// The results of several rounds of the same load.
     fileprivate struct Rounds {
         var perSecond: [Double] = []
         var cpuMilliseconds: [Double] = []
@@ -43,7 +43,7 @@ struct RefreshBenchmark {
         return report
     }
 
-    /// A database in which every refresh rotates, with the sessions that were asked for.
+    /// Prepares a database in which every refresh rotates, with the chosen number of sessions.
     private func prepare(_ launch: ServerProcess.Launch) async throws -> TokenSupply {
         let server = try ServerProcess(launch)
         let calls = AdminCalls(server, launch)
@@ -61,7 +61,7 @@ struct RefreshBenchmark {
         return .filled(sessions.shuffled(using: &random), launch.rootKeys)
     }
 
-    /// What the machine can do of each part, and the HTTP part of it with this server.
+    /// Measures the limits of the machine for each part of a refresh, and the HTTP part with this server.
     private func measureMachine(
         _ limits: MachineLimits, _ launch: ServerProcess.Launch, _ report: inout Report
     ) throws -> (http: [Int: Spread], sign: Spread, rows: [Int: Spread]) {
@@ -148,17 +148,17 @@ extension RefreshBenchmark.Rounds {
     }
 }
 
-/// Where the first refresh tokens come from.
+/// The source of the first refresh tokens.
 enum TokenSupply {
-    /// From the server, by its admin interface: a new session for each.
+    /// The admin interface of the server, with a new session for each token.
     case minted
-    /// Derived with the root key for sessions that were put into the database.
+    /// Tokens derived with the root key for sessions that were filled into the database.
     case filled([Identifier<Session>], RootKeys)
 
-    /// How many sessions of a filled database a connection refreshes in turn.
+    /// The sessions of a filled database that one connection refreshes in turn.
     private static let chainsPerConnection = 256
 
-    /// Tokens for each connection: one, or many that are spread over a filled database.
+    /// Returns the tokens of each connection: one, or many that are spread over a filled database.
     func tokens(
         _ connections: Int, _ server: ServerProcess, _ launch: ServerProcess.Launch
     ) throws -> [[[UInt8]]] {

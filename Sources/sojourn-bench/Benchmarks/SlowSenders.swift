@@ -2,11 +2,11 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Connections that each send one byte of a head per second (slowloris), and come again when the server has ended them. They run
-/// on a thread of their own until they are stopped.
+/// Connections that each send one byte of a head per second (slowloris), and reconnect after the server has ended them.
+/// They run on a thread of their own until `stop`.
 final class SlowSenders: Sendable {
     private static let bytes = Array(("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 4000)).utf8)
-    /// Each tick moves so small a part of them that the load beside it hardly waits.
+    /// Each tick serves a small part of the connections, so that the load hardly waits for them.
     private static let ticksPerSecond = 100
 
     private let isStopped = Atomic<Bool>(false)
@@ -14,15 +14,15 @@ final class SlowSenders: Sendable {
     private let refused = Atomic<Int>(0)
     private let queue = DispatchQueue(label: "slow-senders")
 
-    /// Begins, with `count` connections to `port` of this machine.
+    /// Opens `count` connections to `port` of this machine.
     init(_ count: Int, port: UInt16) {
         if count > 0 { queue.async { self.run(count, port) } }
     }
 
-    /// Ends them. Returns how many the server had ended before.
+    /// Ends the connections. Returns how many the server had ended before.
     func stop() throws -> Int {
         isStopped.store(true, ordering: .relaxed)
-        // The queue is serial.
+        // The queue is serial, so this waits for the last tick.
         queue.sync {}
         guard refused.load(ordering: .relaxed) == 0 else { throw Failure("a slow connection was not taken") }
         return ended.load(ordering: .relaxed)
@@ -56,7 +56,7 @@ final class SlowSenders: Sendable {
         return descriptor
     }
 
-    /// Sends one byte; false when the server has said or done anything.
+    /// Sends one byte. Returns false if the server has answered or closed.
     private func drip(_ descriptor: Int32, _ sent: Int) -> Bool {
         var byte = Self.bytes[sent % Self.bytes.count]
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)

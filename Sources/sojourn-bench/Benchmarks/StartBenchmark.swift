@@ -7,7 +7,7 @@ struct StartBenchmark {
     func run() async throws -> Report {
         let folder = try TemporaryFolder(in: options.folder)
         let launch = try ServerProcess.Launch(program: options.sojournPath(), folder: folder.path)
-        // The first start makes the database and its keys; what is measured is every later one.
+        // The first start creates the database and its keys; only later starts are measured.
         try ServerProcess(launch).stop()
         if options.sessions > 0 {
             SojournBench.progress("filling the database with \(options.sessions) sessions")

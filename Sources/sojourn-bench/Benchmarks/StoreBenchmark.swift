@@ -11,7 +11,7 @@ struct StoreBenchmark {
         let path = folder.path + "/store.sqlite"
         var report = Report("store")
         let filled = try await fill(path, &report)
-        // Those of the last part are over: clean-up deletes them.
+        // The last part is over, so clean-up deletes it.
         let (sessions, over) = (Array(filled.dropLast(filled.count / 6)), Set(filled.suffix(filled.count / 6)))
         let times = try await opening(path)
         report.figures.append(Figure("time to open with \(filled.count) sessions", "ms", times))
@@ -29,7 +29,7 @@ struct StoreBenchmark {
         return report
     }
 
-    /// Updates beside each of `neighbours`, over those of the same round without it.
+    /// Measures updates beside each of `neighbours`, as a ratio to updates in the same round without it.
     private func beside(
         _ neighbours: StoreNeighbours, _ sessions: [Identifier<Session>], _ store: SQLiteStore
     ) async throws -> [Figure] {
@@ -85,7 +85,7 @@ struct StoreBenchmark {
         return Int(status.st_size)
     }
 
-    /// What a refresh changes of a session, at random ones, from so many tasks at a time; returns changes per second.
+    /// Changes random sessions like a refresh does, from `tasks` tasks at a time. Returns changes per second.
     private static func updates(
         _ store: SQLiteStore, _ sessions: [Identifier<Session>], tasks: Int, seconds: Double
     ) async throws -> Double {

@@ -2,7 +2,7 @@ import Locks
 import SQLiteStore
 import Sessions
 
-/// What runs in a server beside refreshes, until its task is cancelled.
+/// Work that a server does beside refreshes. It runs until its task is cancelled.
 final class StoreNeighbours: Sendable {
     private let store: SQLiteStore
     private let folder: String
@@ -10,19 +10,19 @@ final class StoreNeighbours: Sendable {
     /// Sessions deleted per second, and MiB copied per second.
     private let rates = Locked<(deleted: [Double], copied: [Double])>(([], []))
 
-    /// Work on `store`, in which the sessions `over` can be deleted.
+    /// Creates work on `store`, where the sessions in `over` may be deleted.
     init(store: SQLiteStore, folder: String, over: Set<Identifier<Session>>) {
         self.store = store
         self.folder = folder
         self.over = over
     }
 
-    /// Each by its name.
+    /// The kinds of work with their names.
     var all: [(String, @Sendable () async throws -> Void)] {
         [("clean-up", { try await self.cleanUp() }), ("a backup", { try await self.backUp() })]
     }
 
-    /// What they got done.
+    /// The amounts of work that were done.
     var figures: [Figure] {
         rates.withLock { rates in
             [
@@ -32,7 +32,7 @@ final class StoreNeighbours: Sendable {
         }
     }
 
-    /// As the server does by default: 256 sessions at a time, 5000 a second.
+    /// Deletes as the server does by default: 256 sessions at a time, 5000 per second.
     private func cleanUp() async throws {
         let start = monotonicNanoseconds()
         var (deleted, cursor) = (0, nil as Identifier<Session>?)
@@ -46,7 +46,7 @@ final class StoreNeighbours: Sendable {
         if deleted > 0 { rates.withLock { $0.deleted.append(perSecond) } }
     }
 
-    /// One backup after the other; the last one is waited for.
+    /// Makes one backup after the other, and waits for the last one.
     private func backUp() async throws {
         while !Task.isCancelled {
             let backup = try await store.backUp(to: folder + "/backup.sqlite", replacing: true, by: .system)

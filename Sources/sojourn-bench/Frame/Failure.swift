@@ -1,11 +1,11 @@
 import Glibc
 
-/// A measurement could not be made; the text says why.
+/// The reason for which a measurement failed.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// A system call failed.
+    /// Creates the failure of a system call.
     static func system(_ operation: String) -> Failure { Failure("\(operation): \(String(cString: strerror(errno)))") }
 }

@@ -1,4 +1,4 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): numbers by the million that need not be secret.
+/// SplitMix64 (Steele, Lea, Flood 2014): fast numbers that need not be secret.
 struct FastRandom: RandomNumberGenerator {
     private var state = UInt64.random(in: .min ... .max)
 

@@ -1,6 +1,6 @@
 /// The texts of `--help`.
 enum Help {
-    /// All subcommands.
+    /// The list of all subcommands.
     static var overview: String {
         """
         Measures Sojourn on this machine, beside the limits of the machine itself.
@@ -16,7 +16,7 @@ enum Help {
         """
     }
 
-    /// One subcommand.
+    /// The options of one subcommand.
     static func of(_ benchmark: Benchmark) -> String {
         let defaults = benchmark.defaults
         let connections = defaults.connections.map(String.init).joined(separator: ",")
@@ -46,6 +46,6 @@ enum Help {
 }
 
 extension String {
-    /// With blanks behind it, up to `width` characters.
+    /// Appends spaces up to `width` characters.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -2,13 +2,13 @@ import CSQLite
 import Cryptography
 import Glibc
 
-/// What this machine can do at most of each thing that a refresh consists of, each measured alone, on one thread.
+/// The limits of this machine for each part of a refresh, measured separately on one thread.
 struct MachineLimits {
     private static let seconds = 1.0
 
     let folder: String
 
-    /// ES256 signatures per second.
+    /// Returns ES256 signatures per second.
     static func signatures() -> Double {
         let key = SigningKey.generate(.es256)
         let message = randomBytes(count: 600)
@@ -18,7 +18,7 @@ struct MachineLimits {
         }
     }
 
-    /// Milliseconds of each of the syncs of 4 KiB, appended to a file one after the other, that a second holds.
+    /// Appends 4 KiB to a file and syncs it, repeatedly for one second. Returns the milliseconds of each sync.
     func diskSyncs() throws -> [Double] {
         let path = "\(folder)/sync"
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -38,7 +38,8 @@ struct MachineLimits {
         return times
     }
 
-    /// Rows that plain SQLite reads and updates per second, so many in each synced transaction (WAL, synchronous=FULL).
+    /// Returns the rows that plain SQLite reads and updates per second, with `batch` rows per synced transaction (WAL,
+    /// synchronous=FULL).
     func rows(batch: Int) throws -> Double {
         let database = try PlainDatabase(path: "\(folder)/rows-\(monotonicNanoseconds()).sqlite")
         let keys = (0..<10_000).map { _ in randomBytes(count: 16) }
@@ -47,7 +48,7 @@ struct MachineLimits {
         return try rate(seconds: Self.seconds) {
             try database.run("BEGIN IMMEDIATE")
             for _ in 0..<batch {
-                // Far apart in the file, as the sessions of different people are.
+                // The rows are far apart in the file, like the sessions of different users.
                 next = (next + 7919) % keys.count
                 try database.touch(keys[next])
             }
@@ -57,7 +58,7 @@ struct MachineLimits {
     }
 }
 
-/// SQLite as it comes, with rows of the size of a session's: no part of the server.
+/// Plain SQLite with rows of the size of a session's, without any part of the server.
 private final class PlainDatabase {
     private var handle: OpaquePointer?
     private var select: OpaquePointer?

@@ -1,40 +1,40 @@
 import Glibc
 
-/// The command line was wrong; the text says how.
+/// A mistake in the command line.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// What can be chosen on the command line. Every benchmark knows every option; some do without a few.
+/// The options of the command line. Every benchmark accepts every option; some ignore a few.
 struct Options: Sendable {
-    /// Connections that ask at the same time; measured one after the other.
+    /// The numbers of connections that send requests at the same time, measured one after the other.
     var connections = [32, 128]
-    /// How long one round loads.
+    /// The duration of one round of load, in seconds.
     var seconds = 8.0
-    /// How often each figure is measured.
+    /// The number of measurements of each figure.
     var rounds = 3
-    /// How many sessions the database holds before.
+    /// The number of sessions in the database before the load.
     var sessions = 0
-    /// Connections that say nothing, and such as say a byte per second.
+    /// The numbers of idle connections, and of connections that send one byte per second.
     var idle = 10_000
     var slowloris = 1000
-    /// Connections one after the other.
+    /// The number of connections that are opened one after the other.
     var total = 1_000_000
-    /// The server's program; nil: beside this one.
+    /// The path of the server's program; nil for the one beside this program.
     var sojourn: String?
-    /// Where throw-away files go: this chooses the disk. Nil: the system's folder for temporary files.
+    /// The folder of temporary files, which selects the disk; nil for the system's.
     var folder: String?
     /// The URL of an empty PostgreSQL database.
     var postgres: String?
-    /// Whether the report is for a machine.
+    /// True for a report in JSON.
     var json = false
 
     /// One option, as the help shows it.
     struct Choice: Sendable {
         let name: String
-        /// Nil for a switch.
+        /// The placeholder of the value; nil for a switch.
         let valueName: String?
         let help: String
         let apply: @Sendable (inout Options, String) throws -> Void
@@ -93,7 +93,7 @@ struct Options: Sendable {
 }
 
 extension Options {
-    /// What `words` choose over `defaults`.
+    /// Parses `words` over `defaults`.
     init(_ words: ArraySlice<String>, defaults: Options) throws {
         self = defaults
         var rest = words
@@ -114,7 +114,7 @@ extension Options {
         }
     }
 
-    /// The server's program: the one named, or the one beside this program.
+    /// Returns the path of the server's program: the chosen one, or the one beside this program.
     func sojournPath() throws -> String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count)

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import Glibc
 
-/// What several measurements of one thing came to.
+/// The median and the range of several measurements.
 struct Spread: Encodable, Sendable {
     let median: Double
     let min: Double
     let max: Double
 
-    /// Of at least one measurement.
+    /// Computes the spread of at least one measurement.
     init(_ values: [Double]) {
         let sorted = values.sorted()
         precondition(!sorted.isEmpty, "nothing was measured")
@@ -17,7 +17,7 @@ struct Spread: Encodable, Sendable {
         max = sorted[sorted.count - 1]
     }
 
-    /// Of as many measurements as asked for.
+    /// Runs `measure` `count` times and computes the spread.
     static func of(_ count: Int, _ measure: () throws -> Double) rethrows -> Spread {
         Spread(try (0..<count).map { _ in try measure() })
     }
@@ -27,7 +27,7 @@ struct Spread: Encodable, Sendable {
 struct Figure: Encodable, Sendable {
     let name: String
     let unit: String
-    /// Nil where it does not depend on them.
+    /// The number of connections; nil if the figure does not depend on it.
     let connections: Int?
     let value: Spread
 
@@ -43,7 +43,7 @@ struct Figure: Encodable, Sendable {
     }
 }
 
-/// What a benchmark found out.
+/// The results of a benchmark.
 struct Report: Encodable, Sendable {
     let benchmark: String
     let processor = Machine.processor
@@ -52,14 +52,14 @@ struct Report: Encodable, Sendable {
 
     init(_ benchmark: String) { self.benchmark = benchmark }
 
-    /// For a machine.
+    /// The report as JSON.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
     }
 
-    /// For people.
+    /// The report as text.
     func text() -> String {
         let rows = figures.map { figure in
             (
@@ -78,7 +78,7 @@ struct Report: Encodable, Sendable {
         return "\(median) (\(describe(spread.min))-\(describe(spread.max)))"
     }
 
-    /// With about three significant digits.
+    /// Formats a number with about three significant digits.
     private static func describe(_ number: Double) -> String {
         if number >= 100 { return String(Int(number.rounded())) }
         let factor = number >= 10 ? 10.0 : number >= 1 ? 100 : 1000
@@ -86,7 +86,7 @@ struct Report: Encodable, Sendable {
     }
 }
 
-/// What the measurements ran on.
+/// The machine on which the benchmark runs.
 enum Machine {
     static var processor: String {
         let lines = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?.split(separator: "\n") ?? []

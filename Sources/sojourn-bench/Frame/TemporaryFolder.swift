@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder that is gone, with all that is in it, when its owner goes.
+/// A temporary folder. It is deleted with its contents at the end of its scope.
 struct TemporaryFolder: ~Copyable {
     let path: String
 
-    /// A new folder in `parent`, or where the system keeps temporary files.
+    /// Creates a folder in `parent`, or in the system's folder for temporary files.
     init(in parent: String?) throws {
         var template = Array(
             "\(parent ?? FileManager.default.temporaryDirectory.path)/sojourn-bench-XXXXXX".utf8CString)

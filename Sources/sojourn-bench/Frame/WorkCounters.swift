@@ -1,19 +1,19 @@
 import FoundationEssentials
 import Glibc
 
-/// What the server and its disk have done since they started.
+/// The work of the server and its disk since their start.
 struct WorkCounters {
-    /// Transactions of the store that were committed, and the changes in them.
+    /// Committed transactions of the store, and the changes in them.
     private(set) var commits: Double
     private(set) var changes: Double
-    /// Checkpoints of SQLite, and how long they took together.
+    /// Checkpoints of SQLite, and their total duration in seconds.
     private(set) var checkpoints: Double
     private(set) var checkpointSeconds: Double
-    /// Write operations and bytes that the device took, whoever wrote.
+    /// Write operations and bytes of the device, from all processes.
     private(set) var writes: Double
     private(set) var bytesWritten: Double
 
-    /// Now, with the files in `folder`.
+    /// Reads the counters now; `folder` selects the device.
     init(_ calls: AdminCalls, folder: String) throws {
         let metrics = try calls.metrics()
         commits = metrics["sojourn_store_batches_total"] ?? .nan
@@ -23,7 +23,7 @@ struct WorkCounters {
         (writes, bytesWritten) = Self.disk(under: folder)
     }
 
-    /// What has been done since `earlier`.
+    /// Returns the work since `earlier`.
     static func - (later: WorkCounters, earlier: WorkCounters) -> WorkCounters {
         var work = later
         work.commits -= earlier.commits
@@ -35,11 +35,11 @@ struct WorkCounters {
         return work
     }
 
-    /// The line of the device in sysfs (Documentation/block/stat.rst of Linux); no number where there is no such device.
+    /// Reads the device's line in sysfs (Documentation/block/stat.rst of Linux); NaN if there is no such device.
     private static func disk(under folder: String) -> (writes: Double, bytes: Double) {
         var information = stat()
         guard stat(folder, &information) == 0 else { return (.nan, .nan) }
-        // As gnu_dev_major(3) and gnu_dev_minor(3) have it, which are macros.
+        // gnu_dev_major(3) and gnu_dev_minor(3) are macros, so their formulas are repeated here.
         let (device, low, high) = (information.st_dev, UInt(0xff), UInt(0xfff))
         let (major, minor) = (device >> 8 & high | device >> 32 & ~high, device & low | device >> 12 & ~low)
         let path = "/sys/dev/block/\(major):\(minor)/stat"

@@ -6,24 +6,24 @@ struct AdminCalls {
     private let address: SocketAddress
     private let key: String
 
-    /// Calls to the server that was started with `launch`.
+    /// Creates the calls to a server that was started with `launch`.
     init(_ server: ServerProcess, _ launch: ServerProcess.Launch) {
         address = .ipv4(bytes: [127, 0, 0, 1], port: server.adminPort)
         key = launch.adminKey
     }
 
-    /// Every refresh rotates: no answer is a repeated one.
+    /// Makes every refresh rotate, so that no response is a repeated one.
     func rotateAtEveryRefresh() throws {
         _ = try call("PUT", "/admin/v1/settings/sessions", #"{"rotation_interval": 0}"#)
     }
 
-    /// The user whom the sessions belong to.
+    /// Creates the user of the sessions.
     func makeUser() throws { _ = try call("POST", "/admin/v1/users", #"{"username": "bench"}"#) }
 
-    /// A new session of that user; returns its refresh token.
+    /// Creates a session of that user and returns its refresh token.
     func mintSession(device: Int) throws -> [UInt8] { Array(try mint(device: device).refresh_token.utf8) }
 
-    /// A new session of that user; returns its id.
+    /// Creates a session of that user and returns its ID.
     func mintSessionID(device: Int) throws -> String { try mint(device: device).session_id }
 
     /// Ends a session.
@@ -40,7 +40,7 @@ struct AdminCalls {
         return try JSONDecoder().decode(Tokens.self, from: Data(answer))
     }
 
-    /// What the server counts, by name; of what has labels, the sum.
+    /// Returns the metrics of the server by name, summed over their labels.
     func metrics() throws -> [String: Double] {
         var values: [String: Double] = [:]
         for line in String(decoding: try call("GET", "/metrics", ""), as: UTF8.self).split(separator: "\n") {

@@ -1,10 +1,10 @@
-/// Where the parts of an HTTP answer lie in the bytes that came. This reads what one known server writes, for a load
-/// generator that must be cheap; it is no parser for answers of others.
+/// The positions of the parts of an HTTP response in the received bytes. It reads the responses of one known server,
+/// for a load generator that must be cheap; it is no general parser.
 struct Answer {
     let status: Int
     let body: Range<Int>
 
-    /// The answer that `bytes` begin with; nil while it is incomplete.
+    /// Reads the response at the start of `bytes`; returns nil while it is incomplete.
     init?(_ bytes: [UInt8]) throws {
         let span = bytes.span
         guard let headEnd = span.firstIndex(of: Self.emptyLine, in: 0..<span.count) else { return nil }

@@ -1,5 +1,5 @@
 extension Span<UInt8> {
-    /// Where `pattern` begins first; nil when it is not there.
+    /// Returns the index of the first `pattern`; nil if there is none.
     func firstIndex(of pattern: [UInt8], in range: Range<Int>) -> Int? {
         var start = range.lowerBound
         while start + pattern.count <= range.upperBound {
@@ -11,7 +11,7 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// The number that one to nine digits write; nil for anything else.
+    /// Parses one to nine digits; returns nil for anything else.
     func number(in range: Range<Int>) -> Int? {
         guard (1...9).contains(range.count) else { return nil }
         var number = 0
@@ -22,10 +22,10 @@ extension Span<UInt8> {
         return number
     }
 
-    /// The text of a member of a JSON object, where `quotedName` is its name with both quotes; nil when it is missing, is no
-    /// text, is empty or holds an escape.
+    /// Returns the text of a member of a JSON object; `quotedName` is its name with both quotes. Returns nil if the
+    /// member is missing, is no text, is empty or contains an escape.
     ///
-    /// Inside a text every quote is escaped, so `"name"` followed by a colon is the name of a member and nothing else.
+    /// Every quote inside a JSON text is escaped, so `"name"` with a colon is always the name of a member.
     func text(of quotedName: [UInt8], in range: Range<Int>) -> Range<Int>? {
         guard let name = firstIndex(of: quotedName, in: range) else { return nil }
         var place = name + quotedName.count

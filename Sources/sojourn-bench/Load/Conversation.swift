@@ -1,29 +1,28 @@
-/// What one connection says again and again, and what it takes for a right answer.
+/// The requests of one connection, and the check of their responses.
 protocol Conversation {
-    /// The next request, whole.
+    /// The next complete request.
     var request: [UInt8] { get }
 
-    /// Takes the answer to it. False: it is not what it should be, and nothing more can be said.
+    /// Takes the response to the request. Returns false if it is wrong, which ends the conversation.
     mutating func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool
 }
 
-/// `GET /healthz`.
+/// Requests `GET /healthz`.
 struct HealthCheck: Conversation {
     let request = Array("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
 
     func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool { answer.status == 200 }
 }
 
-/// Chains of refresh-token grants (RFC 6749 section 6), taken in turn: the refresh token of each answer is what its chain
-/// presents next.
+/// Chains of refresh-token grants (RFC 6749 §6), used in turn. Each chain sends the refresh token of its last response.
 struct RefreshChains: Conversation {
     private var tokens: [[UInt8]]
     private var turn = 0
     private(set) var request: [UInt8]
-    /// The token stands at the end of the request.
+    /// The length of the token, which stands at the end of the request.
     private var presentedCount: Int
 
-    /// Chains that begin with those tokens, of which there is at least one.
+    /// Creates chains that begin with these tokens; there is at least one.
     init(_ tokens: [[UInt8]]) {
         self.tokens = tokens
         request = Self.request(for: tokens[0])
@@ -47,7 +46,7 @@ struct RefreshChains: Conversation {
         return true
     }
 
-    /// Refresh tokens are made of characters that a form need not escape.
+    /// Builds the request. Refresh tokens consist of characters that need no escaping in a form.
     private static func request(for token: [UInt8]) -> [UInt8] {
         let start = "grant_type=refresh_token&client_id=mobile&refresh_token="
         let head = """

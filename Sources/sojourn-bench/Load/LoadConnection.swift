@@ -1,15 +1,15 @@
 import Glibc
 import Sockets
 
-/// One keep-alive connection of the load: a request, its answer, the next request.
+/// One keep-alive connection of the load: a request, its response, the next request.
 final class LoadConnection<Dialogue: Conversation> {
-    /// What became of an event.
+    /// The result of an event.
     enum Progress {
-        /// Part of an answer has come.
+        /// Part of a response has arrived.
         case waiting
-        /// An answer has come and was right, so many nanoseconds after its request went.
+        /// A right response has arrived, so many nanoseconds after its request.
         case answered(nanoseconds: Int64)
-        /// The answer was wrong, or the connection broke.
+        /// The response is wrong, or the connection failed.
         case failed(String)
     }
 
@@ -17,10 +17,10 @@ final class LoadConnection<Dialogue: Conversation> {
     private var conversation: Dialogue
     private var received: [UInt8] = []
     private var sentAt: Int64 = 0
-    /// Whether an answer is on its way.
+    /// True while a response is awaited.
     private(set) var isWaiting = false
 
-    /// For the epoll set.
+    /// The descriptor, for the epoll set.
     var number: Int32 { socket.number }
 
     /// Connects to `port` of this machine.
@@ -37,11 +37,11 @@ final class LoadConnection<Dialogue: Conversation> {
         sentAt = now
         isWaiting = true
         let request = conversation.request
-        // A request is smaller than any socket's buffer, and the last one has been read.
+        // The send buffer is empty and larger than a request, so one call sends all of it.
         guard socket.send(request) == .bytes(request.count) else { throw Failure("a request could not be sent") }
     }
 
-    /// Reads what has come, at instant `now`; `buffer` is room that all connections share.
+    /// Reads what has arrived, at instant `now`. All connections share `buffer`.
     func hear(at now: Int64, _ buffer: inout [UInt8]) -> Progress {
         switch socket.receive(into: &buffer) {
         case .wouldBlock: return .waiting

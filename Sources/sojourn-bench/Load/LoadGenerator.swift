@@ -1,27 +1,27 @@
 import CLinux
 import Glibc
 
-/// What a round of load came to.
+/// The result of one round of load.
 struct LoadResult {
-    /// Right answers within the time.
+    /// Right responses within the time.
     var completed = 0
-    /// Right answers, with those that came after it.
+    /// Right responses, including late ones.
     var answered = 0
     var errors = 0
-    /// What was wrong first.
+    /// The text of the first error.
     var firstError: String?
-    /// How long it lasted.
+    /// The duration in seconds.
     var seconds = 0.0
-    /// CPU time that the load itself took: what the server could not have.
+    /// The CPU seconds of the load itself, which the server could not use.
     var ownCPUSeconds = 0.0
-    /// Microseconds from request to answer, of every answer within the time.
+    /// The microseconds from request to response, of every response within the time.
     var latencies: [UInt32] = []
 
     var perSecond: Double { Double(completed) / seconds }
-    /// CPU time of the load for one answer.
+    /// The CPU microseconds of the load per response.
     var ownMicroseconds: Double { ownCPUSeconds * 1e6 / Double(max(1, answered)) }
 
-    /// The latency, in milliseconds, that this share of the answers did not exceed.
+    /// Returns the latency in milliseconds that this share of the responses did not exceed.
     func latency(_ share: Double) -> Double {
         guard !latencies.isEmpty else { return 0 }
         let sorted = latencies.sorted()
@@ -29,9 +29,10 @@ struct LoadResult {
     }
 }
 
-/// A closed loop of load on the calling thread: every connection asks, waits for the answer, and asks again.
+/// A closed loop of load on the calling thread: every connection sends a request, waits for the response, and sends the
+/// next one.
 ///
-/// The system's calls are used directly, because the load must cost a fraction of what it measures.
+/// It uses system calls directly, because the load must cost a fraction of what it measures.
 final class LoadGenerator<Dialogue: Conversation> {
     private let set: Int32
     private let connections: [LoadConnection<Dialogue>]
@@ -39,7 +40,7 @@ final class LoadGenerator<Dialogue: Conversation> {
     private var events = [epoll_event](repeating: epoll_event(), count: 256)
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-    /// Connects to `port` of this machine once for every conversation.
+    /// Connects to `port` of this machine once per conversation.
     init(port: UInt16, _ conversations: [Dialogue]) throws {
         connections = try conversations.map { try LoadConnection(port: port, $0) }
         set = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -54,13 +55,13 @@ final class LoadGenerator<Dialogue: Conversation> {
 
     deinit { close(set) }
 
-    /// Makes the connections end by a reset, which leaves no port behind, when this goes.
+    /// Makes the connections end with a reset, which keeps no port busy, when this object is released.
     func resetAtEnd() {
         for connection in connections { LoopbackAddress.resetOnClose(connection.number) }
     }
 
-    /// Loads for that long, then waits for the answers that are on their way. A connection whose answer was wrong stays
-    /// silent from then on.
+    /// Generates load for the given time, then waits for the last responses. A connection with a wrong response sends
+    /// nothing from then on.
     func run(seconds: Double) throws -> LoadResult {
         try measured(seconds: seconds) { result in
             let end = monotonicNanoseconds() + Int64(seconds * 1e9)
@@ -85,8 +86,9 @@ final class LoadGenerator<Dialogue: Conversation> {
         }
     }
 
-    /// Asks `perSecond` times a second for that long, at even distances, whether or not answers have come. A latency
-    /// counts from the instant at which its request was due: what waits for a free connection waits for the server.
+    /// Sends `perSecond` requests per second at even intervals for the given time, independently of the responses. A
+    /// latency counts from the instant at which its request was due, so waiting for a free connection counts as waiting
+    /// for the server.
     func run(seconds: Double, perSecond: Double) throws -> LoadResult {
         try measured(seconds: seconds) { result in
             let start = monotonicNanoseconds()
@@ -119,13 +121,13 @@ final class LoadGenerator<Dialogue: Conversation> {
         }
     }
 
-    /// The longest wait for an answer.
+    /// The longest wait for a response, in nanoseconds.
     private static var patience: Int64 { 15_000_000_000 }
 
-    /// Runs `body`, and adds what it cost.
+    /// Runs `body` and adds its cost.
     ///
-    /// The load stays on the last core meanwhile; servers go where the system puts them. Else the threads of both push each
-    /// other from core to core, and the figures tell of that.
+    /// The load stays on the last core meanwhile; the system places the servers. Otherwise the threads of both would
+    /// push each other from core to core and distort the figures.
     private func measured(seconds: Double, _ body: (inout LoadResult) throws -> Void) rethrows -> LoadResult {
         _ = CLinux_stay_on_core(Int32(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1)
         defer { _ = CLinux_stay_on_core(-1) }
@@ -138,7 +140,7 @@ final class LoadGenerator<Dialogue: Conversation> {
         return result
     }
 
-    /// Waits for events, at most that long; returns how many there are.
+    /// Waits for events, for the given time at most. Returns their number.
     private func wait(nanoseconds: Int64) throws -> Int {
         var time = duration(nanoseconds: nanoseconds)
         while true {
@@ -150,7 +152,7 @@ final class LoadGenerator<Dialogue: Conversation> {
 
     private func ask(_ index: Int, at now: Int64) throws { try connections[index].ask(at: now) }
 
-    /// Reads what has come for one connection, and counts it.
+    /// Reads what has arrived for one connection, and counts it.
     private func hear(
         _ index: Int, at now: Int64, until end: Int64, _ result: inout LoadResult
     ) -> LoadConnection<Dialogue>.Progress {
@@ -168,7 +170,7 @@ final class LoadGenerator<Dialogue: Conversation> {
             result.errors += 1
             result.firstError = result.firstError ?? reason
             broken.insert(index)
-            // Else the end of the stream would be reported for ever.
+            // Otherwise the end of the stream would be reported without end.
             epoll_ctl(set, EPOLL_CTL_DEL, connection.number, nil)
         }
         return progress

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A port of this machine, to connect to by the plain calls of the system.
+/// A port of this machine, with connections by plain system calls.
 struct LoopbackAddress {
     let port: UInt16
-    /// The last number of the address 127.0.1.x to come from; nil: the system's choice. Many addresses have many times as many
-    /// ports, of which each rests for a minute after its use.
+    /// The last number of the source address 127.0.1.x; nil for the system's choice. Several addresses are needed
+    /// because each port of an address rests for a minute after its use.
     var source: UInt8?
 
-    /// A blocking connection.
+    /// Opens a blocking connection.
     func connect() throws -> Int32 {
         let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw Failure.system("socket") }
@@ -24,7 +24,7 @@ struct LoopbackAddress {
         return number
     }
 
-    /// Closing will reset the connection, so that its port is free at once.
+    /// Makes closing reset the connection, so that its port is free at once.
     static func resetOnClose(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// nginx with one worker, answering `GET /healthz` from its configuration: what this machine's HTTP costs at the least.
+/// nginx with one worker that answers `GET /healthz` from its configuration: the least that HTTP costs on this machine.
 final class NginxProcess: MeasuredServer {
     let pid: pid_t
     let port: UInt16
 
-    /// Where Debian puts it; nil when it is not installed.
+    /// The path of nginx on Debian; nil if it is not installed.
     static let path = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].first { (path: String) in
         access(path, X_OK) == 0
     }
@@ -33,7 +33,7 @@ final class NginxProcess: MeasuredServer {
         waitpid(pid, nil, 0)
     }
 
-    /// As few steps as nginx knows: one process, no log, the answer in the configuration.
+    /// The shortest configuration: one process, no log, a constant response.
     private static func configuration(port: UInt16, folder: String) -> String {
         let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
         return """
@@ -77,13 +77,13 @@ final class NginxProcess: MeasuredServer {
     }
 }
 
-/// A process whose CPU time is measured.
+/// A process with CPU time that is measured.
 protocol MeasuredServer {
     var pid: pid_t { get }
 }
 
 extension MeasuredServer {
-    /// CPU time that the process has spent so far, in seconds.
+    /// The CPU seconds that the process has used so far.
     var cpuSeconds: Double {
         var clock = clockid_t()
         guard clock_getcpuclockid(pid, &clock) == 0, let spent = nanoseconds(of: clock) else { return .nan }

@@ -3,19 +3,19 @@ import FoundationEssentials
 import Glibc
 import Sessions
 
-/// A server that runs beside this program, on ports of its own. It is ended when the last reference goes.
+/// A server process on ports of its own. It ends when the last reference is released.
 final class ServerProcess: MeasuredServer {
-    /// What a server is started with.
+    /// The parameters of a server's start.
     struct Launch {
         let program: String
-        /// Holds the database, the log and the ready file.
+        /// The folder of the database, the log and the ready file.
         var folder: String
         let adminKey = "bench-" + Hex.encode(randomBytes(count: 24))
-        /// The server's root keys, so that tokens can be made for sessions that did not come from it.
+        /// The server's root keys, so that tokens can be made for sessions that the server did not create.
         let rootKeys: RootKeys
-        /// More variables of the environment: `NAME=value`.
+        /// More environment variables: `NAME=value`.
         var environment: [String] = []
-        /// The database, if it is not the throw-away file.
+        /// The database URL; nil for the temporary file.
         var url: String?
         fileprivate let rootKeyText: String
 
@@ -41,7 +41,7 @@ final class ServerProcess: MeasuredServer {
     let pid: pid_t
     let publicPort: UInt16
     let adminPort: UInt16
-    /// From exec to the ready file.
+    /// The seconds from exec to the ready file.
     let readyAfter: Double
     private let launch: Launch
     private var hasEnded = false
@@ -70,7 +70,7 @@ final class ServerProcess: MeasuredServer {
         waitpid(pid, nil, 0)
     }
 
-    /// Asks the server to finish, and waits until it has.
+    /// Asks the server to stop, and waits until it has.
     func stop() throws {
         hasEnded = true
         kill(pid, SIGTERM)
@@ -79,7 +79,7 @@ final class ServerProcess: MeasuredServer {
         guard status == 0 else { throw Failure("the server ended with status \(status): \(Self.lastLines(launch))") }
     }
 
-    /// A line of /proc/PID/status in MiB: VmRSS (resident now), VmHWM (the most so far).
+    /// Returns a line of /proc/PID/status in MiB: VmRSS (resident now), VmHWM (the peak).
     func mebibytes(_ name: String) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") } ?? ""
@@ -87,7 +87,7 @@ final class ServerProcess: MeasuredServer {
             ?? .nan
     }
 
-    /// Memory in bytes, what is shared with others counted by its share.
+    /// Returns the memory in bytes. Shared memory counts by its share.
     func proportionalMemory() throws -> Double {
         let file = (try? String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8)) ?? ""
         let line = file.split(separator: "\n").first { $0.hasPrefix("Pss:") }
@@ -97,13 +97,13 @@ final class ServerProcess: MeasuredServer {
         return kibibytes * 1024
     }
 
-    /// How many descriptors it has open.
+    /// Returns the number of open descriptors.
     func openDescriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }
 
     private static func spawn(_ launch: Launch) throws -> pid_t {
-        // What would lie beside a file lies in the working directory when there is none.
+        // Without a database file, files that would be next to it are created in the working directory.
         let place = launch.url == nil ? [] : ["/usr/bin/env", "-C", launch.folder]
         let words =
             place + [

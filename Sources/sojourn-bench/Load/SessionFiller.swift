@@ -2,28 +2,28 @@ import Glibc
 import SQLiteStore
 import Sessions
 
-/// Fills a database by the store's own import.
+/// Fills a database with the store's own import.
 ///
-/// The records come in as many rows as a user has devices, each sorted by id. So every page of an index is written a few times
-/// and not once for each of its entries, as it would be by ids at random; and it is as full as pages are to which entries were
-/// added again and again.
+/// The records are added in as many passes as a user has devices, each pass sorted by ID. So every page of an index is
+/// written a few times, and not once for each of its entries as with random IDs. The pages are as full as pages that
+/// received entries many times.
 struct SessionFiller {
-    /// Sessions of one user: two phones, a tablet, one more app.
+    /// The sessions of one user: two phones, a tablet, one more app.
     static let sessionsPerUser = 4
-    /// Records that share a transaction; while one such part is written, the next one is made.
+    /// The records per transaction. While one part is written, the next one is prepared.
     private static let partCount = 25_000
 
     let store: SQLiteStore
 
-    /// The store in the file at `path`.
+    /// Opens the store in the file at `path`.
     static func open(_ path: String) throws -> SQLiteStore {
         try SQLiteStore(path: path, options: .init(clock: WallClock { now }))
     }
 
-    /// The present.
+    /// The current time.
     static var now: Instant { Instant(secondsSinceEpoch: Int64(time(nil))) }
 
-    /// Adds `count` users; returns their ids.
+    /// Adds `count` users and returns their IDs.
     func addUsers(_ count: Int) async throws -> [Identifier<User>] {
         let ids = Self.sortedIDs(of: User.self, count)
         try await inParts(ids.indices) { part in
@@ -38,7 +38,7 @@ struct SessionFiller {
         return ids
     }
 
-    /// Adds `count` sessions, one for each user in turn, that live or ended so; returns their ids.
+    /// Adds `count` sessions, one for each user in turn, active or ended, and returns their IDs.
     func addSessions(
         _ count: Int, of users: [Identifier<User>], ended: Session.Ending? = nil
     ) async throws -> [Identifier<Session>] {
