@@ -1,4 +1,4 @@
-/* In C, for the same reason as the document of COpenAPI. */
+/* In C, because Swift takes a minute to compile an array of so many bytes, and C takes none. */
 #include "CCommonPasswords.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"

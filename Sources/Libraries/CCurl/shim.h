@@ -1,7 +1,7 @@
 #pragma once
-/* libcurl, loaded when the server makes its first request of its own and not before: a server that has neither identity providers
-   nor webhooks does without it and all that it brings along. Its header declares the functions, so that calls are checked by
-   the compiler as if they were linked. */
+/* libcurl, loaded at the server's first request of its own, because a server without identity providers and webhooks does
+   not need it and the libraries that it loads. Its header declares the functions, so that the compiler checks calls as if
+   they were linked. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -12,13 +12,14 @@
     F(curl_url_cleanup) F(curl_url_get) F(curl_url_set)
 
 #define CCURL_MEMBER(name) __typeof__(name) *name;
-/* Pointers to functions: good for every thread. Swift cannot tell of those with a variable number of arguments. */
+/* Sendable, because pointers to functions are valid on every thread. Swift cannot infer that for variadic functions. */
 struct __attribute__((swift_attr("@Sendable"))) CCurl_library {
     CCURL_FUNCTIONS(CCURL_MEMBER)
 };
 #undef CCURL_MEMBER
 
-/* Finds every function and prepares the library for all threads. NULL on success, else why not. Never unloaded. */
+/* Finds every function and prepares the library for all threads. Returns NULL on success, otherwise the reason of the
+   failure. The library is never unloaded. */
 static inline const char *CCurl_load(struct CCurl_library *library) {
     void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) return dlerror();
@@ -30,13 +31,13 @@ static inline const char *CCurl_load(struct CCurl_library *library) {
     return library->curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? NULL : "it could not be prepared";
 }
 
-/* What Swift cannot say: curl_easy_setopt and curl_easy_getinfo are variadic. Nothing here decides anything. */
+/* Wrappers for Swift, which cannot call the variadic curl_easy_setopt and curl_easy_getinfo. They decide nothing. */
 
 static inline CURLcode CCurl_set_number(struct CCurl_library curl, CURL *handle, CURLoption option, long value) {
     return (curl.curl_easy_setopt)(handle, option, value);
 }
 
-/* The library copies the text, but for CURLOPT_POSTFIELDS, which must outlive the transfer. */
+/* The library copies the text, except for CURLOPT_POSTFIELDS, which must outlive the transfer. */
 static inline CURLcode CCurl_set_text(struct CCurl_library curl, CURL *handle, CURLoption option, const char *value) {
     return (curl.curl_easy_setopt)(handle, option, value);
 }
@@ -47,7 +48,7 @@ static inline CURLcode CCurl_set_pointer(struct CCurl_library curl, CURL *handle
 
 typedef size_t (*CCurl_take)(char *bytes, size_t size, size_t count, void *taker);
 
-/* Both the field lines and the content go to functions with the same `taker`. */
+/* Sets the functions that get field lines and content; both get the same `taker`. */
 static inline CURLcode CCurl_set_takers(
     struct CCurl_library curl, CURL *handle, CCurl_take line, CCurl_take content, void *taker) {
     CURLcode code = (curl.curl_easy_setopt)(handle, CURLOPT_HEADERFUNCTION, line);

@@ -1,12 +1,12 @@
 #pragma once
-/* libcrypt, which is part of every Debian beside the C library: the hashes of /etc/shadow, bcrypt among them. */
+/* libcrypt, which every Debian has next to the C library: the hashes of /etc/shadow, including bcrypt. */
 #include <crypt.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Hashes a phrase by a setting, both ended with a NUL, into CRYPT_OUTPUT_SIZE bytes. 1 on success, 0 for a setting that
-   means nothing, -1 when there is no memory. struct crypt_data has 32 KiB, which Swift would not import. */
+/* Hashes a phrase with a setting, both ended with a NUL, into CRYPT_OUTPUT_SIZE bytes. Returns 1 on success, 0 for an
+   invalid setting, -1 without memory. It exists because Swift does not import struct crypt_data, which has 32 KiB. */
 static inline int CLinux_crypt(const char *phrase, const char *setting, char *output) {
     struct crypt_data *data = calloc(1, sizeof *data);
     if (data == NULL) return -1;

@@ -1,4 +1,4 @@
-/* In C, because Swift takes a minute to compile an array of so many bytes, and this takes none. */
+/* In C, because Swift takes a minute to compile an array of so many bytes, and C takes none. */
 #include "COpenAPI.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"

@@ -12,9 +12,9 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
-// What Swift cannot say: OSSL_PARAM lists point at C strings that must outlive the call.
+// Wrappers for Swift, which cannot build OSSL_PARAM lists, because they point at C strings that must outlive the call.
 
-/// Makes a MAC context one for HMAC-SHA-256, under whatever key it is begun with. 1 on success.
+/// Selects HMAC-SHA-256 for a MAC context, with any key. Returns 1 on success.
 static inline int COpenSSL_HMAC_choose_SHA256(EVP_MAC_CTX *context) {
     OSSL_PARAM parameters[] = {
         OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
@@ -23,7 +23,7 @@ static inline int COpenSSL_HMAC_choose_SHA256(EVP_MAC_CTX *context) {
     return EVP_MAC_CTX_set_params(context, parameters);
 }
 
-/// RFC 5869, extract and expand. 1 on success.
+/// HKDF-SHA-256, extract and expand (RFC 5869). Returns 1 on success.
 static inline int COpenSSL_HKDF_SHA256(
     EVP_KDF_CTX *context, const unsigned char *key, size_t key_count, const unsigned char *salt, size_t salt_count,
     const unsigned char *info, size_t info_count, unsigned char *out, size_t count) {
@@ -39,7 +39,7 @@ static inline int COpenSSL_HKDF_SHA256(
     return EVP_KDF_derive(context, out, count, parameters);
 }
 
-/// A public key on the curve from the uncompressed point; NULL when the point is not on it.
+/// Creates a public key on the curve from an uncompressed point; returns NULL if the point is not on the curve.
 static inline EVP_PKEY *COpenSSL_EC_public_key(const char *curve, const unsigned char *point, size_t count) {
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
@@ -54,7 +54,8 @@ static inline EVP_PKEY *COpenSSL_EC_public_key(const char *curve, const unsigned
     return key;
 }
 
-/// A public RSA key from its big-endian numbers; NULL when libcrypto finds it weak (a small factor, an even number).
+/// Creates a public RSA key from its big-endian numbers; returns NULL if libcrypto finds it weak (a small factor, an even
+/// number).
 static inline EVP_PKEY *COpenSSL_RSA_public_key(
     const unsigned char *n, size_t n_count, const unsigned char *e, size_t e_count) {
     EVP_PKEY *key = NULL;
@@ -84,8 +85,8 @@ static inline EVP_PKEY *COpenSSL_RSA_public_key(
     return key;
 }
 
-/// EVP_PKEY_Q_keygen is variadic.
+/// Generates a P-256 key. It exists because EVP_PKEY_Q_keygen is variadic.
 static inline EVP_PKEY *COpenSSL_P256_generate(void) { return EVP_EC_gen("P-256"); }
 
-/// See COpenSSL_P256_generate.
+/// Generates an Ed25519 key. It exists because EVP_PKEY_Q_keygen is variadic.
 static inline EVP_PKEY *COpenSSL_Ed25519_generate(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }

@@ -11,20 +11,20 @@
 #include <sys/socket.h>
 #include <time.h>
 
-// What Swift cannot say of libssl: macros, and a BIO. Nothing here decides anything but what a BIO must.
+// The parts of libssl that Swift cannot use: macros, and the methods of a BIO. They decide only what a BIO has to decide.
 
-/// Post-handshake messages (key updates, refused renegotiations) that may come between two pieces of application data.
-/// An honest client sends none or one; each costs a key derivation or an alert.
+/// The post-handshake messages (key updates, refused renegotiations) that may come between two pieces of application
+/// data. An honest client sends none or one; each costs a key derivation or an alert.
 #define COpenSSL_POST_HANDSHAKE_MAX 32
 
-/// What a session's BIO knows of its connection.
+/// The state of a session's BIO.
 struct COpenSSL_Stream {
     int descriptor;
-    /// The last read emptied the socket: the kernel will tell when there is more, so that asking again is in vain.
+    /// 1 if the last read emptied the socket. The kernel will report new bytes, so another read would find none.
     int is_drained;
-    /// The other side sends no more.
+    /// 1 if the other side sends no more.
     int has_ended;
-    /// Since the last application data.
+    /// The post-handshake messages since the last application data.
     int post_handshake_count;
 };
 
@@ -77,7 +77,7 @@ static inline long COpenSSL_stream_control(BIO *bio, int command, long number, v
     return 0;
 }
 
-/// The methods of the BIO; made once, kept for ever.
+/// Creates the methods of the BIO. They are created once and kept.
 static inline BIO_METHOD *COpenSSL_stream_method(void) {
     BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "stream socket");
     if (method == NULL) return NULL;
@@ -87,7 +87,7 @@ static inline BIO_METHOD *COpenSSL_stream_method(void) {
     return method;
 }
 
-/// A server's session on a stream, which must outlive it. NULL when memory is exhausted.
+/// Creates a server session on a stream, which must outlive it. Returns NULL if memory is exhausted.
 static inline SSL *COpenSSL_session(SSL_CTX *context, const BIO_METHOD *method, struct COpenSSL_Stream *stream) {
     SSL *session = SSL_new(context);
     BIO *bio = BIO_new(method);
@@ -103,7 +103,7 @@ static inline SSL *COpenSSL_session(SSL_CTX *context, const BIO_METHOD *method, 
     return session;
 }
 
-/// Counts what a client could flood with, see COpenSSL_POST_HANDSHAKE_MAX.
+/// Counts the messages with which a client could flood the server; see COpenSSL_POST_HANDSHAKE_MAX.
 static inline void COpenSSL_watch_message(
     int is_written, int version, int type, const void *bytes, size_t count, SSL *session, void *argument) {
     (void)version;
@@ -111,12 +111,12 @@ static inline void COpenSSL_watch_message(
     int is_key_update = !is_written && type == SSL3_RT_HANDSHAKE && count > 0
         && *(const unsigned char *)bytes == SSL3_MT_KEY_UPDATE;
     int is_alert = is_written && type == SSL3_RT_ALERT;
-    // During a key update the library calls the handshake unfinished, so that cannot be asked.
+    // The state of the handshake cannot be used here, because libssl counts it as unfinished during a key update.
     if (is_key_update || is_alert)
         ((struct COpenSSL_Stream *)BIO_get_data(SSL_get_rbio(session)))->post_handshake_count++;
 }
 
-/// The settings of every server context that are macros. 1 on success.
+/// Applies the settings of every server context that libssl has as macros. Returns 1 on success.
 static inline int COpenSSL_prepare(SSL_CTX *context) {
     SSL_CTX_clear_options(context, SSL_CTX_get_options(context));
     SSL_CTX_set_options(
@@ -131,20 +131,20 @@ static inline int COpenSSL_prepare(SSL_CTX *context) {
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 && SSL_CTX_set_max_proto_version(context, 0) == 1;
 }
 
-/// The groups for the key exchange, by preference. 1 on success.
+/// Sets the groups of the key exchange, in order of preference. Returns 1 on success.
 static inline int COpenSSL_set_groups(SSL_CTX *context, const char *groups) {
     return (int)SSL_CTX_set1_groups_list(context, groups);
 }
 
-/// Adds an intermediate certificate and takes it over. 1 on success.
+/// Adds an intermediate certificate and takes over its reference. Returns 1 on success.
 static inline int COpenSSL_add_intermediate(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add0_chain_cert(context, certificate);
 }
 
-/// No session can be resumed by a ticket.
+/// Disables resumption by tickets.
 static inline void COpenSSL_forbid_tickets(SSL_CTX *context) { SSL_CTX_set_options(context, SSL_OP_NO_TICKET); }
 
-/// Calls back for every ticket that is issued or presented; the callback finds `owner` with COpenSSL_owner.
+/// Sets the callback for every ticket that is issued or presented. COpenSSL_owner returns `owner` to the callback.
 static inline void COpenSSL_set_tickets(
     SSL_CTX *context, void *owner,
     int (*callback)(SSL *, unsigned char *, unsigned char *, EVP_CIPHER_CTX *, EVP_MAC_CTX *, int)) {
@@ -152,10 +152,10 @@ static inline void COpenSSL_set_tickets(
     SSL_CTX_set_tlsext_ticket_key_evp_cb(context, callback);
 }
 
-/// The owner that COpenSSL_set_tickets noted.
+/// Returns the owner that COpenSSL_set_tickets stored.
 static inline void *COpenSSL_owner(SSL *session) { return SSL_CTX_get_app_data(SSL_get_SSL_CTX(session)); }
 
-/// Keys a MAC context for the HMAC of a ticket. 1 on success.
+/// Sets the key of a MAC context for the HMAC of a ticket. Returns 1 on success.
 static inline int COpenSSL_key_ticket_mac(EVP_MAC_CTX *context, unsigned char *key, size_t count) {
     OSSL_PARAM parameters[] = {
         OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key, count),
@@ -165,7 +165,7 @@ static inline int COpenSSL_key_ticket_mac(EVP_MAC_CTX *context, unsigned char *k
     return EVP_MAC_CTX_set_params(context, parameters);
 }
 
-/// Never asks a terminal for a password.
+/// A password callback that returns no password, so that OpenSSL never asks on a terminal.
 static inline int COpenSSL_no_password(char *buffer, int count, int is_written, void *argument) {
     (void)buffer;
     (void)count;
@@ -174,31 +174,31 @@ static inline int COpenSSL_no_password(char *buffer, int count, int is_written, 
     return -1;
 }
 
-/// The reason of the oldest error of this thread; NULL when there is none. Empties the queue.
+/// Returns the reason of the oldest error of this thread, or NULL without an error, and empties the queue.
 static inline const char *COpenSSL_take_error(void) {
     unsigned long code = ERR_get_error();
     ERR_clear_error();
     return code == 0 ? NULL : ERR_reason_error_string(code);
 }
 
-/// Whether the oldest error of this thread is that there is nothing in PEM.
+/// Returns 1 if the last error of this thread is that there is nothing in PEM.
 static inline int COpenSSL_found_no_PEM(void) {
     unsigned long code = ERR_peek_last_error();
     return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
 }
 
-/// Seconds since 1970.
+/// Converts a time to seconds since 1970; returns -1 if it is invalid.
 static inline long long COpenSSL_seconds(const ASN1_TIME *time) {
     struct tm parts;
     return ASN1_TIME_to_tm(time, &parts) == 1 ? (long long)timegm(&parts) : -1;
 }
 
-/// Writes the subject as in RFC 2253.
+/// Writes the subject in the form of RFC 2253.
 static inline void COpenSSL_write_subject(X509 *certificate, BIO *out) {
     X509_NAME_print_ex(out, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
 }
 
-/// Writes the alternative names, each on a line.
+/// Writes the alternative names, one per line.
 static inline void COpenSSL_write_names(X509 *certificate, BIO *out) {
     GENERAL_NAMES *names = (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
     for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
@@ -208,5 +208,5 @@ static inline void COpenSSL_write_names(X509 *certificate, BIO *out) {
     GENERAL_NAMES_free(names);
 }
 
-/// What a memory BIO holds; lives as long as it does.
+/// Returns the contents of a memory BIO, which are valid as long as the BIO.
 static inline long COpenSSL_contents(BIO *bio, char **start) { return BIO_get_mem_data(bio, start); }

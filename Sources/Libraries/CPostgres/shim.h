@@ -1,7 +1,7 @@
 #pragma once
-/* libpq, loaded when the first PostgreSQL database is opened and not before: it brings GnuTLS, Kerberos and LDAP along, four
-   megabytes that a server on SQLite would carry for nothing. Its header declares the functions, so that calls are checked
-   by the compiler as if they were linked. */
+/* libpq, loaded when the first PostgreSQL database is opened, because it loads GnuTLS, Kerberos and LDAP, four megabytes
+   that a server on SQLite does not need. Its header declares the functions, so that the compiler checks calls as if they
+   were linked. */
 #include <dlfcn.h>
 #include <postgresql/libpq-fe.h>
 
@@ -18,7 +18,7 @@ struct CPostgres_library {
 };
 #undef CPOSTGRES_MEMBER
 
-/* Finds every function. NULL on success, else what the loader says. Never unloaded. */
+/* Finds every function. Returns NULL on success, otherwise the loader's error. The library is never unloaded. */
 static inline const char *CPostgres_load(struct CPostgres_library *library) {
     void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) return dlerror();

@@ -1,13 +1,13 @@
 #pragma once
 #include <sqlite3.h>
 
-// What Swift cannot call: variadic functions, and macros with a cast.
+// Wrappers for functions that Swift cannot call: variadic ones, and macros with a cast.
 
-/// Lets SQLite take memory without counting it, which costs a lock each time. Only before the first connection of the process is
-/// opened; later it changes nothing.
+/// Stops SQLite from counting its memory, because each count takes a lock. It must be called before the first connection of
+/// the process is opened; later it has no effect.
 static inline void CSQLite_stop_counting_memory(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-/// Switches one flag of a connection; returns SQLite's result code.
+/// Sets one flag of a connection; returns SQLite's result code.
 static inline int CSQLite_set_flag(sqlite3 *connection, int flag, int value) {
     int set = 0;
     return sqlite3_db_config(connection, flag, value, &set);
@@ -23,7 +23,7 @@ static inline int CSQLite_bind_blob(sqlite3_stmt *statement, int index, const vo
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
-/// Waits until the disk has what was written to the main file, whichever connection wrote it; returns SQLite's result code.
+/// Waits until everything written to the main file, by any connection, is on the disk; returns SQLite's result code.
 static inline int CSQLite_sync(sqlite3 *connection) {
     sqlite3_file *file = 0;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);

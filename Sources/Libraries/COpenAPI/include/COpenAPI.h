@@ -1,5 +1,5 @@
 #pragma once
-/* config/openapi.json, as it was when the program was built. */
+/* config/openapi.json at build time. */
 #include <stddef.h>
 
 const unsigned char *COpenAPI_document(void);
