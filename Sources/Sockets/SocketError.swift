@@ -34,7 +34,7 @@ public enum SocketError: Error, Equatable, Sendable, CustomStringConvertible {
             "\(address) is not an address of this machine; listen on one that it has, or on *"
         case .permissionDenied(let address):
             "not permitted to use \(address); ports below 1024 and folders of others need more rights"
-        case .connectionRefused(let address): "nobody answers on \(address); is the server running?"
+        case .connectionRefused(let address): "nothing answers on \(address); is the server running?"
         case .timedOut(let address): "\(address) did not answer in time"
         case .connectionClosed: "the other side closed the connection"
         case .outOfDescriptors: "no file descriptors are left; raise the limit (ulimit -n, LimitNOFILE=)"

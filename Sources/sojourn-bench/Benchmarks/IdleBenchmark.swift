@@ -48,7 +48,7 @@ struct IdleBenchmark {
         }
         var report = Report("idle")
         report.figures = [
-            Figure("durable refreshes, nobody else there", "per second", connections: count, alone),
+            Figure("durable refreshes, no other connections", "per second", connections: count, alone),
             Figure(
                 "durable refreshes beside \(options.idle) idle and \(options.slowloris) slowloris", "per second",
                 connections: count, beside),

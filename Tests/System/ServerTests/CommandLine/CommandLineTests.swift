@@ -60,7 +60,7 @@ struct CommandLineTests {
     func nothingThere() async throws {
         try await expect("user list", exits: 5, errors: "there is no database sojourn.sqlite")
         #expect(!folder.exists("sojourn.sqlite"))
-        try await expect("health --url http://127.0.0.1:1", exits: 5, errors: "nobody answers")
+        try await expect("health --url http://127.0.0.1:1", exits: 5, errors: "nothing answers")
         try await expect("health --url example.org", exits: 2, errors: "--url must be like")
     }
 
