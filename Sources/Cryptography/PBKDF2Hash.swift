@@ -4,7 +4,7 @@ internal import COpenSSL
 public struct PBKDF2Hash: Sendable, Equatable {
     /// The largest accepted product of iterations and blocks, which takes a few seconds, so that a stored string cannot
     /// make the server compute without end.
-    static let mostWork = 8_000_000
+    static let workMax = 8_000_000
 
     private enum Digest: String, CaseIterable {
         case sha256, sha512
@@ -22,7 +22,7 @@ public struct PBKDF2Hash: Sendable, Equatable {
             (16...128).contains(hash.count)
         else { return nil }
         let blocks = (hash.count + digest.byteCount - 1) / digest.byteCount
-        guard iterations <= Self.mostWork / blocks else { return nil }
+        guard iterations <= Self.workMax / blocks else { return nil }
         self.digest = digest
         self.iterations = iterations
         self.salt = salt

@@ -20,7 +20,7 @@ public struct RandomSource: Sendable {
 
     /// A source that draws a kibibyte at a time from this one, because each draw costs a system call. Use it only for
     /// values that need not be secret after use, because the bytes of future values lie in memory.
-    public var inStock: RandomSource {
+    public var inBatches: RandomSource {
         let stock = Locked<[UInt8]>([])
         return RandomSource { count in
             stock.withLock { stock in

@@ -18,10 +18,10 @@ public struct Scrypt: Sendable, Equatable {
     /// The longest password in bytes. All bytes count; longer ones are refused.
     public static let longestPassword = 1024
     /// The memory of one hash at most, in bytes, so that a stored string cannot make the server take more.
-    static let mostMemory: UInt64 = 256 << 20
+    static let memoryMax: UInt64 = 256 << 20
     /// The largest `N * r * p`, four times that of `standard`, so that a stored string cannot make the server compute
     /// without end.
-    static let mostWork: UInt64 = 1 << 22
+    static let workMax: UInt64 = 1 << 22
 
     private static let saltCount = 16
     private static let hashCount = 32
@@ -43,7 +43,7 @@ public struct Scrypt: Sendable, Equatable {
         guard (1...24).contains(logN), (1...1024).contains(r), (1...1024).contains(p) else { return nil }
         let n = UInt64(1) << UInt64(logN)
         let memory = 128 * UInt64(r) * (n + UInt64(p) + 2)
-        guard memory <= Self.mostMemory, n * UInt64(r) * UInt64(p) <= Self.mostWork else { return nil }
+        guard memory <= Self.memoryMax, n * UInt64(r) * UInt64(p) <= Self.workMax else { return nil }
         self.init(known: logN, r: r, p: p)
     }
 
@@ -103,7 +103,7 @@ public struct Scrypt: Sendable, Equatable {
         let result = unsafe password.withUnsafeBytes { password in
             unsafe EVP_PBE_scrypt(
                 password.baseAddress?.assumingMemoryBound(to: CChar.self), password.count, salt, salt.count,
-                1 << UInt64(logN), UInt64(r), UInt64(p), Self.mostMemory, &hash, count)
+                1 << UInt64(logN), UInt64(r), UInt64(p), Self.memoryMax, &hash, count)
         }
         guard result == 1 else { throw refused(.outOfMemory) }
         return hash

@@ -99,10 +99,11 @@ public final class Endpoints: Sendable {
             }
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
-            if route.isPatient, Self.waits(request) {
+            if route.isStreaming, Self.waits(request) {
                 // No capture list: with one, the closure would be put into the loop's queue anew, there and back (Swift 6.3).
-                return .patient(
-                    StreamingReply(patience: Self.longestWait) { await self.patientAnswer(call, id, route, start) })
+                return .streaming(
+                    StreamingReply(longestWait: Self.longestWait) { await self.streamingAnswer(call, id, route, start) }
+                )
             }
             return .later { await self.answer(call, id, route, start) }
         }
@@ -115,8 +116,9 @@ public final class Endpoints: Sendable {
         return answer
     }
 
-    private func patientAnswer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> StreamingAnswer {
-        switch await patientAnswer(call) {
+    private func streamingAnswer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> StreamingAnswer
+    {
+        switch await streamingAnswer(call) {
         case .whole(var answer):
             finish(&answer, call.request, call.caller, id, route, start)
             return .whole(answer)
@@ -169,7 +171,7 @@ public final class Endpoints: Sendable {
             case .absentUser(let handle): return try await userAnswer(call, demandsPresence: false, handle)
             case .user(let handle): return try await userAnswer(call, demandsPresence: true, handle)
             case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
-            case .patient: return await patientAnswer(call).head
+            case .streaming: return await streamingAnswer(call).head
             }
         } catch {
             return errorResponse(doors.refusal(error, of: call), to: call)
@@ -206,9 +208,9 @@ public final class Endpoints: Sendable {
 
     /// The same for a route whose answer may wait.
     @inline(never)
-    private func patientAnswer(_ call: Call) async -> StreamingAnswer {
+    private func streamingAnswer(_ call: Call) async -> StreamingAnswer {
         do {
-            guard case .patient(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }
+            guard case .streaming(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }
             var call = call
             call.actor = try await authenticatedAdmin(call, for: scope)
             return try await handle(self, call)

@@ -38,14 +38,14 @@ public struct IdentityProviders: IdentityVerifier {
     ) {
         let names = providers.map(\.name)
         let fetches = metrics.counters(
-            "sojourn_identity_key_fetches_total", help: "Fetches of an identity provider's keys, by what they came to.",
-            labels: [MetricLabel("provider", values: names), MetricLabel("outcome", values: FetchProblem.words)])
+            "sojourn_identity_key_fetches_total", help: "Fetches of an identity provider's keys, by outcome.",
+            labels: [MetricLabel("provider", values: names), MetricLabel("outcome", values: FetchError.words)])
         members = providers.map { provider in
             Member(
                 provider: provider,
                 keys: ProviderKeys(
                     provider, clock: clock,
-                    fetch: { () async throws(FetchProblem) in try await ProviderDocuments(provider, client).keys() },
+                    fetch: { () async throws(FetchError) in try await ProviderDocuments(provider, client).keys() },
                     note: { problem in
                         fetches[provider.name, problem?.word ?? "fetched"].increment()
                         guard let problem else { return }
@@ -58,11 +58,11 @@ public struct IdentityProviders: IdentityVerifier {
         self.clock = clock
         self.logger = logger
         let tokens = metrics.counters(
-            "sojourn_identity_tokens_total", help: "ID tokens that were taken, by provider.",
+            "sojourn_identity_tokens_total", help: "ID tokens that were accepted, by provider.",
             labels: [MetricLabel("provider", values: names)])
         taken = Dictionary(uniqueKeysWithValues: names.map { ($0, tokens[$0]) })
         let refusals = metrics.counters(
-            "sojourn_identity_tokens_refused_total", help: "ID tokens that were not taken, by the reason.",
+            "sojourn_identity_tokens_refused_total", help: "ID tokens that were refused, by reason.",
             labels: [MetricLabel("reason", values: IdentityRefusal.allCases.map(\.rawValue) + ["unavailable"])])
         refused = Dictionary(uniqueKeysWithValues: IdentityRefusal.allCases.map { ($0, refusals[$0.rawValue]) })
         unavailable = refusals["unavailable"]

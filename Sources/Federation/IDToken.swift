@@ -46,7 +46,7 @@ struct IDToken: Sendable {
         }
     }
 
-    /// Checks that one audience is an app of ours. The authorized party (`azp`) must be one too, if it is present or if
+    /// Checks that one audience is a configured client ID. The authorized party (`azp`) must be one too, if it is present or if
     /// there are several audiences.
     private func checkAudience() throws(ServiceError) {
         guard let audiences = Self.audiences(claims) else { throw .identityRefused(.audience) }
@@ -69,7 +69,7 @@ struct IDToken: Sendable {
         }
     }
 
-    /// The client ID that the token was issued to: `azp` if present, otherwise the audience that is ours.
+    /// The client ID that the token was issued to: `azp` if present, otherwise the configured audience.
     private var clientID: String {
         claims["azp"]?.string ?? Self.audiences(claims)?.first(where: isOurs) ?? provider.audiences[0]
     }
@@ -150,7 +150,7 @@ struct IDToken: Sendable {
 }
 
 extension IdentityProvider {
-    /// Returns true if the value is the client ID of one of our apps.
+    /// Returns true if the value is a configured client ID.
     func isAudience(_ audience: String) -> Bool {
         audiences.contains { JSONValue.string(audience).isSame(as: $0) }
     }

@@ -79,7 +79,7 @@ public struct IdentityProvider: Hashable, Sendable {
     public var name: String
     /// The `iss` of its tokens, compared exactly.
     public var issuer: String
-    /// The client IDs of our apps at the provider: the `aud` of tokens for us.
+    /// The client IDs of the operator's apps at the provider: the `aud` of accepted tokens.
     public var audiences: [String]
     /// The URL of its keys; nil for the one of the discovery document.
     public var keysURL: OutboundURL?

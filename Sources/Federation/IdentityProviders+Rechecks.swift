@@ -36,7 +36,7 @@ extension IdentityProviders: ProviderAsker {
 
     private func tell(_ cause: String, _ question: ProviderQuestion) {
         logger.warning(
-            "an identity provider gives no answer about a session",
+            "an identity provider gives no usable answer about a session",
             ["provider": .string(question.provider), "cause": .string(cause)])
     }
 }

@@ -3,7 +3,7 @@ internal import HTTPClient
 internal import JOSE
 
 /// The reason for which a provider's documents could not be fetched.
-enum FetchProblem: Error, Hashable, Sendable {
+enum FetchError: Error, Hashable, Sendable {
     /// There is no response.
     case outbound(OutboundError)
     /// The response has a status other than 200.
@@ -55,7 +55,7 @@ struct ProviderDocuments {
     }
 
     /// Returns the keys from the URL of the configuration or of the discovery document.
-    func keys() async throws(FetchProblem) -> JWKSet {
+    func keys() async throws(FetchError) -> JWKSet {
         let url: OutboundURL
         if let configured = provider.keysURL { url = configured } else { url = try await discoveredURL("jwks_uri") }
         let text = try await get(url)
@@ -64,9 +64,9 @@ struct ProviderDocuments {
     }
 
     /// Returns the token endpoint of the discovery document.
-    func tokenURL() async throws(FetchProblem) -> OutboundURL { try await discoveredURL("token_endpoint") }
+    func tokenURL() async throws(FetchError) -> OutboundURL { try await discoveredURL("token_endpoint") }
 
-    private func discoveredURL(_ member: String) async throws(FetchProblem) -> OutboundURL {
+    private func discoveredURL(_ member: String) async throws(FetchError) -> OutboundURL {
         guard let source = provider.discoveryURL else { throw .unreadable }
         let text = try await get(source)
         guard let members = try? StrictJSON.object(text, else: .malformed) else { throw .unreadable }
@@ -80,7 +80,7 @@ struct ProviderDocuments {
         return url
     }
 
-    private func get(_ url: OutboundURL) async throws(FetchProblem) -> [UInt8] {
+    private func get(_ url: OutboundURL) async throws(FetchError) -> [UInt8] {
         let request = OutboundRequest(
             .get, url, fields: ["Accept": "application/json"], deadline: Self.deadline,
             authorities: provider.authorities)

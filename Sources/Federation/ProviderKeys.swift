@@ -7,8 +7,8 @@ internal import Sessions
 actor ProviderKeys {
     private let provider: IdentityProvider
     private let clock: WallClock
-    private let fetch: @Sendable () async throws(FetchProblem) -> JWKSet
-    private let note: @Sendable (FetchProblem?) -> Void
+    private let fetch: @Sendable () async throws(FetchError) -> JWKSet
+    private let note: @Sendable (FetchError?) -> Void
 
     private var keys: JWKSet?
     private var fetchedAt = Instant(secondsSinceEpoch: .min)
@@ -18,8 +18,8 @@ actor ProviderKeys {
 
     init(
         _ provider: IdentityProvider, clock: WallClock,
-        fetch: @escaping @Sendable () async throws(FetchProblem) -> JWKSet,
-        note: @escaping @Sendable (FetchProblem?) -> Void
+        fetch: @escaping @Sendable () async throws(FetchError) -> JWKSet,
+        note: @escaping @Sendable (FetchError?) -> Void
     ) {
         self.provider = provider
         self.clock = clock
@@ -58,7 +58,7 @@ actor ProviderKeys {
     }
 
     private func run() async {
-        do throws(FetchProblem) {
+        do throws(FetchError) {
             keys = try await fetch()
             fetchedAt = clock.now
             hasFailed = false

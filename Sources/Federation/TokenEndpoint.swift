@@ -42,7 +42,7 @@ actor TokenEndpoint {
     /// Requests new tokens with `refreshToken` (RFC 6749 §6).
     func refresh(_ refreshToken: String, clientID: String) async -> TokenEndpointAnswer {
         let url: OutboundURL
-        do throws(FetchProblem) { url = try await self.url() } catch {
+        do throws(FetchError) { url = try await self.url() } catch {
             return .failed(error.sentence, mayHaveArrived: false)
         }
         do throws(OutboundError) {
@@ -53,11 +53,11 @@ actor TokenEndpoint {
         }
     }
 
-    private func url() async throws(FetchProblem) -> OutboundURL {
+    private func url() async throws(FetchError) -> OutboundURL {
         if let configured = recheck.tokenURL { return configured }
         let now = clock.now
         if let discovered, now >= discovered.at, now < discovered.at + provider.keyLifetime { return discovered.url }
-        do throws(FetchProblem) {
+        do throws(FetchError) {
             let url = try await ProviderDocuments(provider, client).tokenURL()
             discovered = (url, now)
             return url

@@ -44,7 +44,7 @@ internal import Sockets
     }
 
     /// Returns the location of `address`; nil if it is unknown, private, or no address. It may wait for the disk.
-    public func place(of address: String) throws(GeoDatabaseError) -> Place? {
+    public func location(of address: String) throws(GeoDatabaseError) -> Location? {
         guard let address = SocketAddress(host: address, port: 0)?.unmapped,
             !Self.privateRanges.contains(where: { $0.contains(address) })
         else { return nil }
@@ -56,7 +56,7 @@ internal import Sockets
         guard unsafe result.found_entry, let code = try unsafe text(&result.entry, "country", "iso_code") else {
             return nil
         }
-        return Place(
+        return Location(
             countryCode: code, countryName: try unsafe text(&result.entry, "country", "names", "en"),
             region: try unsafe text(&result.entry, "subdivisions", "0", "names", "en"),
             city: try unsafe text(&result.entry, "city", "names", "en"))

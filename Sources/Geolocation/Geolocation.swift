@@ -4,5 +4,5 @@
 //
 // Must not know: events, mails, configuration. It stores nothing about the addresses that it looks up.
 //
-// Reading order: GeoDatabase (one open file), Place (a result), FileCopy (why a file that changes does no harm),
+// Reading order: GeoDatabase (one open file), Location (a result), FileCopy (why a file that changes does no harm),
 // FileVersion, GeoDatabaseError, Library.

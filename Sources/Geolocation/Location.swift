@@ -1,5 +1,5 @@
 /// The location of a network address, as far as the database knows it. Names are English.
-public struct Place: Hashable, Sendable {
+public struct Location: Hashable, Sendable {
     /// The country by ISO 3166-1: two capital letters.
     public var countryCode: String
     /// The country's name.

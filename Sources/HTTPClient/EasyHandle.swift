@@ -35,16 +35,16 @@ internal import HTTP
         let contentMax = request.contentMax ?? options.contentMax
         // libcurl checks the announced length; the response collector counts the bytes that arrive.
         try set(CURLOPT_MAXFILESIZE, max(1, contentMax))
-        let taker = ResponseCollector(contentMax: contentMax, fieldsMax: options.fieldsMax)
+        let collector = ResponseCollector(contentMax: contentMax, fieldsMax: options.fieldsMax)
         let lines = unsafe lines(request.fields)
         defer { unsafe curl.curl_slist_free_all(lines) }
         try check(unsafe CCurl_set_pointer(curl, handle, CURLOPT_HTTPHEADER, lines))
-        let takerPointer = unsafe Unmanaged.passUnretained(taker).toOpaque()
+        let collectorPointer = unsafe Unmanaged.passUnretained(collector).toOpaque()
         try check(
-            unsafe CCurl_set_takers(
-                curl, handle, ResponseCollector.takeLine, ResponseCollector.takeContent, takerPointer))
-        let code = withExtendedLifetime(taker) { transfer(request.body) }
-        return try taker.answer(code, status: status)
+            unsafe CCurl_set_collector(
+                curl, handle, ResponseCollector.collectLine, ResponseCollector.collectContent, collectorPointer))
+        let code = withExtendedLifetime(collector) { transfer(request.body) }
+        return try collector.answer(code, status: status)
     }
 
     /// Switches off everything that libcurl would do by itself.

@@ -52,19 +52,19 @@ public struct HTTPClient: Sendable {
     }
 
     private let options: Options
-    private let lanes: WorkerThreads
+    private let workers: WorkerThreads
 
     /// Creates a client with threads of its own, which start with the first request.
     public init(_ options: Options = Options()) {
         self.options = options
-        lanes = WorkerThreads(options)
+        workers = WorkerThreads(options)
     }
 
     /// Sends `request` and returns its response, whatever the status is.
     public func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundResponse {
         let deadline = request.deadline ?? options.deadline
         let answer: Result<OutboundResponse, OutboundError> = await withCheckedContinuation { continuation in
-            lanes.take(Ticket(request, until: .now + deadline, continuation))
+            workers.submit(PendingRequest(request, until: .now + deadline, continuation))
         }
         return try answer.get()
     }

@@ -17,30 +17,34 @@ final class ResponseCollector {
         self.fieldsMax = fieldsMax
     }
 
-    static let takeLine: CCurl_take = { bytes, size, count, taker in
-        unsafe ResponseCollector.take(bytes, size * count, taker) { taker, bytes in unsafe taker.takeLine(bytes) }
+    static let collectLine: CCurl_collect = { bytes, size, count, collector in
+        unsafe ResponseCollector.collect(bytes, size * count, collector) { collector, bytes in
+            unsafe collector.collectLine(bytes)
+        }
     }
 
-    static let takeContent: CCurl_take = { bytes, size, count, taker in
-        unsafe ResponseCollector.take(bytes, size * count, taker) { taker, bytes in unsafe taker.takeContent(bytes) }
+    static let collectContent: CCurl_collect = { bytes, size, count, collector in
+        unsafe ResponseCollector.collect(bytes, size * count, collector) { collector, bytes in
+            unsafe collector.collectContent(bytes)
+        }
     }
 
     /// Returns the number of bytes that were collected. libcurl gives up if it is smaller than what it offered.
-    private static func take(
-        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ taker: UnsafeMutableRawPointer?,
+    private static func collect(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ collector: UnsafeMutableRawPointer?,
         _ body: (ResponseCollector, UnsafeRawBufferPointer) -> Bool
     ) -> Int {
-        guard let taker = unsafe taker else { return 0 }
-        let isTaken = unsafe body(
-            Unmanaged<ResponseCollector>.fromOpaque(taker).takeUnretainedValue(),
+        guard let collector = unsafe collector else { return 0 }
+        let isCollected = unsafe body(
+            Unmanaged<ResponseCollector>.fromOpaque(collector).takeUnretainedValue(),
             UnsafeRawBufferPointer(start: bytes, count: count)
         )
-        return isTaken ? count : 0
+        return isCollected ? count : 0
     }
 
     /// Collects one field line. A status line begins a head, also an interim one. An empty line ends it. Lines after
     /// that are trailers.
-    private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
+    private func collectLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lineByteCount += line.count
         guard lineByteCount <= fieldsMax else { return tooLarge() }
         if unsafe line.starts(with: "HTTP/".utf8) {
@@ -54,7 +58,7 @@ final class ResponseCollector {
         return true
     }
 
-    private func takeContent(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func collectContent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard content.count + bytes.count <= contentMax else { return tooLarge() }
         unsafe content.append(contentsOf: bytes)
         return true

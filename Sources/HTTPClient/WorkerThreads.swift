@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Locks
 
 /// A request that waits for its response, and its caller's continuation, which is resumed once.
-final class Ticket: Sendable {
+final class PendingRequest: Sendable {
     typealias Answer = Result<OutboundResponse, OutboundError>
 
     let request: OutboundRequest
@@ -34,9 +34,9 @@ final class Ticket: Sendable {
 final class WorkerThreads: Sendable {
     private struct State {
         var idle: [Int]
-        var waiting: [Ticket] = []
+        var waiting: [PendingRequest] = []
         /// The requests with callers that still wait, running or queued.
-        var open: [Ticket] = []
+        var open: [PendingRequest] = []
         var isSweeping = false
     }
 
@@ -46,7 +46,7 @@ final class WorkerThreads: Sendable {
     private let options: HTTPClient.Options
     private let queues: [DispatchQueue]
     private let handles: [Locked<EasyHandle?>]
-    private let clockwork = DispatchQueue(label: "http-client-deadlines")
+    private let deadlineQueue = DispatchQueue(label: "http-client-deadlines")
     private let state: Locked<State>
 
     init(_ options: HTTPClient.Options) {
@@ -57,61 +57,61 @@ final class WorkerThreads: Sendable {
     }
 
     /// Queues a request, or answers it with `overloaded` if the queue is full.
-    func take(_ ticket: Ticket) {
-        let (lane, isFull, mustSweep) = state.withLock { state -> (Int?, Bool, Bool) in
-            let lane = state.idle.popLast()
-            if lane == nil, state.waiting.count >= options.waitingMax { return (nil, true, false) }
-            if lane == nil { state.waiting.append(ticket) }
-            state.open.append(ticket)
+    func submit(_ pending: PendingRequest) {
+        let (worker, isFull, mustSweep) = state.withLock { state -> (Int?, Bool, Bool) in
+            let worker = state.idle.popLast()
+            if worker == nil, state.waiting.count >= options.waitingMax { return (nil, true, false) }
+            if worker == nil { state.waiting.append(pending) }
+            state.open.append(pending)
             defer { state.isSweeping = true }
-            return (lane, false, !state.isSweeping)
+            return (worker, false, !state.isSweeping)
         }
-        if isFull { return ticket.answer(.failure(.overloaded)) }
+        if isFull { return pending.answer(.failure(.overloaded)) }
         if mustSweep { sweepLater() }
-        if let lane { queues[lane].async { self.run(ticket, on: lane) } }
+        if let worker { queues[worker].async { self.run(pending, on: worker) } }
     }
 
     /// Runs a request, then the requests that wait.
-    private func run(_ first: Ticket, on lane: Int) {
-        var next: Ticket? = first
-        while let ticket = next {
-            ticket.answer(handles[lane].withLock { handle in Self.ask(ticket, with: &handle, options) })
+    private func run(_ first: PendingRequest, on worker: Int) {
+        var next: PendingRequest? = first
+        while let pending = next {
+            pending.answer(handles[worker].withLock { handle in Self.ask(pending, with: &handle, options) })
             next = state.withLock { state in
-                state.open.removeAll { $0 === ticket }
+                state.open.removeAll { $0 === pending }
                 if !state.waiting.isEmpty { return state.waiting.removeFirst() }
-                state.idle.append(lane)
+                state.idle.append(worker)
                 return nil
             }
         }
     }
 
     private static func ask(
-        _ ticket: Ticket, with handle: inout sending EasyHandle?, _ options: HTTPClient.Options
-    ) -> Ticket.Answer {
-        let left = ticket.deadline - .now
-        guard left > .zero, !ticket.isAnswered else { return .failure(.timedOut) }
+        _ pending: PendingRequest, with handle: inout sending EasyHandle?, _ options: HTTPClient.Options
+    ) -> PendingRequest.Answer {
+        let left = pending.deadline - .now
+        guard left > .zero, !pending.isAnswered else { return .failure(.timedOut) }
         if handle == nil { handle = EasyHandle() }
         guard let handle else { return .failure(.failed) }
         do throws(OutboundError) {
-            return .success(try handle.perform(ticket.request, within: left, options))
+            return .success(try handle.perform(pending.request, within: left, options))
         } catch {
             return .failure(error)
         }
     }
 
-    private func sweepLater() { clockwork.asyncAfter(deadline: .now() + Self.sweepInterval) { self.sweep() } }
+    private func sweepLater() { deadlineQueue.asyncAfter(deadline: .now() + Self.sweepInterval) { self.sweep() } }
 
     /// Answers the requests with a deadline that has passed, running or queued.
     private func sweep() {
         let now = ContinuousClock.now
-        let (late, mustGoOn) = state.withLock { state -> ([Ticket], Bool) in
+        let (late, mustGoOn) = state.withLock { state -> ([PendingRequest], Bool) in
             let late = state.open.filter { $0.deadline < now }
             state.waiting.removeAll { $0.deadline < now }
             state.open.removeAll { $0.deadline < now }
             state.isSweeping = !state.open.isEmpty
             return (late, state.isSweeping)
         }
-        for ticket in late { ticket.answer(.failure(.timedOut)) }
+        for pending in late { pending.answer(.failure(.timedOut)) }
         if mustGoOn { sweepLater() }
     }
 }

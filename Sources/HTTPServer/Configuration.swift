@@ -67,7 +67,7 @@ extension HTTPServer {
         public var maximumPendingRequests = 4096
         /// The long polls and streams at one time, of all listeners; each loop has its share. They cost no work while
         /// they wait, but each occupies a connection. Beyond: 503 at once.
-        public var maximumPatientReplies = 1024
+        public var maximumStreamingReplies = 1024
         /// The memory in bytes for partly received requests, partly sent responses and requests in handlers, of all
         /// connections together. The 4 KiB of each connection, which hold most requests, do not count. The default
         /// holds a thousand of the largest requests. Beyond: 503; a response without room is cut.

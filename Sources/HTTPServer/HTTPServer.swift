@@ -30,14 +30,14 @@ public final class HTTPServer: Sendable {
     ///   - loops: the event loops that run the server; others may use them too. Stop the server before the loops.
     ///   - handshakes: the queue that computes the handshakes of listeners with TLS.
     ///   - wallClock: returns seconds since 1970, for the `Date` field.
-    ///   - finishOwnAnswer: adds fields to the responses that the server makes without a handler.
+    ///   - finishBuiltInResponse: adds fields to the responses that the server makes without a handler.
     public init(
         configuration: Configuration = Configuration(), loops: EventLoopGroup,
         handshakes: HandshakeQueue = HandshakeQueue(),
         wallClock: @escaping @Sendable () -> Int = HTTPServer.systemTime,
-        finishOwnAnswer: @escaping @Sendable (inout Response) -> Void = { _ in }
+        finishBuiltInResponse: @escaping @Sendable (inout Response) -> Void = { _ in }
     ) {
-        state = ServerState(configuration, handshakes: handshakes, finishOwnAnswer: finishOwnAnswer)
+        state = ServerState(configuration, handshakes: handshakes, finishBuiltInResponse: finishBuiltInResponse)
         state.start(on: loops.loops, wallClock: wallClock)
     }
 
@@ -65,7 +65,7 @@ public final class HTTPServer: Sendable {
         responder: @escaping Responder
     ) throws(SocketError) -> SocketAddress {
         let service = Service(number: state.nextServiceNumber(), options, responder)
-        return try state.open(Port(listener, service), waits: options.waits)
+        return try state.open(ServicePort(listener, service), waits: options.waits)
     }
 
     /// Creates a listener for an address, with a handler that runs in a task for every request.

@@ -158,7 +158,7 @@ extension SojournServer {
                     width: configuration.limits.tlsHandshakeWidth,
                     maximumWaiting: configuration.limits.tlsHandshakesWaiting),
                 wallClock: { Int(clock.now.secondsSinceEpoch) },
-                finishOwnAnswer: { requestIDs.next().append(to: &$0.fields) })
+                finishBuiltInResponse: { requestIDs.next().append(to: &$0.fields) })
             return (engine, loops)
         } catch { throw .system(error.description) }
     }

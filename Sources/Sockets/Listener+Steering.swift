@@ -27,13 +27,13 @@ extension Listener {
     public func beginToShare() {
         switch sharing {
         case .none: break
-        case .balanced: steerNoMore()
+        case .balanced: stopSteering()
         case .succession: steer(to: 0)
         }
     }
 
     /// Makes the kernel distribute new connections again.
-    private func steerNoMore() {
+    private func stopSteering() {
         var nothing: Int32 = 0
         unsafe setsockopt(
             number, SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, &nothing, socklen_t(MemoryLayout<Int32>.size))

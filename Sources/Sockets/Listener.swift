@@ -110,7 +110,7 @@ public struct Listener: ~Copyable, Sendable {
             }
             if let accepted { return .connection(number: accepted.result, from: accepted.address) }
             switch errno {
-            case EAGAIN: return .nobodyWaits
+            case EAGAIN: return .noneWaiting
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .outOfResources
             case EINTR: continue
             // The connection ended before it was accepted (accept(2) lists more such errors), so the next one follows.
@@ -165,7 +165,7 @@ public enum AcceptResult: Sendable {
     /// A connection: non-blocking, closed on exec. The caller owns the descriptor.
     case connection(number: Int32, from: SocketAddress)
     /// No connection waits.
-    case nobodyWaits
+    case noneWaiting
     /// The process or the system has no descriptors or no memory left. The caller must pause before it asks again.
     case outOfResources
 }

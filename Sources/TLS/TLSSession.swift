@@ -185,7 +185,7 @@ internal import Synchronization
     }
 
     /// Sends close_notify, if there is room for it: no more bytes will follow.
-    public func sayGoodbye() {
+    public func sendCloseNotify() {
         state.withLock { state in
             guard let session = unsafe state.session, state.phase == .open else { return }
             ERR_clear_error()

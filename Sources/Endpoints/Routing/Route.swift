@@ -16,7 +16,7 @@ final class Route: Sendable {
         /// An admin key that may do so much, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
         /// The same, for an answer that may wait for something to happen.
-        case patient(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
+        case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
     }
 
     /// Where a route exists. Everywhere else its path is unknown.
@@ -52,7 +52,7 @@ final class Route: Sendable {
     /// the conditions there those of somebody else's request.
     let isRepresentation: Bool
     /// Whether its answer may wait for something to happen.
-    let isPatient: Bool
+    let isStreaming: Bool
     /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
     let countsRefusals: Bool
     /// Whether a proxy asks here about the request of somebody else.
@@ -71,8 +71,8 @@ final class Route: Sendable {
         self.challenge = challenge
         self.handler = handler
         isForwardAuthentication = pattern.hasPrefix("/v1/verify")
-        if case .patient = handler { isPatient = true } else { isPatient = false }
-        isRepresentation = method == .get && !isForwardAuthentication && !isPatient
+        if case .streaming = handler { isStreaming = true } else { isStreaming = false }
+        isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
         countsRefusals = place == .public && (errorFormat == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
         name = "\(method.rawValue) \(pattern)"
     }

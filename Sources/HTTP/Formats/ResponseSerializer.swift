@@ -5,13 +5,13 @@ public enum ResponseSerializer {
         /// The connection stays open. HTTP/1.1 assumes it, so no field says it.
         case keepAlive
         /// The connection stays open, and `Connection: keep-alive` says so, because HTTP/1.0 needs it.
-        case keepAliveSaid
+        case explicitKeepAlive
         /// The connection closes after this response.
         case close
 
         /// Chooses the option for the response to `request`, if the server is willing to keep the connection open.
         public init(answering request: borrowing Request) {
-            self = !request.wantsKeepAlive ? .close : request.version == .http10 ? .keepAliveSaid : .keepAlive
+            self = !request.wantsKeepAlive ? .close : request.version == .http10 ? .explicitKeepAlive : .keepAlive
         }
     }
 
@@ -64,7 +64,7 @@ public enum ResponseSerializer {
         write(response.fields, to: &writer)
         switch persistence {
         case .keepAlive: break
-        case .keepAliveSaid: writer.write(constant: "Connection: keep-alive\r\n")
+        case .explicitKeepAlive: writer.write(constant: "Connection: keep-alive\r\n")
         case .close: writer.write(constant: "Connection: close\r\n")
         }
     }

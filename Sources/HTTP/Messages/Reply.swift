@@ -7,14 +7,14 @@ public enum Reply: ~Copyable, Sendable {
     /// A response that a task computes.
     case later(@Sendable () async -> Response)
     /// A response that waits for an event (long poll), or a stream.
-    case patient(StreamingReply)
+    case streaming(StreamingReply)
 
     /// Returns the response and awaits it if necessary. Of a stream it returns the head, without the pieces.
     public consuming func response() async -> Response {
         switch consume self {
         case .now(let response): return response
         case .later(let respond): return await respond()
-        case .patient(let reply): return await reply.respond().head
+        case .streaming(let reply): return await reply.respond().head
         }
     }
 }

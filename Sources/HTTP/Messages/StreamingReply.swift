@@ -4,14 +4,14 @@
 /// It is a class, so that `Reply` does not grow because of it.
 public final class StreamingReply: Sendable {
     /// The time until the response must begin, in addition to the time that every request has.
-    public let patience: Duration
+    public let longestWait: Duration
     /// Returns the response, or the head of a stream. It must return soon after its task is cancelled, which happens
     /// when the server stops or the client disconnects.
     public let respond: @Sendable () async -> StreamingAnswer
 
-    /// Creates a reply that begins within `patience`, in addition to the time that every request has.
-    public init(patience: Duration, respond: @escaping @Sendable () async -> StreamingAnswer) {
-        self.patience = patience
+    /// Creates a reply that begins within `longestWait`, in addition to the time that every request has.
+    public init(longestWait: Duration, respond: @escaping @Sendable () async -> StreamingAnswer) {
+        self.longestWait = longestWait
         self.respond = respond
     }
 }

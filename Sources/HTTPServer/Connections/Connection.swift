@@ -50,7 +50,7 @@ final class Connection {
     var requestCount = 0
     var handler: Task<Void, Never>?
     /// Set while a streaming reply is in progress.
-    var patience: Patience?
+    var streamingReply: StreamingReplyState?
     /// True if the connection continues with pipelined requests in the next turn.
     var hasTurnComing = false
     /// True while a handler is being started. The handler may end before its start has returned.

@@ -9,19 +9,19 @@ extension ConnectionLoop {
     private static let longestQueue = 65_536
     /// The connections per loop that get a 503 at one time because there are too many; more are closed without a
     /// response.
-    private static let politeRejections = 64
+    private static let answeredRejections = 64
 
-    nonisolated func watch(_ port: Port, _ id: UInt32) throws(EventLoopError) {
+    nonisolated func watch(_ port: ServicePort, _ id: UInt32) throws(EventLoopError) {
         try source.add(port.listener.number, for: .sharedAccept, token: ConnectionToken.port(id).bits)
     }
 
-    nonisolated func unwatch(_ port: Port) { source.remove(port.listener.number) }
+    nonisolated func unwatch(_ port: ServicePort) { source.remove(port.listener.number) }
 
-    func accept(_ port: Port, _ id: UInt32? = nil) {
+    func accept(_ port: ServicePort, _ id: UInt32? = nil) {
         for _ in 0..<Self.acceptsPerTurn {
             switch port.listener.accept() {
-            case .connection(let number, let address): place(number, address, port.service)
-            case .nobodyWaits: return
+            case .connection(let number, let address): distribute(number, address, port.service)
+            case .noneWaiting: return
             case .outOfResources:
                 if let id { pauseAccepting(port, id) }
                 return
@@ -32,17 +32,17 @@ extension ConnectionLoop {
     /// Accepts every connection that waits, before the listener closes. Returns true if one of them comes from
     /// `sender`.
     @discardableResult
-    func acceptAll(_ port: Port, lookingFor sender: SocketAddress? = nil) -> Bool {
+    func acceptAll(_ port: ServicePort, lookingFor sender: SocketAddress? = nil) -> Bool {
         var isFound = false
         for _ in 0..<Self.longestQueue {
             guard case .connection(let number, let address) = port.listener.accept() else { break }
             if address == sender { isFound = true }
-            place(number, address, port.service)
+            distribute(number, address, port.service)
         }
         return isFound
     }
 
-    private func place(_ number: Int32, _ address: SocketAddress, _ service: Service) {
+    private func distribute(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         counters.accepted.increment()
         let limit =
             number < server.descriptorCeiling
@@ -85,7 +85,7 @@ extension ConnectionLoop {
     private func reject(_ number: Int32, _ address: SocketAddress, _ service: Service) {
         let socket = StreamSocket(owning: number)
         // With TLS a response would cost a handshake, and there are not enough resources for that.
-        guard service.options.tls == nil, rejectedCount < Self.politeRejections, number < server.politeCeiling,
+        guard service.options.tls == nil, rejectedCount < Self.answeredRejections, number < server.rejectionCeiling,
             let connection = insert(Transport(socket), from: address, service, isAdmitted: false)
         else { return }
         rejectedCount += 1
@@ -96,7 +96,7 @@ extension ConnectionLoop {
     // MARK: No descriptors left
 
     /// Stops watching the listener for a while, because it stays ready while connections wait, and the loop would spin.
-    private func pauseAccepting(_ port: Port, _ id: UInt32) {
+    private func pauseAccepting(_ port: ServicePort, _ id: UInt32) {
         counters.acceptPauses.increment()
         counters.count(.descriptors)
         source.remove(port.listener.number)

@@ -7,16 +7,16 @@ extension ConnectionLoop {
     /// Calls the responder and sends its response at once if there is one.
     func start(_ request: borrowing Request, _ connection: Connection) {
         connection.requestCount += 1
-        let wish = ResponseSerializer.Persistence(answering: request)
+        let requested = ResponseSerializer.Persistence(answering: request)
         switch connection.service.responder(request, connection.context) {
         case .now(let response):
             counters.requests.increment()
-            finish(connection, response, answering: request.method, wish)
+            finish(connection, response, answering: request.method, requested)
         case .later(let respond):
             if let limit = beginHandling(request, connection) { return shed(request, limit, connection) }
             counters.requests.increment()
-            handle(request, connection, wish, respond)
-        case .patient(let reply): startPatient(request, connection, wish, reply)
+            handle(request, connection, requested, respond)
+        case .streaming(let reply): startStreamingReply(request, connection, requested, reply)
         }
     }
 
@@ -24,7 +24,7 @@ extension ConnectionLoop {
     /// involved until the response, unless the handler awaits one. The task starts at once and may end before this
     /// function returns.
     private func handle(
-        _ request: borrowing Request, _ connection: Connection, _ wish: ResponseSerializer.Persistence,
+        _ request: borrowing Request, _ connection: Connection, _ requested: ResponseSerializer.Persistence,
         _ respond: @escaping @Sendable () async -> Response
     ) {
         connection.state = .answering
@@ -44,7 +44,7 @@ extension ConnectionLoop {
             }
             // Otherwise the 503 is being sent already, and this response is too late.
             guard connection.state == .answering else { return }
-            self.finish(connection, response, answering: method, wish)
+            self.finish(connection, response, answering: method, requested)
             // `advance` runs the loop of requests itself while it starts a handler.
             if !connection.isStarting { self.advance(connection) }
         }
@@ -63,21 +63,21 @@ extension ConnectionLoop {
 
     func finish(
         _ connection: Connection, _ response: Response, answering method: Method,
-        _ wish: ResponseSerializer.Persistence
+        _ requested: ResponseSerializer.Persistence
     ) {
-        send(response, answering: method, persistence(wish, connection), connection)
+        send(response, answering: method, persistence(requested, connection), connection)
     }
 
-    /// Returns the connection option of a response. `wish` is what the client asked for.
+    /// Returns the connection option of a response. `requested` is what the client asked for.
     func persistence(
-        _ wish: ResponseSerializer.Persistence, _ connection: Connection
+        _ requested: ResponseSerializer.Persistence, _ connection: Connection
     ) -> ResponseSerializer.Persistence {
         let isLast =
             configuration.maximumRequestsPerConnection > 0
             && connection.requestCount >= configuration.maximumRequestsPerConnection
         if isLast { counters.count(.requestsPerConnection) }
-        connection.clientCloses = wish == .close
-        return isDraining || isLast ? .close : wish
+        connection.clientCloses = requested == .close
+        return isDraining || isLast ? .close : requested
     }
 
     /// Releases the slot of a connection that ended before its handler, now that the handler has ended.
@@ -101,13 +101,13 @@ extension ConnectionLoop {
         // A refused HEAD has no content either (RFC 9110 §9.3.2).
         let method: Method? = connection.parser.isHead ? .head : nil
         forgetInput(connection)
-        send(ownResponse(answer), answering: method, .close, connection)
+        send(builtInResponse(answer), answering: method, .close, connection)
     }
 
-    /// Returns a response of the server itself, with the fields that `finishOwnAnswer` adds.
-    func ownResponse(_ answer: BuiltInResponse) -> Response {
+    /// Returns a response of the server itself, with the fields that `finishBuiltInResponse` adds.
+    func builtInResponse(_ answer: BuiltInResponse) -> Response {
         var response = answer.response
-        server.finishOwnAnswer(&response)
+        server.finishBuiltInResponse(&response)
         return response
     }
 
@@ -117,7 +117,7 @@ extension ConnectionLoop {
     func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
         // `account` has counted its limit already.
         if limit != .bufferedBytes { counters.count(limit) }
-        let response = ownResponse(.overloaded(limit, retryAfter: configuration.retryAfterSeconds))
+        let response = builtInResponse(.overloaded(limit, retryAfter: configuration.retryAfterSeconds))
         let mustClose = isDraining || connection.parser.unreadCount > 0
         send(response, answering: request.method, mustClose ? .close : .init(answering: request), connection)
     }

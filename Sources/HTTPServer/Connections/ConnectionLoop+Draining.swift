@@ -13,8 +13,8 @@ extension ConnectionLoop {
         isDraining = true
         drainEndsAt = now + deadline
         let graceEnd = now + configuration.drainGrace
-        for connection in connections.compactMap({ $0 }) where connection.patience != nil {
-            endPatience(of: connection)
+        for connection in connections.compactMap({ $0 }) where connection.streamingReply != nil {
+            endStreamingReply(of: connection)
         }
         for connection in connections.compactMap({ $0 }) where connection.state == .opening || connection.isIdle {
             if connection.deadline > graceEnd { setDeadline(connection, after: configuration.drainGrace) }
@@ -28,7 +28,7 @@ extension ConnectionLoop {
     func pass() {}
 
     /// Returns when the time for connections on their way to a shared port is over, or at the deadline of draining.
-    func awaitLatecomers() async {
+    func awaitHandOver() async {
         // Without a deadline, it has passed already.
         guard let drainEndsAt else { return }
         handOverEndsAt = min(now + configuration.handOverTime, drainEndsAt)
@@ -70,7 +70,7 @@ extension ConnectionLoop {
     }
 
     /// Ends an idle connection after its grace period. Bytes that still arrive are read and dropped.
-    func bidFarewell(_ connection: Connection) {
+    func closeIdle(_ connection: Connection) {
         // A request may have arrived that the kernel has not reported yet.
         connection.mayRead = true
         advance(connection)

@@ -6,11 +6,11 @@ import TLS
 /// The state of a connection before its first request.
 struct Opening {
     /// True if the first record of the handshake is complete.
-    var hasGreeting = false
+    var hasFirstRecord = false
     /// True while a handshake queue works on the connection; the loop must not touch it then.
-    var isAway = false
+    var isHandshaking = false
     /// True if the socket became ready since the last step began.
-    var hasNews = false
+    var isReadyAgain = false
 }
 
 // What precedes the first request: the header of a proxy in clear text, then the TLS handshake. A connection of a
@@ -32,9 +32,9 @@ extension ConnectionLoop {
             guard readProxyHeader(connection) else { return }
         }
         if connection.service.options.tls == nil { return beginRequests(connection) }
-        connection.opening.hasNews = true
-        if connection.opening.isAway { return }
-        if connection.opening.hasGreeting { handOver(connection) } else { awaitGreeting(connection) }
+        connection.opening.isReadyAgain = true
+        if connection.opening.isHandshaking { return }
+        if connection.opening.hasFirstRecord { handOver(connection) } else { awaitFirstRecord(connection) }
     }
 
     /// Ends the opening after the handshake, and starts to read requests.
@@ -59,18 +59,18 @@ extension ConnectionLoop {
 
     // MARK: The first bytes
 
-    private func awaitGreeting(_ connection: Connection) {
+    private func awaitFirstRecord(_ connection: Connection) {
         guard connection.mayRead else { return }
         switch connection.transport.peek(into: &readBuffer) {
         case .bytes(0), .failed: close(connection)
         case .wouldBlock: connection.mayRead = false
         case .bytes(let count):
-            switch Greeting(readBuffer.span.extracting(first: count)) {
+            switch FirstBytes(readBuffer.span.extracting(first: count)) {
             case .incomplete:
                 connection.mayRead = false
                 if connection.endsSoon { close(connection) }
             case .record:
-                connection.opening.hasGreeting = true
+                connection.opening.hasFirstRecord = true
                 handOver(connection)
             case .plainText: refusePlainText(connection)
             case .unknown:
@@ -85,7 +85,7 @@ extension ConnectionLoop {
         counters.protocolErrors.increment()
         var bytes: [UInt8] = []
         ResponseSerializer.append(
-            ownResponse(.plainText), answering: nil, persistence: .close, date: date(), to: &bytes)
+            builtInResponse(.plainText), answering: nil, persistence: .close, date: date(), to: &bytes)
         connection.transport.sendInClear(bytes)
         linger(connection)
     }
@@ -93,28 +93,28 @@ extension ConnectionLoop {
     // MARK: The handshake
 
     private func handOver(_ connection: Connection) {
-        connection.opening.isAway = true
-        connection.opening.hasNews = false
+        connection.opening.isHandshaking = true
+        connection.opening.isReadyAgain = false
         let (slot, generation, transport) = (connection.slot, connection.generation, connection.transport)
         let isTaken = server.handshakes.run { [self] in
             let step = transport.handshake()
-            Task.detached(executorPreference: loop) { await self.handshakeCameBack(slot, generation, step) }
+            Task.detached(executorPreference: loop) { await self.handshakeReturned(slot, generation, step) }
         }
         if isTaken { return }
-        connection.opening.isAway = false
+        connection.opening.isHandshaking = false
         counters.count(.handshakes)
         close(connection)
     }
 
-    private func handshakeCameBack(_ slot: Int, _ generation: UInt32, _ step: TLSSession.Step) {
+    private func handshakeReturned(_ slot: Int, _ generation: UInt32, _ step: TLSSession.Step) {
         // If the connection has closed meanwhile, the last reference to the transport closes its socket.
         guard let connection = connection(slot, generation) else { return }
-        connection.opening.isAway = false
+        connection.opening.isHandshaking = false
         switch step {
         case .done(let handshake): finishOpening(connection, handshake)
         case .wantsRead, .wantsWrite:
             // Readiness that was reported while the queue had the connection is not reported again.
-            if connection.opening.hasNews || connection.endsSoon { handOver(connection) }
+            if connection.opening.isReadyAgain || connection.endsSoon { handOver(connection) }
         case .failed:
             counters.handshakeFailures.increment()
             linger(connection)
@@ -123,7 +123,7 @@ extension ConnectionLoop {
 }
 
 /// The kind of the first bytes of a connection on which TLS is expected.
-enum Greeting: Equatable {
+enum FirstBytes: Equatable {
     /// The start of a record.
     case incomplete
     /// A complete record of the handshake, or one with an invalid length, which libssl refuses.

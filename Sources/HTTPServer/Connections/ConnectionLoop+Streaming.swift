@@ -4,7 +4,7 @@ import Sockets
 import Synchronization
 
 /// The state of a streaming reply in progress: a long poll or a stream.
-final class Patience {
+final class StreamingReplyState {
     /// Nil until the response turns out to be a stream.
     var stream: Stream?
     /// True if the reply has to end: the client disconnected, the server stops, or the time of the stream is over.
@@ -35,67 +35,67 @@ final class Patience {
 // at most. `writeTimeout` cuts a client that does not read. A client that disconnected without notice is found because
 // it does not acknowledge heartbeats. Pipelined requests wait for the end of the stream.
 extension ConnectionLoop {
-    func startPatient(
-        _ request: borrowing Request, _ connection: Connection, _ wish: ResponseSerializer.Persistence,
+    func startStreamingReply(
+        _ request: borrowing Request, _ connection: Connection, _ requested: ResponseSerializer.Persistence,
         _ reply: StreamingReply
     ) {
-        guard patientCount < patientLimit else { return shed(request, .patientReplies, connection) }
+        guard streamingReplyCount < streamingReplyLimit else { return shed(request, .streamingReplies, connection) }
         counters.requests.increment()
-        countPatient(1)
+        countStreamingReplies(1)
         connection.state = .answering
-        connection.patience = Patience()
-        setDeadline(connection, after: reply.patience + configuration.requestTimeout)
-        let place = Place(
+        connection.streamingReply = StreamingReplyState()
+        setDeadline(connection, after: reply.longestWait + configuration.requestTimeout)
+        let target = ReplyTarget(
             slot: connection.slot, generation: connection.generation, address: connection.remoteAddress,
-            method: request.method, isChunked: request.version != .http10, wish: wish)
+            method: request.method, isChunked: request.version != .http10, requested: requested)
         // The task does not start at once, so that `connection.handler` is set before the task changes the connection.
-        connection.handler = Task(executorPreference: loop) { await self.serve(reply, at: place) }
+        connection.handler = Task(executorPreference: loop) { await self.serve(reply, at: target) }
         // A request that arrives while the server stops gets its response at once.
-        if isDraining { endPatience(of: connection) }
+        if isDraining { endStreamingReply(of: connection) }
     }
 
     /// The connection that a reply belongs to, and how to write it.
-    private struct Place {
+    private struct ReplyTarget {
         let slot: Int
         let generation: UInt32
         let address: SocketAddress
         let method: Method
         let isChunked: Bool
-        let wish: ResponseSerializer.Persistence
+        let requested: ResponseSerializer.Persistence
     }
 
-    private func serve(_ reply: StreamingReply, at place: Place) async {
-        let (slot, generation) = (place.slot, place.generation)
+    private func serve(_ reply: StreamingReply, at target: ReplyTarget) async {
+        let (slot, generation) = (target.slot, target.generation)
         let answer = await reply.respond()
-        if case .stream(let stream) = answer, place.method != .head {
+        if case .stream(let stream) = answer, target.method != .head {
             if let connection = connection(slot, generation), connection.state == .answering {
-                beginStream(stream, place, connection)
+                beginStream(stream, target, connection)
             }
             if !stream.head.body.isEmpty { _ = await send(stream.head.body, slot, generation) }
             await stream.produce(StreamReader(loop: self, slot: slot, generation: generation))
         }
-        countPatient(-1)
-        guard let connection = handlerEnded(slot, generation) else { return orphanEnded(place.address, 0) }
-        end(connection, answer, place)
+        countStreamingReplies(-1)
+        guard let connection = handlerEnded(slot, generation) else { return orphanEnded(target.address, 0) }
+        end(connection, answer, target)
         advance(connection)
     }
 
-    private func countPatient(_ difference: Int) {
-        patientCount += difference
-        counters.patient.store(patientCount, ordering: .relaxed)
+    private func countStreamingReplies(_ difference: Int) {
+        streamingReplyCount += difference
+        counters.streaming.store(streamingReplyCount, ordering: .relaxed)
     }
 
     /// Ends a reply after its response, or its last piece, is complete.
-    private func end(_ connection: Connection, _ answer: StreamingAnswer, _ place: Place) {
-        connection.patience = nil
+    private func end(_ connection: Connection, _ answer: StreamingAnswer, _ target: ReplyTarget) {
+        connection.streamingReply = nil
         switch (connection.state, answer) {
         case (.answering, .whole(let response)):
-            finish(connection, response, answering: place.method, place.wish)
-        case (.answering, .stream(let stream)): writeHead(of: stream, place, connection)
+            finish(connection, response, answering: target.method, target.requested)
+        case (.answering, .stream(let stream)): writeHead(of: stream, target, connection)
         case (.streaming, _):
             if isDraining { connection.closesAfterOutput = true }
             writeBuffer.removeAll(keepingCapacity: true)
-            if place.isChunked { writeBuffer += ResponseSerializer.lastChunk }
+            if target.isChunked { writeBuffer += ResponseSerializer.lastChunk }
             write(connection)
         default: return
         }
@@ -103,36 +103,37 @@ extension ConnectionLoop {
         if connection.state == .answering { outputIsSent(connection) }
     }
 
-    private func beginStream(_ stream: StreamedResponse, _ place: Place, _ connection: Connection) {
-        connection.patience?.stream = Patience.Stream(
-            heartbeat: stream.heartbeat, interval: stream.heartbeatInterval, isChunked: place.isChunked,
+    private func beginStream(_ stream: StreamedResponse, _ target: ReplyTarget, _ connection: Connection) {
+        connection.streamingReply?.stream = StreamingReplyState.Stream(
+            heartbeat: stream.heartbeat, interval: stream.heartbeatInterval, isChunked: target.isChunked,
             endsAt: now + stream.longest)
         connection.state = .streaming
         setDeadline(connection, after: stream.heartbeatInterval)
-        writeHead(of: stream, place, connection)
+        writeHead(of: stream, target, connection)
     }
 
-    private func writeHead(of stream: StreamedResponse, _ place: Place, _ connection: Connection) {
+    private func writeHead(of stream: StreamedResponse, _ target: ReplyTarget, _ connection: Connection) {
         // Without chunks, the close of the connection ends the content.
-        let persistence = persistence(place.isChunked ? place.wish : .close, connection)
+        let persistence = persistence(target.isChunked ? target.requested : .close, connection)
         connection.closesAfterOutput = persistence == .close
         writeBuffer.removeAll(keepingCapacity: true)
         ResponseSerializer.appendStreamHead(
-            stream.head, isChunked: place.isChunked, persistence: persistence, date: date(), to: &writeBuffer)
+            stream.head, isChunked: target.isChunked, persistence: persistence, date: date(), to: &writeBuffer)
         write(connection)
     }
 
     /// Sends one piece and returns when the system has taken it.
     fileprivate func send(_ piece: [UInt8], _ slot: Int, _ generation: UInt32) async -> Bool {
         guard let connection = connection(slot, generation), connection.state == .streaming,
-            let patience = connection.patience, let isChunked = patience.stream?.isChunked, !patience.isOver
+            let streamingReply = connection.streamingReply, let isChunked = streamingReply.stream?.isChunked,
+            !streamingReply.isOver
         else { return false }
         if piece.isEmpty { return true }
         writeBuffer.removeAll(keepingCapacity: true)
         ResponseSerializer.append(piece: piece, isChunked: isChunked, to: &writeBuffer)
         write(connection)
         if connection.state != .streaming || connection.output.isEmpty { return connection.state == .streaming }
-        return await withCheckedContinuation { patience.stream?.producer = $0 }
+        return await withCheckedContinuation { streamingReply.stream?.producer = $0 }
     }
 
     /// Writes the write buffer, after output that waits already.
@@ -148,47 +149,49 @@ extension ConnectionLoop {
         case .bytes(let count): taken = count
         case .wouldBlock: taken = 0
         }
-        connection.patience?.stream?.count(taken, isSecure: connection.transport.isSecure)
+        connection.streamingReply?.stream?.count(taken, isSecure: connection.transport.isSecure)
         if taken < writeBuffer.count { return keepOutput(from: taken, connection) }
-        if let interval = connection.patience?.stream?.interval { setDeadline(connection, after: interval) }
+        if let interval = connection.streamingReply?.stream?.interval { setDeadline(connection, after: interval) }
     }
 
     /// Resumes the producer after all waiting output is sent.
     func piecesAreSent(_ connection: Connection) {
-        guard let patience = connection.patience, let interval = patience.stream?.interval else { return }
-        patience.stream?.count(connection.outputOffset, isSecure: connection.transport.isSecure)
+        guard let streamingReply = connection.streamingReply, let interval = streamingReply.stream?.interval else {
+            return
+        }
+        streamingReply.stream?.count(connection.outputOffset, isSecure: connection.transport.isSecure)
         connection.outputOffset = 0
         setDeadline(connection, after: interval)
-        let producer = patience.stream?.producer
-        patience.stream?.producer = nil
-        producer?.resume(returning: !patience.isOver)
+        let producer = streamingReply.stream?.producer
+        streamingReply.stream?.producer = nil
+        producer?.resume(returning: !streamingReply.isOver)
     }
 
     /// Sends a heartbeat after a period without pieces. Closes the connection if the last heartbeat was not
     /// acknowledged, and ends the stream if its time is over.
     func keepAlive(_ connection: Connection) {
-        guard let patience = connection.patience, let stream = patience.stream else { return }
+        guard let streamingReply = connection.streamingReply, let stream = streamingReply.stream else { return }
         // The producer was cancelled and has not ended, so the connection closes without waiting longer.
-        if patience.isOver { return close(connection) }
+        if streamingReply.isOver { return close(connection) }
         if connection.transport.unacknowledgedCount > stream.sentCount {
             counters.timeouts.increment()
             counters.count(.writeTime)
             return close(connection)
         }
         setDeadline(connection, after: stream.interval)
-        if now >= stream.endsAt { return endPatience(of: connection) }
+        if now >= stream.endsAt { return endStreamingReply(of: connection) }
         writeBuffer.removeAll(keepingCapacity: true)
         ResponseSerializer.append(piece: stream.heartbeat, isChunked: stream.isChunked, to: &writeBuffer)
-        patience.stream?.sentCount = 0
+        streamingReply.stream?.sentCount = 0
         write(connection)
     }
 
     /// Ends a streaming reply: cancels its task and tells its producer to return.
-    func endPatience(of connection: Connection) {
-        guard let patience = connection.patience else { return }
-        patience.isOver = true
-        let producer = patience.stream?.producer
-        patience.stream?.producer = nil
+    func endStreamingReply(of connection: Connection) {
+        guard let streamingReply = connection.streamingReply else { return }
+        streamingReply.isOver = true
+        let producer = streamingReply.stream?.producer
+        streamingReply.stream?.producer = nil
         producer?.resume(returning: false)
         connection.handler?.cancel()
     }

@@ -40,8 +40,8 @@ actor ConnectionLoop: EventHandler {
     var pending: [Int] = []
     var pendingCount = 0
     /// Streaming replies in progress, and the most that this loop allows.
-    var patientCount = 0
-    let patientLimit: Int
+    var streamingReplyCount = 0
+    let streamingReplyLimit: Int
     /// The requests of one service in handlers that this loop allows.
     let pendingLimit: Int
     /// Connections beyond the limit that are being refused.
@@ -63,7 +63,7 @@ actor ConnectionLoop: EventHandler {
         configuration = server.configuration
         // Connections are spread evenly, so requests are too.
         pendingLimit = max(1, (server.configuration.maximumPendingRequests + loopCount - 1) / loopCount)
-        patientLimit = max(1, (server.configuration.maximumPatientReplies + loopCount - 1) / loopCount)
+        streamingReplyLimit = max(1, (server.configuration.maximumStreamingReplies + loopCount - 1) / loopCount)
         source = loop.makeSource()
         now = loop.now
         let origin = MonotonicInstant(nanoseconds: 0)
@@ -127,7 +127,7 @@ actor ConnectionLoop: EventHandler {
         case .opening: open(connection)
         case .reading: if !connection.hasTurnComing { advance(connection) }
         case .answering:
-            if !readiness.isDisjoint(with: .closed) || (connection.patience != nil && connection.endsSoon) {
+            if !readiness.isDisjoint(with: .closed) || (connection.streamingReply != nil && connection.endsSoon) {
                 close(connection)
             }
         case .streaming:
@@ -175,11 +175,11 @@ actor ConnectionLoop: EventHandler {
     /// Closes a connection and releases its place. While its handler runs, the place stays taken.
     func close(_ connection: Connection) {
         guard connections[connection.slot] === connection else { return }
-        connection.transport.letGo(isAway: connection.opening.isAway)
+        connection.transport.end(isHandshaking: connection.opening.isHandshaking)
         connections[connection.slot] = nil
         connection.state = .closed
         releaseMemory(of: connection)
-        if connection.patience != nil { endPatience(of: connection) }
+        if connection.streamingReply != nil { endStreamingReply(of: connection) }
         freeSlots.append(connection.slot)
         counters.open.decrement()
         if connection.handler != nil {
@@ -215,7 +215,7 @@ actor ConnectionLoop: EventHandler {
             counters.timeouts.increment()
             counters.count(.headerTime)
             close(connection)
-        case .reading where connection.isIdle && isDraining: bidFarewell(connection)
+        case .reading where connection.isIdle && isDraining: closeIdle(connection)
         case .reading where connection.isIdle:
             counters.count(connection.requestCount == 0 ? .headerTime : .idleTime)
             close(connection)

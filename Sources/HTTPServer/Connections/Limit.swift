@@ -30,8 +30,8 @@ extension HTTPServer {
         case requestsPerConnection
         /// `maximumPendingRequests`: answered with 503.
         case pendingRequests
-        /// `maximumPatientReplies`: answered with 503.
-        case patientReplies
+        /// `maximumStreamingReplies`: answered with 503.
+        case streamingReplies
         /// `maximumBufferedBytes`: answered with 503, or cut.
         case bufferedBytes
         /// The process's descriptors: a connection answered with 503 or closed, or a pause in accepting.

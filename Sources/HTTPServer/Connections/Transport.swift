@@ -43,7 +43,7 @@ final class Transport: Sendable {
 
     /// Ends the sending direction; the other one stays open.
     func shutdownWrite() {
-        session?.sayGoodbye()
+        session?.sendCloseNotify()
         socket.shutdownWrite()
     }
 
@@ -63,15 +63,15 @@ final class Transport: Sendable {
 
     /// Ends the connection before it is released, with TLS's closing alert.
     ///
-    /// - Parameter isAway: true while a handshake thread uses the connection. It finds the connection ended, and the
+    /// - Parameter isHandshaking: true while a handshake thread uses the connection. It finds the connection ended, and the
     ///   release of its reference closes it.
-    func letGo(isAway: Bool) {
+    func end(isHandshaking: Bool) {
         guard let session else { return }
-        if isAway {
+        if isHandshaking {
             session.abandon()
             socket.shutdownBoth()
         } else {
-            session.sayGoodbye()
+            session.sendCloseNotify()
         }
     }
 }

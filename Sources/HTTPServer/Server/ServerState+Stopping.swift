@@ -20,11 +20,11 @@ extension ServerState {
         for (id, port) in all where shared[id] == nil { await close(port, id, loops) }
         if shared.isEmpty { return }
         for (id, port) in shared { await handOver(port, id, loops) }
-        await loops.first?.awaitLatecomers()
+        await loops.first?.awaitHandOver()
         for (id, port) in shared { await close(port, id, loops) }
     }
 
-    private func close(_ port: Port, _ id: UInt32, _ loops: [ConnectionLoop]) async {
+    private func close(_ port: ServicePort, _ id: UInt32, _ loops: [ConnectionLoop]) async {
         _ = ports.withLock { $0.removeValue(forKey: id) }
         for loop in loops { loop.unwatch(port) }
         // Connections in a queue that other processes share wait for those.
@@ -35,7 +35,7 @@ extension ServerState {
     }
 
     /// Makes the kernel send new connections to another process that listens on the same port, if there is one.
-    private func handOver(_ port: Port, _ id: UInt32, _ loops: [ConnectionLoop]) async {
+    private func handOver(_ port: ServicePort, _ id: UInt32, _ loops: [ConnectionLoop]) async {
         guard let loop = loops.first else { return }
         for loop in loops { loop.unwatch(port) }
         // After each loop has run one job, none is in the middle of accepting.
@@ -48,7 +48,7 @@ extension ServerState {
 
     /// Returns true if this process is first among those that share the port. It connects to the port and checks which
     /// process accepts that connection.
-    private func isFirst(_ port: Port, _ loop: ConnectionLoop) async -> Bool {
+    private func isFirst(_ port: ServicePort, _ loop: ConnectionLoop) async -> Bool {
         port.listener.steer(to: 0)
         guard let probe = try? ClientSocket(to: port.listener.address, timeout: .milliseconds(500)),
             let sender = probe.localAddress

@@ -6,7 +6,7 @@ import Synchronization
 import TLS
 
 /// A listener and its service.
-final class Port: Sendable {
+final class ServicePort: Sendable {
     let listener: Listener
     let service: Service
 
@@ -28,35 +28,35 @@ final class ServerState: Sendable {
     /// The queue that computes handshakes.
     let handshakes: HandshakeQueue
     /// Adds fields to the server's own responses.
-    let finishOwnAnswer: @Sendable (inout Response) -> Void
+    let finishBuiltInResponse: @Sendable (inout Response) -> Void
     private let maximumConnections: Int
     /// The system assigns the lowest free number, so a number as high as this one shows that few are left.
     let descriptorCeiling: Int32
     /// Refused connections get a response only below this number, so that reserved listeners keep some descriptors.
-    let politeCeiling: Int32
+    let rejectionCeiling: Int32
     private let connections = Atomic<Int>(0)
     private let connectionsByBlock = Locked<[AddressBlock: Int]>([:])
     private let buffered = Atomic<Int>(0)
     private let loops = Locked<[ConnectionLoop]>([])
     /// The counters of the loops; they outlive the loops.
     private let counters = Locked<[Counters]>([])
-    let ports = Locked<[UInt32: Port]>([:])
+    let ports = Locked<[UInt32: ServicePort]>([:])
     let waitingPorts = Locked<[UInt32]>([])
     private let portCount = Atomic<UInt32>(0)
     private let serviceCount = Atomic<Int>(0)
 
     init(
         _ configuration: HTTPServer.Configuration, handshakes: HandshakeQueue,
-        finishOwnAnswer: @escaping @Sendable (inout Response) -> Void
+        finishBuiltInResponse: @escaping @Sendable (inout Response) -> Void
     ) {
         self.configuration = configuration
         self.handshakes = handshakes
-        self.finishOwnAnswer = finishOwnAnswer
+        self.finishBuiltInResponse = finishBuiltInResponse
         let limit = DescriptorLimit.current
         let room = limit - Self.reservedDescriptors - configuration.reservedConnections
         maximumConnections = max(1, min(configuration.maximumConnections, room))
         descriptorCeiling = Int32(clamping: limit - Self.lastDescriptors)
-        politeCeiling = descriptorCeiling - Int32(clamping: configuration.reservedConnections)
+        rejectionCeiling = descriptorCeiling - Int32(clamping: configuration.reservedConnections)
     }
 
     // MARK: Life
@@ -69,7 +69,7 @@ final class ServerState: Sendable {
     }
 
     /// Watches a listener on every loop; the kernel wakes an idle one.
-    func open(_ port: Port, waits: Bool) throws(SocketError) -> SocketAddress {
+    func open(_ port: ServicePort, waits: Bool) throws(SocketError) -> SocketAddress {
         let id = portCount.add(1, ordering: .relaxed).newValue
         ports.withLock { $0[id] = port }
         if waits {
@@ -89,7 +89,7 @@ final class ServerState: Sendable {
         for id in waiting { if let port = port(id) { try beginAccepting(port, id) } }
     }
 
-    private func beginAccepting(_ port: Port, _ id: UInt32) throws(SocketError) {
+    private func beginAccepting(_ port: ServicePort, _ id: UInt32) throws(SocketError) {
         port.listener.beginToShare()
         do {
             for loop in loops.withLock({ $0 }) { try loop.watch(port, id) }
@@ -101,7 +101,7 @@ final class ServerState: Sendable {
 
     func nextServiceNumber() -> Int { serviceCount.add(1, ordering: .relaxed).oldValue }
 
-    func port(_ id: UInt32) -> Port? { ports.withLock { $0[id] } }
+    func port(_ id: UInt32) -> ServicePort? { ports.withLock { $0[id] } }
 
     func stop(deadline: Duration) async {
         let loops = loops.withLock { $0 }

@@ -29,7 +29,7 @@ extension HTTPServer {
         /// Requests in handlers now, including those with a client that has disconnected.
         public var pending = 0
         /// Long polls and streams in progress now.
-        public var patient = 0
+        public var streaming = 0
         /// The bytes that `Configuration.maximumBufferedBytes` limits, now.
         public var bufferedBytes = 0
         /// How often each limit was reached.
@@ -53,7 +53,7 @@ final class Counters: Sendable {
     let resumedHandshakes = Atomic<Int>(0)
     let handshakeFailures = Atomic<Int>(0)
     let pending = Atomic<Int>(0)
-    let patient = Atomic<Int>(0)
+    let streaming = Atomic<Int>(0)
     /// By the raw value of the limit. A lock is enough here, because refusals are rare.
     private let reached = Locked([Int](repeating: 0, count: HTTPServer.Limit.allCases.count))
 
@@ -73,7 +73,7 @@ final class Counters: Sendable {
         sum.resumedHandshakes += resumedHandshakes.load(ordering: .relaxed)
         sum.handshakeFailures += handshakeFailures.load(ordering: .relaxed)
         sum.pending += pending.load(ordering: .relaxed)
-        sum.patient += patient.load(ordering: .relaxed)
+        sum.streaming += streaming.load(ordering: .relaxed)
         sum.openByLoop.append(open.load(ordering: .relaxed))
         let reached = reached.withLock { $0 }
         for limit in HTTPServer.Limit.allCases { sum.reached[limit, default: 0] += reached[limit.rawValue] }

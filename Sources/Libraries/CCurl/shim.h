@@ -46,15 +46,15 @@ static inline CURLcode CCurl_set_pointer(struct CCurl_library curl, CURL *handle
     return (curl.curl_easy_setopt)(handle, option, value);
 }
 
-typedef size_t (*CCurl_take)(char *bytes, size_t size, size_t count, void *taker);
+typedef size_t (*CCurl_collect)(char *bytes, size_t size, size_t count, void *collector);
 
-/* Sets the functions that get field lines and content; both get the same `taker`. */
-static inline CURLcode CCurl_set_takers(
-    struct CCurl_library curl, CURL *handle, CCurl_take line, CCurl_take content, void *taker) {
+/* Sets the functions that get field lines and content; both get the same `collector`. */
+static inline CURLcode CCurl_set_collector(
+    struct CCurl_library curl, CURL *handle, CCurl_collect line, CCurl_collect content, void *collector) {
     CURLcode code = (curl.curl_easy_setopt)(handle, CURLOPT_HEADERFUNCTION, line);
-    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_HEADERDATA, taker);
+    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_HEADERDATA, collector);
     if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_WRITEFUNCTION, content);
-    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_WRITEDATA, taker);
+    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_WRITEDATA, collector);
     return code;
 }
 

@@ -38,10 +38,10 @@ final class GeoDatabaseFile: Sendable {
     var builtAt: Int64 { state.withLock { $0.database }.builtAt }
 
     /// Where `address` is; nil: unknown, or private. May wait for the disk.
-    func place(of address: String) -> Place? {
+    func location(of address: String) -> Location? {
         let database = state.withLock { $0.database }
         do throws(GeoDatabaseError) {
-            return try database.place(of: address)
+            return try database.location(of: address)
         } catch {
             let isNew = state.withLock { state in
                 defer { state.isDoubted = true }

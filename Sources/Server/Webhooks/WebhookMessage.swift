@@ -19,7 +19,7 @@ struct WebhookMessage: Encodable, Sendable {
         /// Where the user was reached before, to be warned there; only of addresses that changed.
         let previousEmail: String?
         let remoteAddress: String?
-        let place: Whereabouts?
+        let place: Location?
         let requestID: String?
         /// What the feed says of it; nil: nothing.
         let revokes: RevocationWords?
@@ -82,7 +82,7 @@ struct WebhookMessage: Encodable, Sendable {
     }
 
     /// Where the network address is, as far as that is known.
-    struct Whereabouts: Encodable, Sendable {
+    struct Location: Encodable, Sendable {
         /// ISO 3166-1: two capital letters.
         let country: String
         let countryName: String?
@@ -91,7 +91,7 @@ struct WebhookMessage: Encodable, Sendable {
         /// Of the names.
         let language = "en"
 
-        init(_ place: Place) {
+        init(_ place: Geolocation.Location) {
             (country, countryName, region, city) = (place.countryCode, place.countryName, place.region, place.city)
         }
 
@@ -137,7 +137,7 @@ struct WebhookMessage: Encodable, Sendable {
             newDevice: isNew, reason: event.reason,
             previousEmail: event.kind == .emailChanged ? event.reason.flatMap(EmailChange.init)?.old : nil,
             remoteAddress: event.remoteAddress,
-            place: event.remoteAddress.flatMap { places?.place(of: $0) }.map(Whereabouts.init),
+            place: event.remoteAddress.flatMap { places?.location(of: $0) }.map(Location.init),
             requestID: event.requestID, revokes: recorded.revocation.map(RevocationWords.init))
     }
 

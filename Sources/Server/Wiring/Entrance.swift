@@ -87,7 +87,7 @@ extension ServerLimits {
         engine.ipv6PrefixBits = ipv6PrefixBits
         engine.maximumRequestsPerConnection = requestsPerConnection
         engine.maximumPendingRequests = pendingRequests
-        engine.maximumPatientReplies = subscribers
+        engine.maximumStreamingReplies = subscribers
         engine.maximumBufferedBytes = bufferedBytes
         return engine
     }

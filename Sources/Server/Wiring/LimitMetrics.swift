@@ -30,7 +30,7 @@ extension HTTPServer.Limit {
         case .connectionsPerAddress: "limits.connections_per_address"
         case .requestsPerConnection: "limits.requests_per_connection"
         case .pendingRequests: "limits.pending_requests"
-        case .patientReplies: "limits.subscribers"
+        case .streamingReplies: "limits.subscribers"
         case .bufferedBytes: "limits.buffered_bytes"
         case .descriptors: "ulimit -n"
         case .handshakes: "limits.tls_handshakes_waiting"

@@ -53,7 +53,7 @@ extension Application {
             ("sojourn_http_timeouts", "Connections ended because the client was too slow.", { $0.timeouts }),
             ("sojourn_http_handler_timeouts", "Requests whose answer took too long.", { $0.handlerTimeouts }),
             ("sojourn_http_pending_requests", "Requests that are being answered now.", { $0.pending }),
-            ("sojourn_http_subscribers", "Streams and long polls that are open now.", { $0.patient }),
+            ("sojourn_http_subscribers", "Streams and long polls that are open now.", { $0.streaming }),
             (
                 "sojourn_http_buffered_bytes", "Memory of unfinished requests and answers, beyond 4 KiB a connection.",
                 { $0.bufferedBytes }

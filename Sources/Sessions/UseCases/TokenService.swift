@@ -89,7 +89,7 @@ public final class TokenService: Sendable {
     public init(_ context: ServiceContext) {
         self.context = context
         accessTokenIssuer = AccessTokenIssuer(
-            issuer: context.issuer, keys: context.signingKeys, random: context.random.inStock)
+            issuer: context.issuer, keys: context.signingKeys, random: context.random.inBatches)
     }
 
     var store: any Store { context.store }

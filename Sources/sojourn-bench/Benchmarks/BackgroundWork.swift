@@ -3,7 +3,7 @@ import SQLiteStore
 import Sessions
 
 /// Work that a server does beside refreshes. It runs until its task is cancelled.
-final class StoreNeighbours: Sendable {
+final class BackgroundWork: Sendable {
     private let store: SQLiteStore
     private let folder: String
     private let over: Set<Identifier<Session>>

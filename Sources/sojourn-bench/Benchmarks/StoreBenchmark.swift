@@ -24,14 +24,14 @@ struct StoreBenchmark {
             report.figures.append(Figure("durable updates", "per second", connections: count, perSecond))
         }
         report.figures += try await beside(
-            StoreNeighbours(store: store, folder: folder.path, over: over), sessions, store)
+            BackgroundWork(store: store, folder: folder.path, over: over), sessions, store)
         await store.close()
         return report
     }
 
     /// Measures updates beside each of `neighbours`, as a ratio to updates in the same round without it.
     private func beside(
-        _ neighbours: StoreNeighbours, _ sessions: [Identifier<Session>], _ store: SQLiteStore
+        _ neighbours: BackgroundWork, _ sessions: [Identifier<Session>], _ store: SQLiteStore
     ) async throws -> [Figure] {
         let count = options.connections[options.connections.count / 2]
         var figures: [Figure] = []

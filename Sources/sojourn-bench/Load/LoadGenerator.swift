@@ -71,7 +71,7 @@ final class LoadGenerator<Dialogue: Conversation> {
                 waiting += 1
             }
             while waiting > 0 {
-                let count = try wait(nanoseconds: Self.patience)
+                let count = try wait(nanoseconds: Self.longestWait)
                 guard count > 0 else { throw Failure("\(waiting) requests had no answer within 15 seconds") }
                 for position in 0..<count {
                     let index = Int(events[position].data.u64)
@@ -98,14 +98,14 @@ final class LoadGenerator<Dialogue: Conversation> {
             while true {
                 let due = start + Int64(Double(asked) * 1e9 / perSecond)
                 if due >= end, waiting == 0 { return }
-                let pause = due < end && !idle.isEmpty ? due - monotonicNanoseconds() : Self.patience
+                let pause = due < end && !idle.isEmpty ? due - monotonicNanoseconds() : Self.longestWait
                 if pause <= 0, let index = idle.popLast() {
                     try ask(index, at: due)
                     (asked, waiting) = (asked + 1, waiting + 1)
                     continue
                 }
                 let count = try wait(nanoseconds: pause)
-                guard count > 0 || pause < Self.patience else {
+                guard count > 0 || pause < Self.longestWait else {
                     throw Failure("\(waiting) requests had no answer within 15 seconds")
                 }
                 for position in 0..<count {
@@ -122,7 +122,7 @@ final class LoadGenerator<Dialogue: Conversation> {
     }
 
     /// The longest wait for a response, in nanoseconds.
-    private static var patience: Int64 { 15_000_000_000 }
+    private static var longestWait: Int64 { 15_000_000_000 }
 
     /// Runs `body` and adds its cost.
     ///

@@ -25,8 +25,8 @@ import Testing
         var responder: Responder {
             { request, _ in
                 if request.target.path == "/poll" {
-                    return .patient(
-                        StreamingReply(patience: .seconds(60)) {
+                    return .streaming(
+                        StreamingReply(longestWait: .seconds(60)) {
                             try? await Task.sleep(for: .seconds(3600))
                             return .whole(Response(.ok, text: "nothing new"))
                         })
@@ -44,7 +44,7 @@ import Testing
                     }
                     await self.ended.open()
                 }
-                return .patient(StreamingReply(patience: .seconds(60)) { .stream(stream) })
+                return .streaming(StreamingReply(longestWait: .seconds(60)) { .stream(stream) })
             }
         }
     }
@@ -85,7 +85,7 @@ import Testing
     }
 
     private func expectNobody(at server: ServerUnderTest) async throws {
-        try await wait("a stream without a reader is still counted") { server.server.statistics.patient == 0 }
+        try await wait("a stream without a reader is still counted") { server.server.statistics.streaming == 0 }
         try await wait("the connection of a stream without a reader is still open") {
             server.server.statistics.open == 0
         }
@@ -106,7 +106,7 @@ import Testing
             source.finish()
             let rest = try await text(client, until: "/next")
             #expect(rest.hasPrefix("0\r\n\r\nHTTP/1.1 200 OK\r\n"))
-            #expect(server.server.statistics.patient == 0)
+            #expect(server.server.statistics.streaming == 0)
         }
     }
 
@@ -170,7 +170,7 @@ import Testing
             let stream = StreamedResponse(head: Response(status: .ok, fields: [:]), heartbeat: [0x3A]) { _ in
                 await never.pass()
             }
-            return .patient(StreamingReply(patience: .seconds(60)) { .stream(stream) })
+            return .streaming(StreamingReply(longestWait: .seconds(60)) { .stream(stream) })
         }
         try await withServer(loops: 1) { server in
             let address = try server.server.listen(on: SocketAddress("127.0.0.1:0"), responder: responder)
@@ -227,7 +227,7 @@ import Testing
             }
             server.advance(.seconds(16))
             try await server.settle()
-            #expect(server.server.statistics.patient == 1)
+            #expect(server.server.statistics.streaming == 1)
             server.advance(.seconds(16))
             try await expectNobody(at: server)
             try await expectEnd(of: source)
@@ -264,7 +264,7 @@ import Testing
 
     @Test func moreThanTheLimitAreToldSo() async throws {
         var configuration = HTTPServer.Configuration()
-        configuration.maximumPatientReplies = 1
+        configuration.maximumStreamingReplies = 1
         let source = Source()
         try await withSource(source, configuration) { server, address in
             let first = try await client(address)
@@ -277,10 +277,10 @@ import Testing
             // The connection is still good for something else.
             #expect(try await second.ask(get("/next")).body == "/next")
             await first.close()
-            try await wait("the place of who has left is not free") { server.server.statistics.patient == 0 }
+            try await wait("the place of who has left is not free") { server.server.statistics.streaming == 0 }
             try await second.send(get("/stream"))
             #expect(try await text(second, until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
-            #expect(server.server.statistics.reached[.patientReplies] == 1)
+            #expect(server.server.statistics.reached[.streamingReplies] == 1)
         }
     }
 
@@ -333,8 +333,8 @@ import Testing
     @Test func aLongPollOutlivesTheTimeoutOfRequestsButNotItsOwn() async throws {
         let (release, never) = (Gate(), Gate())
         let responder: Responder = { request, _ in
-            .patient(
-                StreamingReply(patience: .seconds(60)) {
+            .streaming(
+                StreamingReply(longestWait: .seconds(60)) {
                     await (request.target.path == "/poll" ? release : never).pass()
                     return .whole(Response(.ok, text: "event"))
                 })
@@ -344,7 +344,7 @@ import Testing
             let (client, other) = (try await self.client(address), try await self.client(address))
             try await client.send(get("/poll"))
             try await other.send(get("/never"))
-            try await wait("two long polls are not counted") { server.server.statistics.patient == 2 }
+            try await wait("two long polls are not counted") { server.server.statistics.streaming == 2 }
             server.advance(.seconds(59))
             try await server.settle()
             await release.open()

@@ -108,7 +108,7 @@ func bytes(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
                 return (drawn..<drawn + count).map { UInt8(truncatingIfNeeded: $0 >> 4) }
             }
         }
-        let stock = source.inStock
+        let stock = source.inBatches
         var seen = Set((0..<64).map { _ in stock.bytes(16) })
         #expect(seen.count == 64 && drawn.withLock { $0 } == 1024, "so far one draw")
         seen.insert(stock.bytes(2000))

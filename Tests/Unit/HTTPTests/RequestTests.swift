@@ -38,7 +38,7 @@ import Testing
         for value in values { request.fields.append("Connection", value) }
         #expect(request.wantsKeepAlive == isKept)
         let persistence = ResponseSerializer.Persistence(answering: request)
-        #expect(persistence == (isKept ? (version == .http10 ? .keepAliveSaid : .keepAlive) : .close))
+        #expect(persistence == (isKept ? (version == .http10 ? .explicitKeepAlive : .keepAlive) : .close))
     }
 
     @Test func knowsItsAuthority() {

@@ -41,7 +41,7 @@ import Testing
         let response = Response(status: .ok)
         #expect(!written(response).contains("Connection"))
         #expect(written(response, .get, .close).contains("\r\nConnection: close\r\n"))
-        #expect(written(response, .get, .keepAliveSaid).contains("\r\nConnection: keep-alive\r\n"))
+        #expect(written(response, .get, .explicitKeepAlive).contains("\r\nConnection: keep-alive\r\n"))
         #expect(written(response, nil, .close).hasSuffix("Content-Length: 0\r\n\r\n"))
     }
 

@@ -59,7 +59,7 @@ import Testing
         let inherited = try Listener(inheriting: number)
         #expect(fcntl(inherited.number, F_GETFL) & O_NONBLOCK != 0)
         #expect(fcntl(inherited.number, F_GETFD) & FD_CLOEXEC != 0)
-        guard case .nobodyWaits = inherited.accept() else {
+        guard case .noneWaiting = inherited.accept() else {
             Issue.record("somebody waits")
             return
         }

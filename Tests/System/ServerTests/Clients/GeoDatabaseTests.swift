@@ -11,13 +11,13 @@ struct GeoDatabaseTests {
 
     private func open() throws -> GeoDatabase { try GeoDatabase(path: path, copyingTo: folder.path) }
 
-    private static let munich = Place(
+    private static let munich = Location(
         countryCode: "DE", countryName: "Germany", region: "Bavaria", city: "Munich")
-    private static let france = Place(countryCode: "FR", countryName: "France")
-    private static let tokyo = Place(countryCode: "JP", countryName: "Japan", city: "Tōkyō")
+    private static let france = Location(countryCode: "FR", countryName: "France")
+    private static let tokyo = Location(countryCode: "JP", countryName: "Japan", city: "Tōkyō")
 
     /// An address, where it is, and where a file without IPv6 says that it is.
-    private static let places: [(String, Place?, Place?)] = [
+    private static let places: [(String, Location?, Location?)] = [
         ("192.0.2.9", munich, munich), ("192.0.2.255", munich, munich), ("::ffff:192.0.2.9", munich, munich),
         ("::ffff:c000:0209", munich, munich), ("198.51.100.1", france, france), ("2001:db8::1", tokyo, nil),
         ("2001:DB8:0:0::ffff", tokyo, nil),
@@ -40,7 +40,7 @@ struct GeoDatabaseTests {
             let database = try open()
             #expect(database.builtAt == 1_765_432_100 && database.kind == "GeoLite2-City")
             for (address, both, old) in Self.places {
-                #expect(try database.place(of: address) == (version == 6 ? both : old), "\(address), IPv\(version)")
+                #expect(try database.location(of: address) == (version == 6 ? both : old), "\(address), IPv\(version)")
             }
         }
     }
@@ -53,7 +53,7 @@ struct GeoDatabaseTests {
         ])
     func kinds(_ kind: String, _ isTaken: Bool) async throws {
         try await PlaceFiles.write(path, kind: kind)
-        if isTaken { return #expect(try open().place(of: "192.0.2.9") == Self.munich) }
+        if isTaken { return #expect(try open().location(of: "192.0.2.9") == Self.munich) }
         #expect(throws: GeoDatabaseError.wrongKind(kind)) { try open() }
     }
 
@@ -84,7 +84,7 @@ struct GeoDatabaseTests {
         for count in stride(from: 0, to: whole.count, by: 7) {
             PlaceFiles.overwrite(path, whole.prefix(count))
             #expect(throws: GeoDatabaseError.self, "\(count) of \(whole.count)") {
-                let place = try open().place(of: "192.0.2.9")
+                let place = try open().location(of: "192.0.2.9")
                 // Where only the end of what describes the file is gone, the places are there.
                 if place == Self.munich { throw GeoDatabaseError.broken("") }
             }
@@ -100,7 +100,7 @@ struct GeoDatabaseTests {
             bytes[index] ^= index % 2 == 0 ? 0xFF : 0x20
             PlaceFiles.overwrite(path, bytes)
             guard let database = try? open() else { continue }
-            for (address, _, _) in Self.places.prefix(8) { _ = try? database.place(of: address) }
+            for (address, _, _) in Self.places.prefix(8) { _ = try? database.location(of: address) }
         }
     }
 
@@ -109,6 +109,6 @@ struct GeoDatabaseTests {
         try await PlaceFiles.write(path)
         let database = try open()
         PlaceFiles.overwrite(path, Data())
-        for _ in 0..<3 { #expect(try database.place(of: "192.0.2.9") == Self.munich) }
+        for _ in 0..<3 { #expect(try database.location(of: "192.0.2.9") == Self.munich) }
     }
 }

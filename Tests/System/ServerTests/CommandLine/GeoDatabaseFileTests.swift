@@ -33,13 +33,13 @@ struct GeoDatabaseFileTests {
     func replaced() async throws {
         try await PlaceFiles.write(path)
         let file = try file()
-        #expect(file.place(of: "192.0.2.9")?.city == "Munich")
+        #expect(file.location(of: "192.0.2.9")?.city == "Munich")
         try await PlaceFiles.write(folder.file("next"), madeAt: 1_760_000_000, city: "Passau")
         #expect(rename(folder.file("next"), path) == 0)
         file.look()
-        #expect(file.place(of: "192.0.2.9")?.city == "Munich")
+        #expect(file.location(of: "192.0.2.9")?.city == "Munich")
         file.look()
-        #expect(file.place(of: "192.0.2.9")?.city == "Passau" && file.builtAt == 1_760_000_000)
+        #expect(file.location(of: "192.0.2.9")?.city == "Passau" && file.builtAt == 1_760_000_000)
         // In two pieces, with a look in between: the first is no database, and nobody is told of it.
         try await PlaceFiles.write(folder.file("next"), city: "Hof")
         let bytes = PlaceFiles.bytes(folder.file("next"))
@@ -47,9 +47,9 @@ struct GeoDatabaseFileTests {
         file.look()
         PlaceFiles.overwrite(path, bytes)
         file.look()
-        #expect(file.place(of: "192.0.2.9")?.city == "Passau")
+        #expect(file.location(of: "192.0.2.9")?.city == "Passau")
         file.look()
-        #expect(file.place(of: "192.0.2.9")?.city == "Hof" && warnings().isEmpty)
+        #expect(file.location(of: "192.0.2.9")?.city == "Hof" && warnings().isEmpty)
     }
 
     @Test("one that cannot be used changes nothing, and is told once; the next good one is taken")
@@ -60,12 +60,12 @@ struct GeoDatabaseFileTests {
         for (count, bytes) in [good.prefix(good.count / 2), Data("junk".utf8), nil].enumerated() {
             if let bytes { PlaceFiles.overwrite(path, bytes) } else { try FileManager.default.removeItem(atPath: path) }
             for _ in 0..<5 { file.look() }
-            #expect(file.place(of: "192.0.2.9")?.city == "Munich")
+            #expect(file.location(of: "192.0.2.9")?.city == "Munich")
             #expect(warnings().count == count + 1, "\(warnings())")
         }
         try await PlaceFiles.write(path, city: "Fürth")
         for _ in 0..<2 { file.look() }
-        #expect(file.place(of: "192.0.2.9")?.city == "Fürth" && warnings().count == 3)
+        #expect(file.location(of: "192.0.2.9")?.city == "Fürth" && warnings().count == 3)
     }
 
     @Test("a server does not start without the file that it is told to use, and says which key names it")

@@ -87,7 +87,7 @@ import Testing
         switch route.handler {
         case .immediate: []
         case .user, .absentUser: [bearer, dpop]
-        case .admin, .patient: [bearer]
+        case .admin, .streaming: [bearer]
         case .open: open[route.name]
         }
     }

@@ -47,7 +47,7 @@ extension RevocationTests {
         fields.append("Accept", "text/event-stream")
         let request = Request(.get, "/admin/v1/revocations" + cursor, fields: fields, body: [])
         let caller = Caller(remoteAddress: "192.0.2.1", listener: .admin)
-        guard case .patient(let reply) = (endpoints ?? stage.endpoints).reply(to: request, from: caller),
+        guard case .streaming(let reply) = (endpoints ?? stage.endpoints).reply(to: request, from: caller),
             case .stream(let stream) = await reply.respond()
         else { throw CancellationError() }
         return stream
