@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import PostgresStore
+import Repository
 import SQLiteStore
 import Sessions
 import StoreConformance
@@ -9,12 +10,12 @@ import Testing
 /// Random histories, played to SQLite and to PostgreSQL in lock-step: every call goes to both, and what comes back must
 /// be the same, and what the model says.
 @Suite struct LockStepTests {
-    @Test(arguments: 101...105 as ClosedRange<UInt64>)
+    @Test(arguments: Lane.cases(push: [101, 102], full: Array(101...105)) as [UInt64])
     func bothStoresAnswerEveryCallAlike(seed: UInt64) async throws {
         let clock = MovableClock(RandomHistory.start)
         try await Self.withTwins(clock) { sqlite, postgres in
             var history = try await RandomHistory(seed: seed, store: TwinStore(sqlite, postgres), clock: clock)
-            try await history.play(1_500)
+            try await history.play(Lane.rounds(push: 1_000, full: 1_500))
         }
     }
 

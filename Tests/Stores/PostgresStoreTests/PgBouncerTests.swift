@@ -1,21 +1,24 @@
 import Cryptography
 import PostgresFixture
 import PostgresStore
+import Repository
 import Sessions
 import StoreConformance
 import Testing
 
-/// Everything behind PgBouncer in transaction mode, where each transaction may meet another connection of the server, and
-/// where there are fewer of them than the nodes have.
+/// The rules of a store behind PgBouncer in transaction mode, where each transaction may meet another connection of the server,
+/// and where there are fewer of them than the nodes have. The push lane runs those of contention and of paging.
 @Suite(.timeLimit(.minutes(10))) struct PgBouncerTests {
-    @Test(arguments: storeRules) func twoNodesKeepBehindIt(_ rule: StoreRule) async throws {
+    @Test(arguments: Lane.cases(push: contentionRules + pagingRules, full: storeRules)) func twoNodesKeepBehindIt(
+        _ rule: StoreRule
+    ) async throws {
         let url = try PgBouncer.shared.newDatabase()
         let stores = [try openStore(url), try openStore(url)]
         try await rule.check(ManyStores(stores))
         for store in stores { await store.close() }
     }
 
-    @Test(arguments: 21...22 as ClosedRange<UInt64>)
+    @Test(arguments: Lane.cases(push: [21], full: [21, 22]) as [UInt64])
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
         let url = try PgBouncer.shared.newDatabase()
         let clock = MovableClock(RandomHistory.start)

@@ -13,7 +13,7 @@ import Testing
             let prepared = Locked(0)
             // A commit can fail before anything is prepared.
             for _ in 0..<200 where prepared.withLock({ $0 }) == 0 {
-                try await FaultyDisk.failing(folder.database + "-wal", FaultTests.failingSync) {
+                try await FaultyDisk.failing(folder.database + "-wal", SQLiteFaultTests.failingSync) {
                     let error = await #expect(throws: StoreError.self) {
                         _ = try await store.changeSession(session.id) { change in
                             change.session.child = 77
@@ -102,7 +102,7 @@ import Testing
     private static func store(in folder: TemporaryFolder) async throws -> (SQLiteStore, Session) {
         let user = Example.user()
         let session = Example.session(of: user.id)
-        let store = try await FaultTests.store(in: folder, user, session)
+        let store = try await SQLiteFaultTests.store(in: folder, user, session)
         return (store, session)
     }
 }

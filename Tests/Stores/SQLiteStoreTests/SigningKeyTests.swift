@@ -12,7 +12,7 @@ struct SigningKeyTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
     private static let day: Int64 = 86400
 
-    private struct Stage {
+    private struct Fixture {
         let store: SQLiteStore
         let keys: SigningKeys
         let clock: MovableClock
@@ -23,7 +23,7 @@ struct SigningKeyTests {
     /// A server's domain on `folder`, whose keys rotate every 30 days.
     private func stage(
         _ folder: TemporaryFolder, rootKeys: RootKeys, clock: MovableClock, algorithm: SignatureAlgorithm = .es256
-    ) throws -> Stage {
+    ) throws -> Fixture {
         let store = try folder.open()
         let maximum = Duration.seconds(365 * Self.day)
         let keys = SigningKeys(
@@ -33,12 +33,12 @@ struct SigningKeyTests {
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys, signingKeys: keys,
             passwords: PasswordHasher(), clock: clock.wallClock, issuer: "http://issuer.example",
             audience: "http://api.example")
-        return Stage(
+        return Fixture(
             store: store, keys: keys, clock: clock, tokens: TokenService(context), admin: Administration(context))
     }
 
-    private func withStage(
-        _ algorithm: SignatureAlgorithm = .es256, _ body: (Stage) async throws -> Void
+    private func withFixture(
+        _ algorithm: SignatureAlgorithm = .es256, _ body: (Fixture) async throws -> Void
     ) async throws {
         let rootKeys = try #require(RootKeys([.random()]))
         try await TemporaryFolder.with { folder in
@@ -49,7 +49,7 @@ struct SigningKeyTests {
         }
     }
 
-    private func login(_ stage: Stage) async throws -> TokenGrant {
+    private func login(_ stage: Fixture) async throws -> TokenGrant {
         let origin = Origin(actor: "test")
         if try await stage.store.client("app") == nil {
             _ = try await stage.admin.createClient(id: "app", by: origin) { _ in nil }
@@ -66,7 +66,7 @@ struct SigningKeyTests {
     @Test(arguments: [SignatureAlgorithm.es256, .eddsa]) func firstKey_signsAtOnce(
         algorithm: SignatureAlgorithm
     ) async throws {
-        try await withStage(algorithm) { stage in
+        try await withFixture(algorithm) { stage in
             let grant = try await login(stage)
             #expect(stage.keys.all.count == 1)
             #expect(try keyID(of: grant.accessToken) == stage.keys.all.first?.id)
@@ -77,7 +77,7 @@ struct SigningKeyTests {
     }
 
     @Test func nextKey_isPublishedADayBeforeItSigns_andTheOldOneStaysUntilItsTokensHaveEnded() async throws {
-        try await withStage { stage in
+        try await withFixture { stage in
             let origin = Origin(actor: "test")
             let grant = try await login(stage)
             let first = try keyID(of: grant.accessToken)
@@ -117,7 +117,7 @@ struct SigningKeyTests {
     }
 
     @Test func rotation_byHand_waitsADay_unlessToldOtherwise() async throws {
-        try await withStage { stage in
+        try await withFixture { stage in
             let first = try #require(stage.keys.all.first?.id)
             let grant = try await login(stage)
             let second = try await stage.keys.rotate(
@@ -135,7 +135,7 @@ struct SigningKeyTests {
     }
 
     @Test func withdrawnKey_isWorthNothing_andNobodyIsLoggedOut() async throws {
-        try await withStage { stage in
+        try await withFixture { stage in
             let origin = Origin(actor: "test")
             let grant = try await login(stage)
             let leaked = try keyID(of: grant.accessToken)
@@ -178,7 +178,7 @@ struct SigningKeyTests {
     }
 
     @Test func clockSetBackAfterTheFirstStart_stopsNoToken() async throws {
-        try await withStage { stage in
+        try await withFixture { stage in
             let origin = Origin(actor: "test")
             let grant = try await login(stage)
             stage.clock.advance(by: .seconds(-2 * 3600))
@@ -189,7 +189,7 @@ struct SigningKeyTests {
     }
 
     @Test func clockThatWasYearsAhead_doesNotStopTheRotation() async throws {
-        try await withStage { stage in
+        try await withFixture { stage in
             stage.clock.advance(by: .seconds(-1000 * Self.day))
             var signers: Set<String> = []
             for _ in 0..<10 {
@@ -203,7 +203,7 @@ struct SigningKeyTests {
     }
 
     @Test func tokenOfAClientThatKeepsOneString_refreshesAsLongAsItsSessionIdles() async throws {
-        try await withStage { stage in
+        try await withFixture { stage in
             let origin = Origin(actor: "test")
             _ = try await stage.admin.createClient(id: "app", by: origin) { client in
                 client.tokenStyle = .single
@@ -221,7 +221,7 @@ struct SigningKeyTests {
     }
 
     @Test func longerIdleTime_keepsAKeyThatWasAboutToGo() async throws {
-        try await withStage { stage in
+        try await withFixture { stage in
             let origin = Origin(actor: "test")
             let first = try #require(stage.keys.all.first?.id)
             _ = try await stage.keys.rotate(at: stage.clock.now + .seconds(1), immediately: true, by: origin)

@@ -2,7 +2,7 @@ extension Section {
     static let rfc9110 = [
         Section("9110 2.2", 4, ours: [2, 3], checkedIn: "Transcript", others: "words, and a choice"),
         Section("9110 2.3", 2, ours: [1, 2]),
-        Section("9110 2.4", 2, ours: [1], checkedIn: "ConformanceTests", others: "a choice: nothing is repaired"),
+        Section("9110 2.4", 2, ours: [1], checkedIn: "ParserConformanceTests", others: "a choice: nothing is repaired"),
         Section("9110 3.3", 1, ours: [1], checkedIn: "RoutingTests"),
         Section("9110 3.8", 1, others: "there is no cache"),
         Section("9110 4.2.1", 2, ours: [2], others: "binds senders of references"),

@@ -136,10 +136,13 @@ public final class PostgresServer: Sendable {
     }
 
     /// The URL of a new, empty schema, which nobody else uses.
-    public func newDatabase() throws -> String {
+    public func newDatabase() throws -> String { url(schema: try newSchema()) }
+
+    /// Makes an empty schema, which no other test uses. Returns its name.
+    func newSchema() throws -> String {
         let name = "t\(Self.lastDatabase.wrappingAdd(1, ordering: .relaxed).newValue)"
         try run("CREATE SCHEMA \(name)")
-        return url(schema: name)
+        return name
     }
 
     /// The URL of a schema.

@@ -9,7 +9,7 @@ import Testing
 /// The file of the database fails while the log beside it does not: what is in the log is acknowledged and stays, the
 /// log is copied when the file works again.
 @Suite struct CheckpointFaultTests {
-    typealias Fault = FaultTests.Fault
+    typealias Fault = SQLiteFaultTests.Fault
 
     static let fullFile = [
         Fault(testDescription: "no space", disk: FaultyDisk.Fault(writing: SQLITE_FULL)),
@@ -24,14 +24,14 @@ import Testing
             Fault(
                 testDescription: "failing in the middle of a page",
                 disk: FaultyDisk.Fault(writing: SQLITE_IOERR | 3 << 8, bytesWritten: 1000)),
-            Fault(testDescription: "failing fsync", disk: FaultTests.failingSync),
+            Fault(testDescription: "failing fsync", disk: SQLiteFaultTests.failingSync),
         ]
 
     @Test(arguments: fullFile) func aFullFileLeavesTheLogToHoldWhatIsAcknowledged(_ fault: Fault) async throws {
         try await TemporaryFolder.with { folder in
             let user = Example.user()
             let session = Example.session(of: user.id)
-            let store = try await FaultTests.store(in: folder, user, session) { $0.checkpointFrames = 1 }
+            let store = try await SQLiteFaultTests.store(in: folder, user, session) { $0.checkpointFrames = 1 }
             try await store.ping()
             try await FaultyDisk.failing(folder.database, fault.disk) {
                 for serial in 2...9 as ClosedRange<UInt64> {
@@ -64,7 +64,7 @@ import Testing
             let user = Example.user()
             let session = Example.session(of: user.id)
             let said = Locked<[String]>([])
-            let store = try await FaultTests.store(in: folder, user, session) {
+            let store = try await SQLiteFaultTests.store(in: folder, user, session) {
                 $0.checkpointFrames = 1
                 $0.observer = Observer(failed: { text in said.withLock { $0.append(text) } })
             }
@@ -76,7 +76,7 @@ import Testing
             // A change that writes nothing waits until the checkpoint behind those before it has ended.
             _ = try await store.updateSession(session.id) { $0.session.child }
             try reader.run("COMMIT")
-            try await FaultyDisk.failing(folder.database, FaultTests.failingSync) {
+            try await FaultyDisk.failing(folder.database, SQLiteFaultTests.failingSync) {
                 try await store.updateSession(session.id) { $0.session.child = 6 }
                 await Self.expectUnavailable { () async throws(StoreError) in try await store.ping() }
             }
@@ -97,7 +97,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let user = Example.user()
             let session = Example.session(of: user.id)
-            let store = try await FaultTests.store(in: folder, user, session)
+            let store = try await SQLiteFaultTests.store(in: folder, user, session)
             try await store.updateSession(session.id) { $0.session.child = 5 }
             try await FaultyDisk.failing(folder.database, fault.disk) {
                 await store.close()
@@ -115,7 +115,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let user = Example.user()
             let session = Example.session(of: user.id)
-            await (try await FaultTests.store(in: folder, user, session)).close()
+            await (try await SQLiteFaultTests.store(in: folder, user, session)).close()
             let store = try folder.open()
             try await FaultyDisk.failing(folder.database, FaultyDisk.Fault(reading: SQLITE_IOERR | 1 << 8)) {
                 await Self.expectUnavailable { () async throws(StoreError) in _ = try await store.session(session.id) }
@@ -136,8 +136,8 @@ import Testing
         try await TemporaryFolder.with { folder in
             let user = Example.user()
             let session = Example.session(of: user.id)
-            let store = try await FaultTests.store(in: folder, user, session)
-            try await FaultyDisk.failing(folder.database + "-wal", FaultTests.failingSync) {
+            let store = try await SQLiteFaultTests.store(in: folder, user, session)
+            try await FaultyDisk.failing(folder.database + "-wal", SQLiteFaultTests.failingSync) {
                 await Self.expectUnavailable { () async throws(StoreError) in try await store.ping() }
             }
             try await FaultyDisk.failing(

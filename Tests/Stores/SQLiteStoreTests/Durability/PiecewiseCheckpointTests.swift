@@ -14,7 +14,7 @@ import Testing
         in folder: TemporaryFolder, _ session: Session, _ user: User, pages: Int,
         _ change: (inout SQLiteStore.Options) -> Void = { _ in }
     ) async throws -> SQLiteStore {
-        try await FaultTests.store(in: folder, user, session) { options in
+        try await SQLiteFaultTests.store(in: folder, user, session) { options in
             options.checkpointFrames = pages
             options.checkpointsInPieces = true
             change(&options)
@@ -53,7 +53,7 @@ import Testing
                 $0.observer = Observer(failed: { text in said.withLock { $0.append(text) } })
             }
             var acknowledged: UInt64 = 1
-            try await FaultyDisk.failing(folder.database, FaultTests.failingSync) {
+            try await FaultyDisk.failing(folder.database, SQLiteFaultTests.failingSync) {
                 for serial in 2...50_000 as ClosedRange<UInt64> {
                     do throws(StoreError) {
                         try await store.updateSession(session.id) { $0.session.child = serial }
@@ -81,7 +81,7 @@ import Testing
             let session = Example.session(of: user.id)
             let store = try await Self.store(in: folder, session, user, pages: 2)
             for serial in 2...40 as ClosedRange<UInt64> {
-                try await FaultyDisk.failing(folder.database + "-wal", FaultTests.failingSync) {
+                try await FaultyDisk.failing(folder.database + "-wal", SQLiteFaultTests.failingSync) {
                     await #expect(throws: StoreError.self) {
                         try await store.updateSession(session.id) { $0.session.child = 1000 }
                     }

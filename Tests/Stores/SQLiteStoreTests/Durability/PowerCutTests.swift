@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Repository
 import Sessions
 import StoreConformance
 import Testing
@@ -21,7 +22,7 @@ import Testing
     }
 
     /// Whether the log is copied as a whole or in pieces.
-    @Test(arguments: SeededGenerator.seeds(8), [false, true])
+    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 8 : 3), [false, true])
     func withFullSynchronisationNothingAcknowledgedIsLost(seed: UInt64, inPieces: Bool) async throws {
         let outcome = try await Self.play(seed: seed, cuts: 40, .full, inPieces: inPieces)
         #expect(outcome.losses == [], "seed \(seed), cut \(outcome.cuts)")

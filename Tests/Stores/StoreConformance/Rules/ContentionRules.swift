@@ -3,7 +3,7 @@ import Sessions
 import Testing
 
 /// Many callers at once. Each rule is about a promise that a race would break.
-let contentionRules: [StoreRule] = [
+public let contentionRules: [StoreRule] = [
     StoreRule("200 changes of one session at once are all counted") { store in
         let user = try await store.given(Fixture.user())
         let session = try await store.given(Fixture.session(of: user.id))

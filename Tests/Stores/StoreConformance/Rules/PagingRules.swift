@@ -2,7 +2,7 @@ import Sessions
 import Testing
 
 /// Lists in parts.
-let pagingRules: [StoreRule] = [
+public let pagingRules: [StoreRule] = [
     StoreRule("sessions come newest first, tombstones included, page by page without gap or repetition") { store in
         let user = try await store.given(Fixture.user())
         var expected: [Session] = []

@@ -33,7 +33,9 @@ struct ClientLifeTests {
     /// Those that look at signatures, and those that do most.
     @Test(
         "a life on PostgreSQL, with keys of Ed25519",
-        arguments: ["authlib_life", "joserfc_life", "jwcrypto_life", "pyjwt_life", "requests_oauth2client_life"])
+        arguments: Lane.cases(
+            push: ["authlib_life", "pyjwt_life"],
+            full: ["authlib_life", "joserfc_life", "jwcrypto_life", "pyjwt_life", "requests_oauth2client_life"]))
     func lifeElsewhere(script: String) async throws {
         let server = try await ServerForClients(
             database: PostgresServer.shared.newDatabase(), algorithm: "EdDSA")
@@ -44,7 +46,9 @@ struct ClientLifeTests {
 
     /// Each listener is asked for all that its document allows and more, by schemathesis: some thousand requests. No guess is
     /// counted there, so that calls go deep; where all that can be counted is, answers are documented, too.
-    @Test("calls that a document allows, and others", arguments: [["public"], ["admin"], ["public", "limits"]])
+    @Test(
+        "calls that a document allows, and others",
+        arguments: Lane.cases(push: [["public"]], full: [["public"], ["admin"], ["public", "limits"]]))
     func attack(arguments: [String]) async throws {
         let perMinute = [
             "WRONG_PASSWORDS_PER_ADDRESS", "LOGINS_PER_DEVICE", "FAILED_RESETS_PER_ADDRESS", "FAILED_RESETS_PER_USER",

@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import HTTP
+import Repository
 import SQLiteStore
 import Sessions
 import Synchronization
@@ -13,8 +14,10 @@ import Testing
 /// answered must find what they were told; nobody is logged out by it.
 @Suite("Kill -9", .timeLimit(.minutes(10)))
 struct CrashTests {
-    /// How often the server is killed: `SOJOURN_CRASH_ROUNDS`, or as often as a build has time for.
-    static let rounds = ProcessInfo.processInfo.environment["SOJOURN_CRASH_ROUNDS"].flatMap(Int.init) ?? 20
+    /// How often the server is killed: `SOJOURN_CRASH_ROUNDS`, or what the lane has time for.
+    static let rounds =
+        ProcessInfo.processInfo.environment["SOJOURN_CRASH_ROUNDS"].flatMap(Int.init)
+        ?? Lane.rounds(push: 10, full: 200)
     static let workers = 16
 
     @Test("what was acknowledged outlives the process, and a restart logs nobody out")
@@ -71,7 +74,7 @@ struct CrashTests {
         "a first start that is killed at any moment can begin anew",
         arguments: ["run", "db", "db.lock", "db-wal", "db.root-key", "db.sock", "ready.json"])
     func atTheFirstStart(_ sign: String) async throws {
-        for _ in 0..<3 {
+        for _ in 0..<Lane.rounds(push: 2, full: 10) {
             let folder = StartingFolder()
             let first = try CrashServer.spawn(folder, [:])
             if sign != "run" { _ = await first.waitForFile(sign) }

@@ -1,3 +1,4 @@
+import Repository
 import Sessions
 import Synchronization
 import Testing
@@ -18,9 +19,11 @@ struct RaceEndingTests {
     }
 
     static let plans =
-        RaceEnding.allCases.map { Plan(ending: $0, rounds: 1000, width: 4) }
-        + RaceEnding.allCases.map { Plan(ending: $0, rounds: 20, width: 50) }
-        + RaceEnding.allCases.map { Plan(ending: $0, rounds: 20, width: 50, isStrict: true) }
+        RaceEnding.allCases.map { Plan(ending: $0, rounds: Lane.rounds(push: 200, full: 1000), width: 4) }
+        + RaceEnding.allCases.map { Plan(ending: $0, rounds: Lane.rounds(push: 10, full: 20), width: 50) }
+        + RaceEnding.allCases.map {
+            Plan(ending: $0, rounds: Lane.rounds(push: 10, full: 20), width: 50, isStrict: true)
+        }
 
     /// So many races run at the same time, so that they share commits.
     static let parallelRaces = 25

@@ -10,7 +10,7 @@ struct RestoreRefreshTests {
     private let clock = StartingClock()
 
     /// A server but for its sockets; the root key lies beside the database, and stays.
-    private struct Stage {
+    private struct Fixture {
         let application: Application
         let store: SQLiteStore
         let tokens: TokenService
@@ -32,15 +32,15 @@ struct RestoreRefreshTests {
 
     private struct Missing: Error {}
 
-    private func open() async throws -> Stage {
+    private func open() async throws -> Fixture {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         guard case .sqlite(let store) = application.database else { throw Missing() }
-        return Stage(
+        return Fixture(
             application: application, store: store,
             tokens: TokenService(application.context), administration: Administration(application.context))
     }
 
-    private func createUser(_ stage: Stage) async throws -> Identifier<User> {
+    private func createUser(_ stage: Fixture) async throws -> Identifier<User> {
         try await stage.administration.createUser(
             username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system
         ).id
@@ -51,7 +51,7 @@ struct RestoreRefreshTests {
     }
 
     /// Refreshes `token` an hour later; the device keeps what comes back.
-    private func refresh(_ token: inout String, _ stage: Stage) async throws -> RefreshDecision {
+    private func refresh(_ token: inout String, _ stage: Fixture) async throws -> RefreshDecision {
         clock.advance(.seconds(3601))
         let (grant, decision) = try await stage.tokens.refresh(
             RefreshRequest(token: token, clientID: Client.mobileID), from: .system)

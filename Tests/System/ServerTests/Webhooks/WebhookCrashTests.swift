@@ -57,7 +57,7 @@ struct WebhookCrashTests {
     }
 
     /// The servers of one database, one of which is killed at a time.
-    private struct Stage: Sendable {
+    private struct Fixture: Sendable {
         let folders: [StartingFolder]
         let database: String
         let environment: [String: String]
@@ -116,7 +116,7 @@ struct WebhookCrashTests {
         }
     }
 
-    private func run(_ stage: Stage, rounds: Int, after kill: @escaping @Sendable () throws -> Void) async throws {
+    private func run(_ stage: Fixture, rounds: Int, after kill: @escaping @Sendable () throws -> Void) async throws {
         let (nodes, isOver) = (Locked<[CrashServer?]>([]), Locked(false))
         for index in stage.folders.indices {
             let node = try await stage.start(index)
@@ -166,14 +166,14 @@ struct WebhookCrashTests {
 
     @Test("the only node, on SQLite: who opens the file goes on at once")
     func sqlite() async throws {
-        try await run(Stage(nodes: 1, database: "sqlite:db"), rounds: 8) {}
+        try await run(Fixture(nodes: 1, database: "sqlite:db"), rounds: 8) {}
     }
 
     @Test("two nodes on PostgreSQL, of which either may be the one that sends; its lease is let run out")
     func postgres() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))
-        try await run(Stage(nodes: 2, database: url), rounds: 6) {
+        try await run(Fixture(nodes: 2, database: url), rounds: 6) {
             // Half a minute later. A node that lives and believes that it still has the lease is met as well.
             try PostgresServer.shared.run("UPDATE webhooks SET held_until = 0", schema: schema)
         }

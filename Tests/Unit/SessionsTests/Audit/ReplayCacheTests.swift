@@ -99,6 +99,25 @@ import Testing
         #expect(cache.count <= 2)
     }
 
+    /// The two memories of proofs: of those that show their time by `iat`, and of those that hold a nonce.
+    @Test(arguments: [(3, 0), (1, 1000)] as [(Int, Int64)])
+    func whatIsNewIsTakenAndNothingTwice_whileMoreIsUsedThanIsRemembered(perSecond: Int, ahead: Int64) {
+        let cache =
+            ahead == 0
+            ? ReplayCache(capacity: 64, longest: .seconds(76), lead: .seconds(15))
+            : ReplayCache(capacity: 64, longest: .seconds(360), lead: .seconds(120), buckets: 360)
+        var taken: [(id: String, end: Instant)] = []
+        for second in Int64(0)..<150 {
+            for number in 0..<perSecond {
+                let (id, end) = ("\(second) \(number)", at(second + (ahead == 0 ? 61 : 240)))
+                #expect(cache.present(id, of: "key", until: end, at: at(second)) == .fresh, "\(id)")
+                taken.append((id, end))
+            }
+            #expect(cache.count <= 64)
+        }
+        for (id, end) in taken { #expect(cache.present(id, of: "key", until: end, at: at(149)) != .fresh, "\(id)") }
+    }
+
     @Test func aClockThatIsSetBackIsFollowed() {
         let cache = ReplayCache(capacity: 100, longest: .seconds(360), lead: .seconds(120), buckets: 360)
         #expect(cache.present("1", of: "key", until: at(3840), at: at(3600)) == .fresh)

@@ -4,7 +4,7 @@ import Testing
 @testable import SQLiteStore
 
 /// How the sessions of a user are found, among however many of others and of the user.
-@Suite struct SessionLookupTests {
+@Suite struct SQLiteSessionLookupTests {
     private static func plan<each Value: Bindable>(_ query: Query, _ values: repeat each Value) async throws -> [String]
     {
         var plan: [String] = []

@@ -5,14 +5,20 @@ import Sessions
 import StoreConformance
 import Testing
 
-/// Gives `body` a store on an empty database.
+/// Gives `body` a store on an empty database, which other tests may have used before.
 func withStore(
     _ edit: (inout PostgresStore.Options) -> Void = { _ in }, _ body: (PostgresStore) async throws -> Void
 ) async throws {
-    let url = try PostgresServer.shared.newDatabase()
-    let store = try openStore(url, edit)
-    try await body(store)
-    await store.close()
+    try await withPreparedDatabase { url in
+        let store = try openStore(url, edit)
+        try await body(store)
+        await store.close()
+    }
+}
+
+/// Gives `body` the URL of an empty database with the tables of a store, which other tests may have used before.
+func withPreparedDatabase(_ body: (_ url: String) async throws -> Void) async throws {
+    try await PostgresServer.shared.withPreparedDatabase({ await (try openStore($0)).close() }, body)
 }
 
 /// Opens a database, with options edited by `edit`.
@@ -39,7 +45,7 @@ func givenSession(_ store: PostgresStore, _ username: String = "anna") async thr
     return session
 }
 
-@Suite struct ConformanceTests {
+@Suite struct PostgresConformanceTests {
     @Test(arguments: storeRules) func postgresKeeps(_ rule: StoreRule) async throws {
         try await withStore { try await rule.check($0) }
     }

@@ -3,7 +3,7 @@ import Sessions
 import Testing
 
 /// What counts from one second to the next, at the second before, at that second and at the one after.
-@Suite struct BoundaryTests {
+@Suite struct SecondBoundaryTests {
     static let offsets: [Int64] = [-1, 0, 1]
     /// Every second around every rotation interval; none is before an interval of nothing.
     static let intervalsAndOffsets: [(Int64, Int64)] = [

@@ -5,7 +5,7 @@ import Testing
 /// Goal: the parser reads every row as its clause says, however the bytes arrive.
 /// Method: each row is fed whole, byte by byte, cut in two at every place, and as every prefix. (What engine and endpoints
 /// make of the rows, over sockets, is tested beside them.)
-@Suite struct ConformanceTests {
+@Suite struct ParserConformanceTests {
     /// What a parser made of some bytes.
     private struct Reading: Equatable {
         var reads: [String] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Endpoints
 
-@Suite struct BackupTests {
+@Suite struct AdminBackupTests {
     @Test func anAdminKeyIsNotEnoughForABackup() async throws {
         try await EndpointsFixture.with { stage in
             let begun = await stage.admin(.post, "/admin/v1/backup", #"{"file":"/tmp/x"}"#)

@@ -9,7 +9,7 @@ import Testing
 /// Goal: the whole server frames every row as its clause says, on each listener, and its own routes answer as RFC 9110
 /// wants them to.
 /// Method: the rows of the engine again, judged by framing alone, and those that need a table of routes.
-@Suite("Conformance", .timeLimit(.minutes(10))) struct ConformanceTests {
+@Suite("Conformance", .timeLimit(.minutes(10))) struct ProgramConformanceTests {
     let folder = StartingFolder()
     let clock = StartingClock()
 

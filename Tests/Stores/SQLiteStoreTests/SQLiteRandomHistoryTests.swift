@@ -1,16 +1,18 @@
+import Repository
 import SQLiteStore
 import StoreConformance
 import Testing
 
-/// 100 000 random operations of users, admins, clients and time, against the rules written down a second time.
-struct RandomHistoryTests {
-    @Test(arguments: SeededGenerator.seeds(10))
+/// Random operations of users, admins, clients and time, against the rules written down a second time: 100 000 in the full
+/// lane, 20 000 in the push lane.
+struct SQLiteRandomHistoryTests {
+    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 10 : 4))
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
         try await TemporaryFolder.with { folder in
             let clock = MovableClock(RandomHistory.start)
             let store = try folder.open { $0.clock = clock.wallClock }
             var history = try await RandomHistory(seed: seed, store: store, clock: clock)
-            try await history.play(10_000)
+            try await history.play(Lane.rounds(push: 5_000, full: 10_000))
             await store.close()
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// How the sessions of a user are found, among however many of others.
 @Suite("PostgreSQL: sessions of a user", .timeLimit(.minutes(1)))
-struct SessionLookupTests {
+struct PostgresSessionLookupTests {
     @Test("no statement reads the whole table, and the sessions on a device are found by every column of the index")
     func plans() async throws {
         let url = try PostgresServer.shared.newDatabase()

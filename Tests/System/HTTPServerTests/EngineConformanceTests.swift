@@ -8,7 +8,7 @@ import Testing
 
 /// Goal: over a socket, too, every row is answered as its clause says, in order, and the connection ends as it should.
 /// Method: a server whose handler says what it has read; each row is a connection, with one more request behind it.
-@Suite(.timeLimit(.minutes(10))) struct ConformanceTests {
+@Suite(.timeLimit(.minutes(10))) struct EngineConformanceTests {
     private let summarize: RequestHandler = { request, _ in
         Response(.ok, "text/plain", Row.summary(request).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
     }

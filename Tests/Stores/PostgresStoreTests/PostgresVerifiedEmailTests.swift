@@ -7,7 +7,7 @@ import Testing
 
 /// Verified addresses beside nodes of the version before, and what finding them costs.
 @Suite("PostgreSQL: verified addresses", .timeLimit(.minutes(1)))
-struct VerifiedEmailTests {
+struct PostgresVerifiedEmailTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
     private static func schema(_ url: String) throws -> String {

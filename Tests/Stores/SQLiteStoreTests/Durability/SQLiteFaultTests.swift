@@ -8,7 +8,7 @@ import Testing
 
 /// A disk that is full, or fails: nothing is acknowledged, nothing acknowledged is lost, and the store goes on when the
 /// disk does.
-@Suite struct FaultTests {
+@Suite struct SQLiteFaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let disk: FaultyDisk.Fault

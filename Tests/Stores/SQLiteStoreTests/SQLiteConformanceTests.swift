@@ -2,7 +2,7 @@ import SQLiteStore
 import StoreConformance
 import Testing
 
-@Suite struct ConformanceTests {
+@Suite struct SQLiteConformanceTests {
     @Test(arguments: storeRules) func sqliteKeeps(_ rule: StoreRule) async throws {
         try await TemporaryFolder.with { folder in
             let store = try folder.open()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What happens when the server goes, hangs, or is the wrong one.
-@Suite(.timeLimit(.minutes(5))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresFaultTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
     @Test func everyChangeOfARestartedServerIsAnsweredOrRefused_andNothingAcknowledgedIsLost() async throws {

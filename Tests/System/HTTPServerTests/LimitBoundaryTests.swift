@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPServer
 
 /// Each limit and each deadline just below, at, and just above, over real sockets.
-@Suite(.timeLimit(.minutes(10))) struct BoundaryTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitBoundaryTests {
     @Test(arguments: [-1, 0, 1]) func sizes(excess: Int) async throws {
         var configuration = HTTPServer.Configuration()
         configuration.limits.requestLine = 100

@@ -1,0 +1,39 @@
+import FoundationEssentials
+import Repository
+import Testing
+
+/// A reader finds a file: folders are small, and each target opens with a file of its name.
+struct FolderTests {
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder = false
+        return FileManager.default.fileExists(atPath: Repository.path(path), isDirectory: &isFolder) && isFolder
+    }
+
+    private static func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: Repository.path(folder)).sorted()
+    }
+
+    @Test("a folder holds at most 20 files") func foldersAreSmall() throws {
+        for top in ["Sources", "Tests", "migrations"] {
+            let below = try FileManager.default.subpathsOfDirectory(atPath: Repository.path(top))
+            let folders = [top] + below.map { "\(top)/\($0)" }.filter(Self.isFolder)
+            for folder in folders where !Remaining.crowdedFolders.contains(folder) {
+                let count = try Self.names(in: folder).count { !Self.isFolder("\(folder)/\($0)") }
+                #expect(count <= 20, "\(folder)")
+            }
+        }
+    }
+
+    @Test("a target opens with a file of its name") func targetsAreOpened() throws {
+        func plain(_ name: some StringProtocol) -> String { name.lowercased().filter { $0 != "-" } }
+        var targets: [String: Set<String>] = [:]
+        for file in try SourceFile.all(in: "Sources") + SourceFile.all(in: "migrations") {
+            let name = file.path.split(separator: "/").last?.split(separator: ".").first ?? ""
+            targets[String(file.target), default: []].insert(plain(name))
+        }
+        #expect(targets.count > 15)
+        for (target, names) in targets where !Remaining.unopenedTargets.contains(target) {
+            #expect(names.contains(plain(target)), "\(target)")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import FoundationEssentials
+import Repository
+import Testing
+
+/// A name means one thing, and the field knows it.
+struct NameTests {
+    /// Names that were coined here, for which the field has a word.
+    private static let coinages: Set<Substring> = [
+        "Doors", "Surroundings", "Upkeep", "Patience", "Guesses", "RollingToken", "Entrance", "Disguise", "Abandonment",
+        "Contradiction", "Survey", "Taker", "Lanes", "Wording", "Spelling", "Examination", "Betrayal", "PatientReply",
+        "EngineAnswer", "ProofJudge", "ProofOccasion", "PasswordTurns", "ImportMemory",
+    ]
+
+    @Test("no type has a coined name") func typesHaveTheWordsOfTheField() throws {
+        for file in try SourceFile.all(in: "Sources") + SourceFile.all(in: "Tests") {
+            for type in file.declarations where !Remaining.coinages.contains(String(type.name)) {
+                let isCoined = Self.coinages.contains(type.name)
+                // What tests share is a fixture.
+                let isStage = file.path.hasPrefix("Tests/") && type.name.hasSuffix("Stage")
+                #expect(!isCoined && !isStage, "\(file.path):\(type.line): \(type.name)")
+            }
+        }
+    }
+
+    @Test("a module has no two types of one name") func typesAreDistinct() throws {
+        let top = ["Sources", "Tests"]
+        var places: [String: [String]] = [:]
+        for file in try top.flatMap(SourceFile.all) {
+            for type in file.declarations where type.isTopLevel {
+                places["\(file.target).\(type.name)", default: []].append("\(file.path):\(type.line)")
+            }
+        }
+        #expect(places.count > 700)
+        for (name, places) in places { #expect(places.count == 1, "\(name): \(places)") }
+    }
+
+    @Test("no type is named like a module") func typesAreNoModules() throws {
+        let modules = Set(try SourceFile.all(in: "Sources").map(\.target))
+        for file in try SourceFile.all(in: "Sources") {
+            for type in file.declarations where !Remaining.moduleNames.contains(String(type.name)) {
+                #expect(!modules.contains(type.name), "\(file.path):\(type.line): \(type.name)")
+            }
+        }
+    }
+
+    @Test("no two suites share a name") func suitesAreDistinct() throws {
+        var places: [String: [String]] = [:]
+        for file in try SourceFile.all(in: "Tests") where file.lines.contains(where: { $0.contains("@Test") }) {
+            for type in file.declarations where type.isTopLevel && type.name.hasSuffix("Tests") {
+                places[String(type.name), default: []].append(file.path)
+            }
+        }
+        #expect(places.count > 200)
+        for (name, places) in places where !Remaining.sharedSuiteNames.contains(name) {
+            #expect(places.count == 1, "\(name): \(places)")
+        }
+    }
+
+    @Test("the protocol of the stores has at most ten requirements") func theStoreIsSmall() throws {
+        var count = 0
+        for file in try SourceFile.all(in: "Sources") {
+            guard let start = file.lines.firstIndex(where: { $0.contains(#/\bprotocol Store\b/#) }) else { continue }
+            count += file.lines[start...].prefix { $0 != "}" }.count {
+                $0.contains(#/^    (?:mutating |static )?(?:func|var|init|subscript)\b/#)
+            }
+        }
+        #expect(count > 0)
+        #expect(count <= Remaining.storeRequirements)
+    }
+}
