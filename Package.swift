@@ -50,7 +50,7 @@ let package = Package(
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
     targets: [
-        // Row 0: system libraries, embedded files, a lock, and a way to write JSON
+        // Row 0: system libraries, embedded files, a lock, JSON and the calendar
         .systemLibrary(
             name: "CSQLite", path: "Sources/Libraries/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
@@ -67,14 +67,15 @@ let package = Package(
         .target(name: "CCommonPasswords", path: "Sources/Libraries/CCommonPasswords"),
         .target(name: "Locks", path: "Sources/Foundations/Locks", swiftSettings: strictMemory),
         .target(name: "JSON", path: "Sources/Foundations/JSON", swiftSettings: strictMemory + optimized),
+        .target(name: "Calendar", path: "Sources/Foundations/Calendar", swiftSettings: strict),
         // Row 1: mechanisms that know nothing of tokens
-        .target(name: "HTTP", swiftSettings: strictMemory + optimized),
+        .target(name: "HTTP", dependencies: ["Calendar"], swiftSettings: strictMemory + optimized),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CLinux", "Locks"],
             swiftSettings: strictMemory + optimized),
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
         .target(
-            name: "Telemetry", dependencies: ["JSON", "Locks"], path: "Sources/Foundations/Telemetry",
+            name: "Telemetry", dependencies: ["Calendar", "JSON", "Locks"], path: "Sources/Foundations/Telemetry",
             swiftSettings: strict),
         .target(
             name: "Migrations", path: "migrations",
@@ -109,9 +110,10 @@ let package = Package(
             ], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
-        .target(name: "JOSE", dependencies: ["Cryptography"], swiftSettings: strict + optimized),
+        .target(name: "JOSE", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
-        .target(name: "TLS", dependencies: ["COpenSSL", "Cryptography", "Locks"], swiftSettings: strictMemory),
+        .target(
+            name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
         .target(name: "HTTPClient", dependencies: ["CCurl", "HTTP", "Locks"], swiftSettings: strictMemory),
         // Row 3: the domain, and the engine that does not know it
         .target(
@@ -124,17 +126,20 @@ let package = Package(
         // Row 4: the domain meets the wire and the disk
         .target(
             name: "Endpoints",
-            dependencies: ["COpenAPI", "HTTP", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry"],
+            dependencies: [
+                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry",
+            ],
             swiftSettings: strict),
         .target(
             name: "Federation",
-            dependencies: ["HTTP", "HTTPClient", "JOSE", "Cryptography", "Sessions", "Telemetry"],
+            dependencies: ["HTTP", "HTTPClient", "JOSE", "JSON", "Cryptography", "Sessions", "Telemetry"],
             swiftSettings: strict),
         .target(name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "CSQLite", "CLinux", "StoreFoundation", "Migrations", "Cryptography", "Sessions", "Telemetry", "Locks",
+                "CSQLite", "CLinux", "Calendar", "StoreFoundation", "Migrations", "Cryptography", "Sessions",
+                "Telemetry", "Locks",
             ], swiftSettings: strictMemory),
         .target(
             name: "PostgresStore",
@@ -144,14 +149,16 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS", "HTTPServer",
+                "Calendar", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS",
+                "HTTPServer",
                 "Sessions", "Federation", "Geolocation", "Endpoints", "SQLiteStore", "PostgresStore", "Locks",
             ], swiftSettings: strict),
         // Row 6: programs
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "CLinux", "Server", "Endpoints", "Sessions", "SQLiteStore", "PostgresStore", "StoreFoundation", "HTTP",
+                "CLinux", "Calendar", "JSON", "Server", "Endpoints", "Sessions", "SQLiteStore", "PostgresStore",
+                "StoreFoundation", "HTTP",
                 "Sockets", "Geolocation", "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
             ], swiftSettings: strict),
         .executableTarget(
@@ -164,18 +171,20 @@ let package = Package(
         testSupport("TLSFixture", ["TLS"]),
         testSupport("HostileServer", ["Locks"]),
         testSupport("PostgresFixture", []),
-        testSupport("StoreConformance", ["Sessions", "Cryptography", "JOSE", "Locks", "Migrations"], in: "Stores"),
+        testSupport(
+            "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
     ]
         // Tests of one module, without processes
         + tests("TidyTests", "unit", ["Repository"])
         + tests("JSONTests", "unit", ["JSON"])
+        + tests("CalendarTests", "unit", ["Calendar"])
         + tests("TelemetryTests", "unit", ["Telemetry", "Locks"])
         + tests(
             "HTTPTests", "unit", ["HTTP", "HTTPConformance", "HTTPServer", "EventLoops", "Sockets", "Repository"],
             exclude: ["Differential/peers.py"])
         + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
-        + tests("JOSETests", "unit", ["JOSE", "Cryptography"], exclude: ["Wycheproof"])
+        + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
         + tests(
             "HTTPClientTests", "unit",
             [
@@ -186,7 +195,7 @@ let package = Package(
             "EndpointsTests", "unit",
             [
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
-                "OAuth", "JOSE", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
+                "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
             ])
         // Tests of the stores
         + tests(
@@ -212,7 +221,7 @@ let package = Package(
             "ServerTests", "system",
             [
                 "sojourn", "Server", "Endpoints", "Federation", "Geolocation", "HTTPClient", "HostileServer",
-                "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "HTTP", "HTTPConformance", "HTTPServer",
+                "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "Repository",
             ], exclude: ["Scripts", "Snippets"]),

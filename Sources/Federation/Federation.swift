@@ -13,6 +13,7 @@
 
 public import HTTPClient
 internal import JOSE
+internal import JSON
 public import Sessions
 public import Telemetry
 

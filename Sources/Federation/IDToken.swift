@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import JOSE
+internal import JSON
 internal import Sessions
 
 /// The claims of an ID token (OpenID Connect Core §2).

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import HTTPClient
 internal import JOSE
+internal import JSON
 
 /// The reason for which a provider's documents could not be fetched.
 enum FetchError: Error, Hashable, Sendable {
@@ -69,7 +70,7 @@ struct ProviderDocuments {
     private func discoveredURL(_ member: String) async throws(FetchError) -> OutboundURL {
         guard let source = provider.discoveryURL else { throw .unreadable }
         let text = try await get(source)
-        guard let members = try? StrictJSON.object(text, else: .malformed) else { throw .unreadable }
+        guard let members = try? StrictJSON.object(text) else { throw .unreadable }
         guard members["issuer"]?.string == provider.issuer else { throw .otherIssuer }
         // Plain HTTP is allowed only if the document itself was fetched by it.
         let isPlain = source.origin.hasPrefix("http://")

@@ -1,11 +1,10 @@
-internal import Cryptography
 internal import FoundationEssentials
 internal import HTTP
 internal import HTTPClient
-internal import JOSE
+internal import JSON
 internal import Sessions
 
-/// The response of a provider's token endpoint to a refresh token.
+/// The answer of a provider's token endpoint to a refresh token.
 enum TokenEndpointAnswer: Sendable {
     /// Tokens (RFC 6749 §5.1).
     case tokens(idToken: String?, refreshToken: String?)
@@ -75,31 +74,20 @@ actor TokenEndpoint {
         ]
         switch (recheck.clientSecret, recheck.clientAuthentication) {
         case (let secret?, .basic):
-            // RFC 6749 §2.3.1: both are form-encoded first.
-            let pair = "\(Self.encoded(clientID)):\(Self.encoded(secret))"
+            // RFC 6749 section 2.3.1: each is form-encoded first.
+            let pair = "\(PercentEncoding.encode(clientID)):\(PercentEncoding.encode(secret))"
             fields.append("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")
         case (let secret?, .post): form += [("client_id", clientID), ("client_secret", secret)]
         case (nil, _): form.append(("client_id", clientID))
         }
-        let body = form.map { "\($0.0)=\(Self.encoded($0.1))" }.joined(separator: "&")
+        let body = form.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
         return OutboundRequest(
             .post, url, fields: fields, body: Array(body.utf8), deadline: recheck.deadline, contentMax: Self.contentMax,
             authorities: provider.authorities)
     }
 
-    /// Percent-encodes every byte except letters, digits, hyphen, dot and underscore.
-    private static func encoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F:
-                String(decoding: CollectionOfOne(byte), as: UTF8.self)
-            default: "%" + Hex.encode([byte]).uppercased()
-            }
-        }.joined()
-    }
-
     private static func read(_ response: OutboundResponse) -> TokenEndpointAnswer {
-        let members = try? StrictJSON.object(response.body, else: .malformed)
+        let members = try? StrictJSON.object(response.body)
         switch response.status {
         case 200:
             guard let members, members["access_token"]?.string != nil, let idToken = text("id_token", members),

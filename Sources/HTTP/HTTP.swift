@@ -4,7 +4,7 @@
 // and authorities) and application/x-www-form-urlencoded. The module turns bytes into `Request` values and `Response`
 // values into bytes.
 //
-// Must not know: I/O, sockets, clocks, routes, tokens. It imports nothing.
+// Must not know: I/O, sockets, clocks, routes, tokens. It imports only Calendar.
 //
 // The parser refuses ambiguous input and never repairs it, because two parties that read the same bytes differently
 // make request smuggling possible. Every input leads to one of the events of `RequestParser`, and the events do not

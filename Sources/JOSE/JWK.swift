@@ -1,4 +1,5 @@
 public import Cryptography
+internal import JSON
 
 /// A public key as JSON (RFC 7517): EC on P-256, P-384 or P-521 (RFC 7518 §6.2), OKP with Ed25519 (RFC 8037 §2), or RSA
 /// (RFC 7518 §6.3). Private keys are neither written nor read: a key with `d` is refused, so that it is not passed on

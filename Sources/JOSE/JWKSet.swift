@@ -1,5 +1,6 @@
 public import Cryptography
 internal import FoundationEssentials
+internal import JSON
 
 /// A JWK set (RFC 7517 §5).
 public struct JWKSet: Sendable, Hashable {

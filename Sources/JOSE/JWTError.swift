@@ -1,4 +1,6 @@
-/// The reason for which a token, or a key set, is refused. The raw value is a stable code for logs and audit events.
+internal import JSON
+
+/// Why a token, or a key set, was refused. The raw value is a stable code for logs and audit events.
 public enum JWTError: String, Error, Sendable, CaseIterable {
     /// The token is longer than `JWT.longestToken`.
     case tooLong = "jwt_too_long"
@@ -32,4 +34,24 @@ public enum JWTError: String, Error, Sendable, CaseIterable {
     case invalidSignature = "jwt_invalid_signature"
     /// The claims to sign cannot be written as JSON.
     case unencodableClaims = "jwt_unencodable_claims"
+}
+
+extension JWTError {
+    /// Translates why a text is no strict JSON; `invalid` stands for a text that is no object.
+    init(_ problem: StrictJSON.Problem, else invalid: JWTError) {
+        self =
+            switch problem {
+            case .notAnObject: invalid
+            case .duplicateMember: .duplicateMember
+            case .nestedTooDeep: .nestedTooDeep
+            case .tooManyValues: .tooManyValues
+            }
+    }
+}
+
+extension StrictJSON {
+    /// Reads the members of a token's object; throws `invalid` for a text that is no object.
+    static func object(_ text: [UInt8], else invalid: JWTError) throws(JWTError) -> [String: JSONValue] {
+        do throws(Problem) { return try object(text) } catch { throw JWTError(error, else: invalid) }
+    }
 }

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import JSON
 
 /// The members of the protected header (RFC 7515 §4.1) that this server uses.
 public struct JWTHeader: Sendable, Hashable {

@@ -1,5 +1,6 @@
 public import Cryptography
 internal import FoundationEssentials
+internal import JSON
 
 /// Signs tokens of one type with one key. The header is encoded once.
 public final class JWTSigner: Sendable {
@@ -55,10 +56,8 @@ extension JWT {
     }
 }
 
-/// Encodes a value as JSON without white space, with members sorted by name and unescaped slashes.
+/// Writes `value` as JSON without white space, members in the order of their names.
 func encodeCompactly(_ value: some Encodable) throws(JWTError) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let text = try? encoder.encode(value) else { throw .unencodableClaims }
-    return Array(text)
+    guard let text = JSONText.compact(value) else { throw .unencodableClaims }
+    return text
 }

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import JSON
 
 /// A client assertion (RFC 7523 §3), signed with a key that the server knows. Its claims name the key, so they can be
 /// read before `verify`, but they must not be trusted before.

@@ -1,5 +1,6 @@
 public import Cryptography
 internal import FoundationEssentials
+public import JSON
 
 extension JWT {
     /// Parses a token. Nothing in the result may be trusted before `verify`.

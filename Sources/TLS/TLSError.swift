@@ -1,4 +1,6 @@
-/// A file of a listener's TLS configuration.
+internal import Calendar
+
+/// One of the files that a listener's TLS is made of.
 public enum TLSFile: String, Sendable {
     /// The server's certificate, and the intermediates after it.
     case certificate
@@ -47,8 +49,9 @@ public enum TLSError: Error, Equatable, Sendable, CustomStringConvertible {
         case .notPEM: "holds no certificate in PEM (-----BEGIN CERTIFICATE-----)"
         case .encryptedKey: "is encrypted with a password; store it without one, readable by the server's user alone"
         case .keyDoesNotMatch: "is not the key of the certificate"
-        case .expired(let time): "expired at \(UTCTime.text(time)); renew it"
-        case .notYetValid(let time): "is not valid before \(UTCTime.text(time)); is the clock right?"
+        case .expired(let time): "expired at \(UTCTime(secondsSinceEpoch: time).rfc3339); renew it"
+        case .notYetValid(let time):
+            "is not valid before \(UTCTime(secondsSinceEpoch: time).rfc3339); is the clock right?"
         case .weakKey(let kind): "has a weak key (\(kind)); use RSA with 2048 bits or more, or P-256"
         case .unusable(_, let reason): "is refused by OpenSSL: \(reason)"
         case .libraryRefuses(let what): "cannot be used: this OpenSSL refuses \(what)"

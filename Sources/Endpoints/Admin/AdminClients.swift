@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import HTTP
 internal import JOSE
 internal import Sessions
@@ -15,22 +14,8 @@ extension Endpoints {
             return nil
         }
         var response = try Response.json(ClientAnswer(client, secret: secret), .created)
-        response.fields.append("Location", "/admin/v1/clients/\(Self.segment(client.id))")
+        response.fields.append("Location", "/admin/v1/clients/\(PercentEncoding.encode(client.id))")
         return response
-    }
-
-    /// `text` as a segment of a path (RFC 3986 section 3.3).
-    private static func segment(_ text: String) -> String {
-        var segment = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if (0x41...0x5A).contains(byte & 0xDF) || (0x30...0x39).contains(byte) || "-._~".utf8.contains(byte) {
-                segment.unicodeScalars.append(scalar)
-            } else {
-                segment += "%" + Hex.encode([byte])
-            }
-        }
-        return segment
     }
 
     /// `GET /admin/v1/clients`

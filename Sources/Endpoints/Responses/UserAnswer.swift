@@ -1,4 +1,4 @@
-internal import JOSE
+internal import JSON
 internal import Sessions
 
 /// A user as admins see them.

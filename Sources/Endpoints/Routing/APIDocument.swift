@@ -1,7 +1,7 @@
 internal import COpenAPI
 internal import FoundationEssentials
 internal import HTTP
-internal import JOSE
+internal import JSON
 
 extension Endpoints {
     /// `GET /openapi.json`: the calls of the listener that is asked.

@@ -1,5 +1,5 @@
 internal import HTTP
-internal import JOSE
+internal import JSON
 internal import Sessions
 
 /// The members of a JSON body, or of an object in it, read by name and type. Whatever is not as it must be is refused
@@ -26,12 +26,12 @@ struct Members {
     /// The members of a JSON object.
     init(json text: [UInt8], known: [String]) throws {
         let values: [String: JSONValue]
-        do throws(JWTError) { values = try StrictJSON.object(text, else: .malformed) } catch {
+        do throws(StrictJSON.Problem) { values = try StrictJSON.object(text) } catch {
             switch error {
             case .duplicateMember: throw RequestProblem.unreadable("A member of the JSON object stands twice.")
             case .tooManyValues: throw RequestProblem.unreadable("The JSON has too many values.")
             case .nestedTooDeep: throw RequestProblem.unreadable("The JSON is nested too deep.")
-            default: throw RequestProblem.unreadable("The content is not a JSON object.")
+            case .notAnObject: throw RequestProblem.unreadable("The content is not a JSON object.")
             }
         }
         try self.init(values, known: known, prefix: "")

@@ -1,21 +1,15 @@
-// JSON: objects with few, known members, written as fast as their bytes can be copied.
-//
-// This module owns the writing of what is written at every refresh and for every line of the log, where an encoder for
-// any value costs more than the signature of a token. It knows nothing of what it writes, and it reads nothing. What
-// needs an escape, Foundation's encoder escapes; what is written seldom, that encoder writes whole.
-
-/// A JSON object (RFC 8259 section 4) to which members are added one after the other, in the order in which they stand.
+/// Writes a JSON object (RFC 8259 section 4), member after member in the order of the calls.
 public struct JSONObject: Sendable {
     private var text: [UInt8]
 
-    /// An object without members. `capacity` is how many bytes it will need, if that is known.
+    /// Starts an object without members. `capacity` is the expected size in bytes.
     public init(capacity: Int = 256) {
         text = []
         text.reserveCapacity(capacity)
         text.append(UInt8(ascii: "{"))
     }
 
-    /// Adds a text; nothing if there is none. Here and below, `name` needs no escape and is not yet there.
+    /// Adds a text, unless it is nil. `name` must need no escape, and must be new to the object; so below.
     public mutating func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         let bytes = value.utf8.span
@@ -23,7 +17,7 @@ public struct JSONObject: Sendable {
         append(name, JSONText.escaped(value).utf8.span, isText: false)
     }
 
-    /// Adds a number; nothing if there is none.
+    /// Adds a number, unless it is nil.
     public mutating func add(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
         // The lowest number has twenty characters.
@@ -41,7 +35,7 @@ public struct JSONObject: Sendable {
         append(name, digits.span.extracting(start...), isText: false)
     }
 
-    /// Adds an array of texts; nothing if there is none.
+    /// Adds an array of texts, unless it is nil.
     public mutating func add(_ name: StaticString, _ values: [String]?) {
         guard let values else { return }
         addName(name)
@@ -53,7 +47,7 @@ public struct JSONObject: Sendable {
         text.append(UInt8(ascii: "]"))
     }
 
-    /// Adds an object; nothing if there is none.
+    /// Adds an object, unless it is nil.
     public mutating func add(_ name: StaticString, _ value: JSONObject?) {
         guard let value else { return }
         addName(name)
@@ -61,7 +55,7 @@ public struct JSONObject: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    /// Adds members that are JSON already, parted by commas, none of which is there yet; nothing if there are none.
+    /// Adds members that are JSON already, separated by commas. Their names must be new to the object.
     public mutating func add(members: Substring) {
         if members.isEmpty { return }
         if text.count > 1 { text.append(UInt8(ascii: ",")) }
@@ -76,8 +70,8 @@ public struct JSONObject: Sendable {
 
     private mutating func addName(_ name: StaticString) { append(name, Span(), isText: false) }
 
-    /// Writes a name and bytes that stand for themselves, between quotation marks if they are a text. In one go: a refresh does this
-    /// thirty times.
+    /// Writes a name and bytes that need no escape, with quotation marks for a text. One call reserves the space for all
+    /// parts, because a refresh writes thirty members.
     private mutating func append(_ name: StaticString, _ value: borrowing Span<UInt8>, isText: Bool) {
         let isFirst = text.count == 1
         text.append(addingCapacity: name.utf8CodeUnitCount + value.count + 6) { rest in
@@ -96,7 +90,7 @@ public struct JSONObject: Sendable {
 }
 
 extension OutputSpan<UInt8> {
-    /// Adds `bytes`, for which there must be room.
+    /// Adds `bytes`; the free capacity must hold them.
     fileprivate mutating func append(copying bytes: borrowing Span<UInt8>) {
         precondition(bytes.count <= freeCapacity)
         unsafe withUnsafeMutableBufferPointer { room, count in

@@ -1,20 +1,28 @@
 internal import FoundationEssentials
 
-/// A JSON string (RFC 8259 section 7).
+/// Writes JSON texts and strings (RFC 8259 section 7).
 public enum JSONText {
-    /// `text` between quotation marks. What needs no escape, nearly everything, only gets these.
+    /// Writes `value` without white space, members in the order of their names, slashes unescaped; nil if JSON has no
+    /// text for the value, such as an infinite number.
+    public static func compact(_ value: some Encodable) -> [UInt8]? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(value)).map { Array($0) }
+    }
+
+    /// Writes `text` between quotation marks. Nearly every text needs no escape.
     public static func quoted(_ text: String) -> String {
         isPlain(text) ? "\"" + text + "\"" : escaped(text)
     }
 
-    /// Whether it is ASCII without anything that JSON gives a meaning: it stands for itself.
+    /// True if `text` is ASCII without characters that JSON escapes.
     static func isPlain(_ text: String) -> Bool { isPlain(text.utf8.span) }
 
-    /// Whether the bytes of a text are.
+    /// True if the bytes of a text are ASCII without characters that JSON escapes.
     static func isPlain(_ text: borrowing Span<UInt8>) -> Bool {
         var special: UInt64 = 0
         if text.count < 8 {
-            // Seven spaces beside each.
+            // Each byte is padded with seven spaces.
             for index in text.indices { special |= Self.special(0x2020_2020_2020_2000 | UInt64(text[index])) }
             return special == 0
         }
@@ -23,12 +31,12 @@ public enum JSONText {
         for index in stride(from: 0, to: last, by: 8) {
             special |= unsafe Self.special(bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
         }
-        // The last eight, some of them for the second time.
+        // The last eight bytes overlap those before them.
         special |= unsafe Self.special(bytes.unsafeLoadUnaligned(fromByteOffset: last, as: UInt64.self))
         return special == 0
     }
 
-    /// Looks at eight bytes at once: zero, if each is ASCII, not below a space, no quotation mark and no backslash.
+    /// Tests eight bytes at once: zero if each is ASCII, not below a space, no quotation mark and no backslash.
     private static func special(_ bytes: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quotes = bytes ^ (ones &* UInt64(UInt8(ascii: "\"")))
@@ -36,12 +44,12 @@ public enum JSONText {
         return (bytes | below(0x20, bytes) | below(1, quotes) | below(1, backslashes)) & (ones &* 0x80)
     }
 
-    /// The highest bit of some byte is set, exactly if some byte of `bytes` is less than `bound`.
+    /// Sets the highest bit of some byte exactly if some byte of `bytes` is less than `bound`.
     private static func below(_ bound: UInt64, _ bytes: UInt64) -> UInt64 {
         (bytes &- 0x0101_0101_0101_0101 &* bound) & ~bytes
     }
 
-    /// As Foundation's encoder writes it.
+    /// Escapes `text` with Foundation's encoder.
     static func escaped(_ text: String) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes

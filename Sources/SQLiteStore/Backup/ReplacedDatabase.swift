@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Calendar
 internal import Glibc
 internal import Sessions
 
@@ -79,15 +80,10 @@ final class ReplacedDatabase {
         }
     }
 
+    /// `20260131-235959`.
     private static func stamp(_ now: Instant) -> String {
-        var seconds = time_t(now.secondsSinceEpoch)
-        var parts = unsafe tm()
-        unsafe gmtime_r(&seconds, &parts)
-        let fields = unsafe [
-            parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-        ]
-        let digits = fields.map { $0 < 10 ? "0\($0)" : "\($0)" }
-        return digits.prefix(3).joined() + "-" + digits.dropFirst(3).joined()
+        let time = UTCTime(secondsSinceEpoch: now.secondsSinceEpoch)
+        return time.date.text.filter { $0 != "-" } + "-" + time.timeText.filter { $0 != ":" }
     }
 
     private static let find = Query(

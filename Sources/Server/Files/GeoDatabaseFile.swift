@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import Calendar
 internal import Geolocation
 internal import Locks
 internal import Telemetry
@@ -89,12 +89,11 @@ final class GeoDatabaseFile: Sendable {
     }
 
     private func log(_ database: GeoDatabase) {
-        let builtAt = Date(timeIntervalSince1970: Double(database.builtAt))
         logger.notice(
             "geo database loaded",
             [
                 "path": .string(path), "kind": .string(database.kind),
-                "built_at": .string(builtAt.formatted(.iso8601)),
+                "built_at": .string(UTCTime(secondsSinceEpoch: Int64(database.builtAt)).rfc3339),
             ])
     }
 }

@@ -1,3 +1,4 @@
+internal import Calendar
 internal import Endpoints
 internal import FoundationEssentials
 internal import Geolocation
@@ -151,7 +152,7 @@ struct WebhookMessage: Encodable, Sendable {
     }
 
     private static func text(_ instant: Instant) -> String {
-        Date(timeIntervalSince1970: Double(instant.secondsSinceEpoch)).formatted(.iso8601)
+        UTCTime(secondsSinceEpoch: instant.secondsSinceEpoch).rfc3339
     }
 
     /// The first change of the user's address after that place of the trail.

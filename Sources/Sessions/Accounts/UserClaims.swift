@@ -1,4 +1,4 @@
-public import JOSE
+public import JSON
 
 /// What an admin has said of a user, for those who read rolling tokens: a JSON object whose members become claims.
 public struct UserClaims: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct UserClaims: Hashable, Sendable {
     public init(stored: String) { json = stored }
 
     /// The members, read again.
-    public var values: [String: JSONValue] { (try? StrictJSON.object(Array(json.utf8), else: .invalidClaims)) ?? [:] }
+    public var values: [String: JSONValue] { (try? StrictJSON.object(Array(json.utf8))) ?? [:] }
 
     /// Why an object is none.
     public struct Problem: Error, Hashable, Sendable {

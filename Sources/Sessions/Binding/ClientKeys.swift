@@ -1,6 +1,7 @@
 public import Cryptography
 internal import FoundationEssentials
 public import JOSE
+public import JSON
 
 /// The public keys with which a client proves itself (RFC 7591's `jwks`): a JWK set of which every key can be used.
 public struct ClientKeys: Hashable, Sendable {

@@ -1,6 +1,4 @@
-@_spi(_Unicode) import Swift
-
-/// Rules for short texts that people type: names, usernames, addresses.
+/// Rules for short texts of users and admins: names, usernames, addresses.
 public enum Text {
     /// Whether `text` is not empty, not longer than `lengthMax` bytes of UTF-8, and free of control characters.
     public static func isValid(_ text: String, lengthMax: Int) -> Bool {
@@ -13,20 +11,15 @@ public enum Text {
             }
     }
 
-    /// `text` in Unicode normalisation form C, so that what looks the same is the same, whichever keyboard typed it.
-    public static func normalized(_ text: String) -> String {
-        // The standard library's own normaliser: the public one is in the Foundation that carries 40 MB of ICU.
-        var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: text._nfc)
-        return String(scalars)
-    }
+    /// `text` in Unicode normalisation form C, so that two keyboards give the same text for the same characters.
+    public static func normalized(_ text: String) -> String { text.normalizationFormC }
 
-    /// What two spellings of a username share: normalised and lower-case.
+    /// The key by which usernames are compared: normalised and lower-case.
     public static func key(_ username: String) -> String { normalized(normalized(username).lowercased()) }
 
-    /// What two spellings of an e-mail address share: its ASCII letters in lower case. Nil if it has any other character, in the
-    /// mailbox or in the domain: which mailboxes are one is for their host to say (RFC 5321 section 2.3.11), a provider may see two
-    /// where Unicode sees one, and a link that is not made costs less than one to somebody else.
+    /// The key by which e-mail addresses are compared: the address in lower case; nil unless it is ASCII. Only the host
+    /// decides which mailboxes are the same (RFC 5321 section 2.3.11), and may see two where Unicode sees one. A missing
+    /// link costs less than a link to another user.
     public static func emailKey(_ address: String) -> String? {
         address.utf8.allSatisfy { $0 < 0x80 } ? address.lowercased() : nil
     }

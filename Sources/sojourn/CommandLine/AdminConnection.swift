@@ -1,6 +1,7 @@
 import Endpoints
 import FoundationEssentials
 import HTTP
+import JSON
 import Server
 import SQLiteStore
 import Sockets
@@ -95,8 +96,8 @@ struct AdminConnection {
 
     /// Sends one request; an answer that is an error is thrown.
     func send(
-        _ method: Method, _ path: [String], query: [(String, String?)] = [], _ body: JSON? = nil
-    ) async throws(Failure) -> JSON {
+        _ method: Method, _ path: [String], query: [(String, String?)] = [], _ body: JSONValue? = nil
+    ) async throws(Failure) -> JSONValue {
         var request = Request(method, Self.target(path, query))
         if let body {
             request.fields.append("Content-Type", "application/json")
@@ -112,12 +113,12 @@ struct AdminConnection {
                 response = try HTTPExchange.send(request, to: address)
             } catch { throw Failure(.unavailable, error.description) }
         }
-        let answer = JSON(text: response.body) ?? .null
+        let answer = JSONValue(text: response.body) ?? .null
         if !response.status.isSuccess { throw Self.failure(response.status.code, answer) }
         return answer
     }
 
-    private static func failure(_ status: Int, _ problem: JSON) -> Failure {
+    private static func failure(_ status: Int, _ problem: JSONValue) -> Failure {
         let detail = problem["detail"]?.string ?? "the server answered \(status)"
         let line = problem["code"]?.string.map { "\(detail) (\($0))" } ?? detail
         return switch status {
@@ -128,23 +129,11 @@ struct AdminConnection {
         }
     }
 
-    /// A path of segments and a query, each part escaped.
+    /// A path of segments and a query, each part percent-encoded.
     static func target(_ path: [String], _ query: [(String, String?)]) -> String {
-        let pairs = query.compactMap { name, value in value.map { "\(name)=\(escaped($0))" } }
-        return "/admin/v1/" + path.map(escaped).joined(separator: "/")
+        let pairs = query.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
+        return "/admin/v1/" + path.map(PercentEncoding.encode).joined(separator: "/")
             + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
-    }
-
-    /// RFC 3986: all but the unreserved characters.
-    private static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF")
-        return text.utf8.reduce(into: "") { result, byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
     }
 }
 
@@ -153,15 +142,15 @@ extension Command {
     /// `--json`.
     static func admin(
         _ path: [String], _ summary: String, operands: [String] = [], options: [Option] = [], discussion: String = "",
-        examples: [String], send: @escaping @Sendable (AdminConnection, Arguments) async throws(Failure) -> JSON,
-        show: @escaping @Sendable (JSON, Arguments) -> String
+        examples: [String], send: @escaping @Sendable (AdminConnection, Arguments) async throws(Failure) -> JSONValue,
+        show: @escaping @Sendable (JSONValue, Arguments) -> String
     ) -> Command {
         Command(
             path: path, summary: summary, operands: operands, options: options + Option.admin, discussion: discussion,
             examples: examples
         ) { (arguments) async throws(Failure) in
             let connection = try await AdminConnection.open(arguments)
-            let answer: JSON
+            let answer: JSONValue
             do throws(Failure) {
                 answer = try await send(connection, arguments)
             } catch {

@@ -1,3 +1,5 @@
+import JSON
+
 extension Arguments {
     /// The value of an option that is a duration, in seconds.
     func seconds(_ option: String) throws(Failure) -> Int64? {
@@ -42,10 +44,10 @@ extension Command.Option {
     ]
 }
 
-extension JSON {
+extension JSONValue {
     /// A page of a list as a table, with the way to the next page.
-    func table(_ headings: [String], empty: String, _ row: (JSON) -> [String]) -> String {
-        let table = Formatting.table(headings, (self["items"]?.items ?? []).map(row), empty: empty)
+    func table(_ headings: [String], empty: String, _ row: (JSONValue) -> [String]) -> String {
+        let table = Formatting.table(headings, (self["items"]?.elements ?? []).map(row), empty: empty)
         return table + (self["next_cursor"]?.string.map { "\n\nthere is more: --cursor \($0)" } ?? "")
     }
 }

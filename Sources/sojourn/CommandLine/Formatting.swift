@@ -1,13 +1,13 @@
-import FoundationEssentials
+import Calendar
 import Glibc
 
-/// How instants, durations and tables are written for people.
+/// Formats instants, durations and tables for the terminal.
 enum Formatting {
     /// `2026-11-21 09:30:00 UTC`.
     static func time(_ seconds: Int64?) -> String {
         guard let seconds else { return "-" }
-        let text = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + " UTC"
+        let time = UTCTime(secondsSinceEpoch: seconds)
+        return "\(time.date.text) \(time.timeText) UTC"
     }
 
     /// The time, and how far it is from now: `… (in 13 days)`, `… (2 hours ago)`.

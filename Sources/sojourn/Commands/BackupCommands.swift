@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTP
+import JSON
 import Server
 import SQLiteStore
 import Sessions
@@ -33,8 +34,8 @@ enum BackupCommands {
             } catch { throw failure(error, configuration) }
         }
         if arguments.isJSON {
-            let answer: JSON = .object([
-                "file": .string(file), "bytes": .int(bytes), "seconds": .double((seconds * 1000).rounded() / 1000),
+            let answer: JSONValue = .object([
+                "file": .string(file), "bytes": .integer(bytes), "seconds": .number((seconds * 1000).rounded() / 1000),
             ])
             return Terminal.write(String(decoding: answer.text(pretty: true), as: UTF8.self))
         }
@@ -70,12 +71,12 @@ enum BackupCommands {
         }
         var seconds = 0.0
         switch status["seconds"] {
-        case .double(let value)?: seconds = value
+        case .number(let value)?: seconds = value
         // JSON does not tell 2 from 2.0.
-        case .int(let value)?: seconds = Double(value)
+        case .integer(let value)?: seconds = Double(value)
         default: break
         }
-        return (status["bytes"]?.int ?? 0, seconds)
+        return (status["bytes"]?.integer ?? 0, seconds)
     }
 
     static let restore = Command(
@@ -108,11 +109,11 @@ enum BackupCommands {
                 : RestorationText.lines(restored, file, configuration).joined(separator: "\n"))
     }
 
-    private static func json(_ restored: Restoration, _ file: String) -> JSON {
-        var members: [String: JSON] = ["file": .string(file), "bytes": .int(restored.bytes)]
-        if let takenAt = restored.takenAt { members["taken_at"] = .int(takenAt.secondsSinceEpoch) }
+    private static func json(_ restored: Restoration, _ file: String) -> JSONValue {
+        var members: [String: JSONValue] = ["file": .string(file), "bytes": .integer(restored.bytes)]
+        if let takenAt = restored.takenAt { members["taken_at"] = .integer(takenAt.secondsSinceEpoch) }
         if let replaced = restored.replaced { members["replaced"] = .string(replaced) }
-        if let undone = restored.undone { members["undone"] = .object(undone.mapValues { .int(Int64($0)) }) }
+        if let undone = restored.undone { members["undone"] = .object(undone.mapValues { .integer(Int64($0)) }) }
         return .object(members)
     }
 

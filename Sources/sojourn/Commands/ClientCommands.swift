@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTP
+import JSON
 import Sessions
 
 /// `sojourn client …`
@@ -34,8 +35,8 @@ enum ClientCommands {
             choices: Client.ProofRequirement.allCases.map(\.rawValue)),
     ]
 
-    private static func body(_ arguments: Arguments) throws(Failure) -> [String: JSON] {
-        var body: [String: JSON] = [:]
+    private static func body(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
+        var body: [String: JSONValue] = [:]
         if let name = arguments.value("--name") { body["client_name"] = name.isEmpty ? .null : .string(name) }
         if let method = arguments.value("--auth") { body["token_endpoint_auth_method"] = .string(method) }
         if let file = arguments.value("--jwks") { body["jwks"] = file.isEmpty ? .null : try keys(in: file) }
@@ -53,16 +54,16 @@ enum ClientCommands {
             ("--access-token-lifetime", "access_token_lifetime"), ("--refresh-after", "refresh_after"),
             ("--user-presence-max-age", "user_presence_max_age"),
         ] {
-            if let seconds = try arguments.seconds(option) { body[member] = .int(seconds) }
+            if let seconds = try arguments.seconds(option) { body[member] = .integer(seconds) }
         }
         return body
     }
 
-    private static func keys(in file: String) throws(Failure) -> JSON {
+    private static func keys(in file: String) throws(Failure) -> JSONValue {
         guard let text = try? Data(contentsOf: URL(filePath: file)) else {
             throw Failure(.usage, "\(file) cannot be read")
         }
-        guard let keys = try? JSONDecoder().decode(JSON.self, from: text) else {
+        guard let keys = try? JSONDecoder().decode(JSONValue.self, from: text) else {
             throw Failure(.usage, "\(file) is not JSON")
         }
         return keys
@@ -123,15 +124,17 @@ enum ClientCommands {
         show: { _, arguments in "client \(arguments.operands[0]) is deleted" })
 
     /// `ES256 signer-1, EdDSA 2`: the keys of a set, each by its algorithm and name, or else its place.
-    private static func keyNames(_ set: JSON) -> String {
-        (set["keys"]?.items ?? []).enumerated().map { index, key in
+    private static func keyNames(_ set: JSONValue) -> String {
+        (set["keys"]?.elements ?? []).enumerated().map { index, key in
             let kind = key["alg"]?.string ?? key["crv"]?.string ?? key["kty"]?.string ?? "key"
             return "\(kind) \(key["kid"]?.string ?? "\(index + 1)")"
         }.joined(separator: ", ")
     }
 
-    private static func facts(_ client: JSON) -> String {
-        let span = { (name: String) in client[name]?.int.flatMap { $0 > 0 ? Formatting.span($0) : nil } ?? "inherited" }
+    private static func facts(_ client: JSONValue) -> String {
+        let span = { (name: String) in
+            client[name]?.integer.flatMap { $0 > 0 ? Formatting.span($0) : nil } ?? "inherited"
+        }
         return Formatting.facts([
             ("client", client["client_id"]?.cell), ("name", client["client_name"]?.cell),
             ("secret, shown once", client["client_secret"]?.cell),
@@ -142,7 +145,7 @@ enum ClientCommands {
             ("idle", span("offline_session_idle")),
             ("longest stay", span("offline_session_max")), ("access token", span("access_token_lifetime")),
             ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),
-            ("made", Formatting.time(client["client_id_issued_at"]?.int)),
+            ("made", Formatting.time(client["client_id_issued_at"]?.integer)),
         ])
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Server
 
 /// `sojourn doctor`
@@ -14,12 +15,13 @@ enum DoctorCommand {
         let findings = DoctorCheck.all(arguments)
         if arguments.isJSON {
             let list = findings.map { finding in
-                JSON.object([
+                JSONValue.object([
                     "check": .string(finding.check), "result": .string(finding.result.rawValue),
                     "detail": .string(finding.detail),
                 ])
             }
-            Terminal.write(String(decoding: JSON.object(["items": .array(list)]).text(pretty: true), as: UTF8.self))
+            Terminal.write(
+                String(decoding: JSONValue.object(["items": .array(list)]).text(pretty: true), as: UTF8.self))
         } else {
             Terminal.write(
                 findings.map { "\($0.result.rawValue.padded(to: 4))  \($0.check.padded(to: 15))  \($0.detail)" }

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 
 /// `sojourn event …`
 enum EventCommands {
@@ -27,7 +28,7 @@ enum EventCommands {
             page.table(
                 ["ID", "TIME", "EVENT", "REASON", "BY", "FROM", "USER", "SESSION"], empty: "no events",
                 { event in
-                    [event["id"]?.cell ?? "-", Formatting.time(event["at"]?.int)]
+                    [event["id"]?.cell ?? "-", Formatting.time(event["at"]?.integer)]
                         + ["event", "reason", "actor", "remote_address", "user_id", "session_id"].map {
                             event[$0]?.cell ?? "-"
                         }

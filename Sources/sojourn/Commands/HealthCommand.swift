@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import Server
 import Sockets
 
@@ -55,7 +56,7 @@ enum HealthCommand {
     ) { (arguments) async throws(Failure) in
         Terminal.write(
             arguments.isJSON
-                ? String(decoding: JSON.object(["version": .string(Release.version)]).text(), as: UTF8.self)
+                ? String(decoding: JSONValue.object(["version": .string(Release.version)]).text(), as: UTF8.self)
                 : "sojourn \(Release.version)")
     }
 }

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 
 /// `sojourn user identities · link · unlink`
 enum IdentityCommands {
@@ -16,7 +17,7 @@ enum IdentityCommands {
                 { identity in
                     [
                         identity["provider"]?.cell ?? "-", identity["subject"]?.cell ?? "-",
-                        Formatting.time(identity["linked_at"]?.int),
+                        Formatting.time(identity["linked_at"]?.integer),
                     ]
                 })
         })

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import Sessions
 
 /// `sojourn admin-key …` and `sojourn key …`
@@ -16,9 +17,9 @@ enum KeyCommands {
         ],
         examples: ["sojourn admin-key create 'support tool' --scope support --expires-in 90d"],
         send: { connection, arguments async throws(Failure) in
-            var body: [String: JSON] = ["name": .string(arguments.operands[0])]
+            var body: [String: JSONValue] = ["name": .string(arguments.operands[0])]
             if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
-            if let seconds = try arguments.seconds("--expires-in") { body["expires_in"] = .int(seconds) }
+            if let seconds = try arguments.seconds("--expires-in") { body["expires_in"] = .integer(seconds) }
             return try await connection.send(.post, ["admin-keys"], .object(body))
         },
         show: { key, _ in
@@ -32,7 +33,7 @@ enum KeyCommands {
         show: { page, _ in
             page.table(["ID", "NAME", "SCOPE", "MADE", "EXPIRES", "LAST USED"], empty: "no admin keys") { key in
                 [key["id"]?.cell ?? "-", key["name"]?.cell ?? "-", key["scope"]?.cell ?? "-"]
-                    + ["created_at", "expires_at", "last_used_at"].map { Formatting.time(key[$0]?.int) }
+                    + ["created_at", "expires_at", "last_used_at"].map { Formatting.time(key[$0]?.integer) }
             }
         })
 
@@ -50,7 +51,7 @@ enum KeyCommands {
         show: { page, _ in
             page.table(["KID", "ALG", "MADE", "SIGNS FROM", "PUBLISHED UNTIL"], empty: "no keys") { key in
                 [key["kid"]?.cell ?? "-", key["alg"]?.cell ?? "-"]
-                    + ["created_at", "active_from", "retired_at"].map { Formatting.time(key[$0]?.int) }
+                    + ["created_at", "active_from", "retired_at"].map { Formatting.time(key[$0]?.integer) }
             }
         })
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import PostgresStore
 import Server
 import SQLiteStore
@@ -87,16 +88,17 @@ enum MigrateCommand {
         }.joined(separator: "\n")
     }
 
-    private static func json(_ missing: [PlannedMigration]) -> JSON {
+    private static func json(_ missing: [PlannedMigration]) -> JSONValue {
         .object([
             "items": .array(
                 missing.map { step in
                     .object([
-                        "version": .int(Int64(step.version)), "name": .string(step.name),
+                        "version": .integer(Int64(step.version)), "name": .string(step.name),
                         "effect": .string(step.effect), "lock": .string(step.lock),
                         "rows": .object(
                             Dictionary(
-                                step.tables.map { ($0.name, .int($0.rows)) }, uniquingKeysWith: { first, _ in first })),
+                                step.tables.map { ($0.name, .integer($0.rows)) },
+                                uniquingKeysWith: { first, _ in first })),
                         "grows_with_rows": .bool(step.growsWithRows),
                     ])
                 })

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 
 /// `sojourn session …`
 enum SessionCommands {
@@ -15,8 +16,9 @@ enum SessionCommands {
         show: { page, _ in
             page.table(["DEVICE", "APP", "STARTED", "LAST REFRESH", "STATE", "ID"], empty: "no sessions") { session in
                 [
-                    deviceName(session), session["client_id"]?.cell ?? "-", Formatting.time(session["started_at"]?.int),
-                    Formatting.time(session["last_refreshed_at"]?.int),
+                    deviceName(session), session["client_id"]?.cell ?? "-",
+                    Formatting.time(session["started_at"]?.integer),
+                    Formatting.time(session["last_refreshed_at"]?.integer),
                     session["ended_reason"]?.string ?? "lives", session["session_id"]?.cell ?? "-",
                 ]
             }
@@ -61,7 +63,7 @@ enum SessionCommands {
         send: { connection, arguments async throws(Failure) in
             let session = try await findSession(connection, arguments)
             let userID = session["user_id"]?.string ?? ""
-            var user: JSON?
+            var user: JSONValue?
             do throws(Failure) {
                 user = try await connection.send(.get, ["users", userID])
             } catch  where error.code == .notFound { user = nil }
@@ -72,7 +74,7 @@ enum SessionCommands {
 
     private static func findSession(
         _ connection: AdminConnection, _ arguments: Arguments
-    ) async throws(Failure) -> JSON {
+    ) async throws(Failure) -> JSONValue {
         if let id = arguments.operands.first {
             if arguments.has("--user") { throw arguments.usage("either an id or --user, not both") }
             return try await connection.send(.get, ["sessions", id])
@@ -82,7 +84,7 @@ enum SessionCommands {
         var cursor: String?
         repeat {
             let page = try await connection.send(.get, path, query: [("cursor", cursor), ("limit", "200")])
-            let found = (page["items"]?.items ?? []).first { session in
+            let found = (page["items"]?.elements ?? []).first { session in
                 guard let device = arguments.value("--device") else { return true }
                 return session["device"]?["id"]?.string == device || session["device"]?["name"]?.string == device
             }
@@ -93,11 +95,11 @@ enum SessionCommands {
         throw Failure(.notFound, "\(user) has no session\(place), or it ended more than 30 days ago")
     }
 
-    static func deviceName(_ session: JSON) -> String {
+    static func deviceName(_ session: JSONValue) -> String {
         session["device"]?["name"]?.string ?? session["device"]?["id"]?.string ?? "-"
     }
 
-    static func facts(_ session: JSON) -> String {
+    static func facts(_ session: JSONValue) -> String {
         let device = session["device"]
         return Formatting.facts([
             ("id", session["session_id"]?.cell), ("user", session["user_id"]?.cell),
@@ -105,14 +107,14 @@ enum SessionCommands {
             ("device name", device?["name"]?.cell), ("platform", device?["platform"]?.cell),
             ("app version", device?["app_version"]?.cell),
             ("authentication mode", session["authentication_mode"]?.cell),
-            ("started", Formatting.timeWithDistance(session["started_at"]?.int)),
-            ("last refresh", Formatting.timeWithDistance(session["last_refreshed_at"]?.int)),
-            ("ends if idle", Formatting.timeWithDistance(session["session_idle_expires_at"]?.int)),
-            ("ends for good", Formatting.timeWithDistance(session["session_expires_at"]?.int)),
-            ("ended", session["ended_at"].map { Formatting.timeWithDistance($0.int) }),
+            ("started", Formatting.timeWithDistance(session["started_at"]?.integer)),
+            ("last refresh", Formatting.timeWithDistance(session["last_refreshed_at"]?.integer)),
+            ("ends if idle", Formatting.timeWithDistance(session["session_idle_expires_at"]?.integer)),
+            ("ends for good", Formatting.timeWithDistance(session["session_expires_at"]?.integer)),
+            ("ended", session["ended_at"].map { Formatting.timeWithDistance($0.integer) }),
             ("reason", session["ended_reason"]?.cell), ("provider", session["provider"]?.cell),
-            ("provider said yes", session["provider_confirmed_at"].map { Formatting.timeWithDistance($0.int) }),
-            ("provider silent", session["provider_failing_since"].map { Formatting.timeWithDistance($0.int) }),
+            ("provider said yes", session["provider_confirmed_at"].map { Formatting.timeWithDistance($0.integer) }),
+            ("provider silent", session["provider_failing_since"].map { Formatting.timeWithDistance($0.integer) }),
         ])
     }
 }

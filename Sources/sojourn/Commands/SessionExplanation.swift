@@ -1,33 +1,34 @@
 import HTTP
+import JSON
 import Sessions
 
 /// Why a device was logged out, or that it was not, in sentences.
 struct SessionExplanation {
-    private let session: JSON
-    private let user: JSON?
-    private let events: [JSON]
+    private let session: JSONValue
+    private let user: JSONValue?
+    private let events: [JSONValue]
 
     /// What `session explain` has found: `{session, user, events}`.
-    init(_ answer: JSON) {
+    init(_ answer: JSONValue) {
         session = answer["session"] ?? .null
         user = answer["user"]
-        events = answer["events"]?.items ?? []
+        events = answer["events"]?.elements ?? []
     }
 
     /// What the audit trail says of the session, and of its user while it lived.
     static func events(
-        of session: JSON, userID: String, _ connection: AdminConnection
-    ) async throws(Failure) -> [JSON] {
-        let (id, start) = (session["session_id"]?.string, session["started_at"]?.int ?? 0)
-        let end = session["ended_at"]?.int ?? .max
-        var found: [JSON] = []
+        of session: JSONValue, userID: String, _ connection: AdminConnection
+    ) async throws(Failure) -> [JSONValue] {
+        let (id, start) = (session["session_id"]?.string, session["started_at"]?.integer ?? 0)
+        let end = session["ended_at"]?.integer ?? .max
+        var found: [JSONValue] = []
         var cursor: String?
         repeat {
             let page = try await connection.send(
                 .get, ["events"], query: [("user", userID), ("cursor", cursor), ("limit", "200")])
-            found += (page["items"]?.items ?? []).filter { event in
+            found += (page["items"]?.elements ?? []).filter { event in
                 if let named = event["session_id"]?.string { return named == id }
-                let at = event["at"]?.int ?? 0
+                let at = event["at"]?.integer ?? 0
                 return at >= start && at <= end && ofInterest.contains(event["event"]?.string ?? "")
             }
             cursor = page["next_cursor"]?.string
@@ -52,19 +53,20 @@ struct SessionExplanation {
     private var opening: String {
         let name = user?["username"]?.string ?? "a user who is deleted"
         return "\(Formatting.visible(name)) logged in to '\(session["client_id"]?.cell ?? "")' on "
-            + "\(Formatting.visible(SessionCommands.deviceName(session))) at \(Formatting.time(session["started_at"]?.int)). "
-            + "The last refresh was at \(Formatting.timeWithDistance(session["last_refreshed_at"]?.int))."
+            + "\(Formatting.visible(SessionCommands.deviceName(session))) at \(Formatting.time(session["started_at"]?.integer)). "
+            + "The last refresh was at \(Formatting.timeWithDistance(session["last_refreshed_at"]?.integer))."
     }
 
     private var verdict: String {
         guard let reason = session["ended_reason"]?.string else {
             return "The session lives. Without a refresh it ends at "
-                + "\(Formatting.timeWithDistance(session["session_idle_expires_at"]?.int)), and in any case at "
-                + "\(Formatting.timeWithDistance(session["session_expires_at"]?.int)). If the app says it is logged out, it "
+                + "\(Formatting.timeWithDistance(session["session_idle_expires_at"]?.integer)), and in any case at "
+                + "\(Formatting.timeWithDistance(session["session_expires_at"]?.integer)). If the app says it is logged out, it "
                 + "has lost its token, or took an error for a logout: only an answer with 'reauthenticate: true' means one."
         }
         let (meaning, advice) = EndReason(rawValue: reason).map(Self.meaning) ?? ("", "")
-        return "It ended at \(Formatting.timeWithDistance(session["ended_at"]?.int)): \(reason).\n\(meaning)\n\(advice)"
+        return
+            "It ended at \(Formatting.timeWithDistance(session["ended_at"]?.integer)): \(reason).\n\(meaning)\n\(advice)"
     }
 
     /// Logins that are off look like a logout to a user, and are none.
@@ -81,12 +83,12 @@ struct SessionExplanation {
         return nil
     }
 
-    private func line(_ event: JSON) -> String {
+    private func line(_ event: JSONValue) -> String {
         let parts = [
             event["reason"]?.string, event["actor"]?.string.map { "by \($0)" },
             event["remote_address"]?.string.map { "from \($0)" }, event["request_id"]?.string.map { "request \($0)" },
         ]
-        return "  \(Formatting.time(event["at"]?.int))  \((event["event"]?.cell ?? "").padded(to: 18))  "
+        return "  \(Formatting.time(event["at"]?.integer))  \((event["event"]?.cell ?? "").padded(to: 18))  "
             + Formatting.visible(parts.compactMap { $0 }.joined(separator: ", "))
     }
 

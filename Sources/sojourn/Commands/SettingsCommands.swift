@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 
 /// `sojourn settings …`
 enum SettingsCommands {
@@ -26,10 +27,10 @@ enum SettingsCommands {
             "sojourn settings set --rotation-interval 2m",
         ],
         send: { connection, arguments async throws(Failure) in
-            var body: [String: JSON] = [:]
+            var body: [String: JSONValue] = [:]
             for name in ["offline_session_idle", "offline_session_max", "refresh_after", "rotation_interval"] {
                 let option = "--" + name.replacing("_", with: "-")
-                if let seconds = try arguments.seconds(option) { body[name] = .int(seconds) }
+                if let seconds = try arguments.seconds(option) { body[name] = .integer(seconds) }
             }
             if let limited = try arguments.bool("--offline-session-max-limited") {
                 body["offline_session_max_limited"] = .bool(limited)
@@ -39,13 +40,13 @@ enum SettingsCommands {
         },
         show: { settings, _ in facts(settings) })
 
-    private static func facts(_ settings: JSON) -> String {
+    private static func facts(_ settings: JSONValue) -> String {
         Formatting.facts(
             [
                 "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
                 "rotation_interval",
             ].map { name in
-                (name, settings[name]?.int.map { "\(Formatting.span($0)) (\($0))" } ?? settings[name]?.cell)
+                (name, settings[name]?.integer.map { "\(Formatting.span($0)) (\($0))" } ?? settings[name]?.cell)
             })
     }
 }

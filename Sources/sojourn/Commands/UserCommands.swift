@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import Sessions
 
 /// `sojourn user …`
@@ -22,8 +23,8 @@ enum UserCommands {
         Command.Option("--claims", "JSON", "an object whose members every rolling token of this user has"),
     ]
 
-    private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSON] {
-        var members: [String: JSON] = [:]
+    private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
         for (option, member) in [
             ("--email", "email"), ("--phone", "phone_number"), ("--name", "display_name"), ("--country", "country"),
         ] {
@@ -31,12 +32,12 @@ enum UserCommands {
             if let text = arguments.value(option) { members[member] = text.isEmpty ? .null : .string(text) }
         }
         if let text = arguments.value("--claims") {
-            let claims = text.isEmpty ? .null : JSON(text: Array(text.utf8))
+            let claims = text.isEmpty ? .null : JSONValue(text: Array(text.utf8))
             guard let claims else { throw arguments.usage("--claims must be a JSON object") }
             members["claims"] = claims
         }
         if let verified = try arguments.bool("--email-verified") { members["email_verified"] = .bool(verified) }
-        if let seconds = try arguments.seconds("--max") { members["offline_session_max"] = .int(seconds) }
+        if let seconds = try arguments.seconds("--max") { members["offline_session_max"] = .integer(seconds) }
         return members
     }
 
@@ -108,7 +109,7 @@ enum UserCommands {
             "sojourn user disable ada --reason 'phone stolen'", "sojourn user disable ada --revoke",
         ],
         send: { connection, arguments async throws(Failure) in
-            var members: [String: JSON] = [
+            var members: [String: JSONValue] = [
                 "effective": .string(arguments.has("--on-expiry") ? "on_expiry" : "immediate"),
                 "revoke_sessions": .bool(arguments.has("--revoke")),
             ]
@@ -119,7 +120,7 @@ enum UserCommands {
         show: { user, arguments in
             "logins of \(user["username"]?.cell ?? "") are off; "
                 + (arguments.has("--revoke")
-                    ? "\(Formatting.count(user["revoked"]?.int ?? 0, "session")) ended"
+                    ? "\(Formatting.count(user["revoked"]?.integer ?? 0, "session")) ended"
                     : "sessions wait until they are on again")
         })
 
@@ -152,7 +153,7 @@ enum UserCommands {
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.post, ["users", reference(arguments.operands[0]), "revoke"])
         },
-        show: { answer, _ in "\(Formatting.count(answer["revoked"]?.int ?? 0, "session")) ended" })
+        show: { answer, _ in "\(Formatting.count(answer["revoked"]?.integer ?? 0, "session")) ended" })
 
     static let delete = Command.admin(
         ["user", "delete"], "Deletes a user and ends their sessions.", operands: ["USER"],
@@ -181,18 +182,18 @@ enum UserCommands {
             try await connection.send(.post, ["users", reference(arguments.operands[0]), "password-reset"])
         },
         show: { answer, _ in
-            "\(answer["reset_token"]?.cell ?? "")\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.int))"
+            "\(answer["reset_token"]?.cell ?? "")\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.integer))"
         })
 
-    private static func loginState(_ user: JSON) -> String {
+    private static func loginState(_ user: JSONValue) -> String {
         if user["login_disabled_by_admin"] != nil { return "off by admin" }
         return user["login_disabled_by_user"] != nil ? "off by user" : "on"
     }
 
-    private static func facts(_ user: JSON) -> String {
+    private static func facts(_ user: JSONValue) -> String {
         let disabling = { (name: String) -> String? in
             user[name].map { switched in
-                "since \(Formatting.time(switched["since"]?.int)), \(switched["effective"]?.cell ?? "")"
+                "since \(Formatting.time(switched["since"]?.integer)), \(switched["effective"]?.cell ?? "")"
                     + (switched["reason"].map { ": \($0.cell)" } ?? "")
             }
         }
@@ -202,11 +203,11 @@ enum UserCommands {
             ("verified", user["email_verified"]?.bool == true ? "yes" : nil), ("phone", user["phone_number"]?.cell),
             ("country", user["country"]?.cell),
             ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
-            ("longest stay", user["offline_session_max"]?.int.map(Formatting.span)),
+            ("longest stay", user["offline_session_max"]?.integer.map(Formatting.span)),
             ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),
             ("off by admin", disabling("login_disabled_by_admin")),
             ("off by user", disabling("login_disabled_by_user")),
-            ("made", Formatting.time(user["created_at"]?.int)),
+            ("made", Formatting.time(user["created_at"]?.integer)),
         ])
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Server
 
 /// `sojourn webhook …`
@@ -42,14 +43,14 @@ enum WebhookCommands {
         }
     }
 
-    private static func json(_ probe: WebhookProbe, _ webhook: Configuration.Webhook) -> JSON {
-        var members: [String: JSON] = [
+    private static func json(_ probe: WebhookProbe, _ webhook: Configuration.Webhook) -> JSONValue {
+        var members: [String: JSONValue] = [
             "webhook": .string(webhook.name), "webhook_id": .string(probe.id), "taken": .bool(probe.outcome.isTaken),
-            "milliseconds": .int(Int64(probe.duration / .milliseconds(1))),
+            "milliseconds": .integer(Int64(probe.duration / .milliseconds(1))),
         ]
         switch probe.outcome {
         case .answered(let status, let content):
-            (members["status"], members["content"]) = (.int(Int64(status)), .string(content))
+            (members["status"], members["content"]) = (.integer(Int64(status)), .string(content))
         case .failed(let word): members["failure"] = .string(word)
         }
         return .object(members)

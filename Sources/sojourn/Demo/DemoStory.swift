@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import Sessions
 
 /// The story: the whole plan of "The App: Logging In/Out User Experience", played by one user with two devices. Each
@@ -185,7 +186,7 @@ struct DemoStory {
         begin("Why was I logged out?")
         let sessions = try world.admin(.get, "/users/username:anna/sessions")
         try call("GET /admin/v1/users/username:anna/sessions", 200, sessions)
-        for session in sessions.body["items"]?.items ?? [] {
+        for session in sessions.body["items"]?.elements ?? [] {
             let device = session["device"]?["name"]?.string ?? ""
             let reason = session["ended_reason"]?.string ?? "lives"
             say("  \(device.padded(to: 14)) \(reason)")

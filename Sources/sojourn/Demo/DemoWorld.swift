@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTP
+import JSON
 import Server
 import Sessions
 import Sockets
@@ -78,12 +79,12 @@ struct DemoWorld {
     /// An answer.
     struct Answer {
         let status: Int
-        let body: JSON
+        let body: JSONValue
     }
 
     /// A call of an app. `bearer` is its rolling token.
     func app(
-        _ method: Method, _ path: String, bearer: String? = nil, idempotencyKey: String? = nil, _ body: JSON? = nil
+        _ method: Method, _ path: String, bearer: String? = nil, idempotencyKey: String? = nil, _ body: JSONValue? = nil
     ) throws -> Answer {
         var request = Request(method, path)
         if let bearer { request.fields.append("Authorization", "Bearer \(bearer)") }
@@ -92,20 +93,20 @@ struct DemoWorld {
     }
 
     /// A call of an admin.
-    func admin(_ method: Method, _ path: String, _ body: JSON? = nil) throws -> Answer {
+    func admin(_ method: Method, _ path: String, _ body: JSONValue? = nil) throws -> Answer {
         var request = Request(method, "/admin/v1" + path)
         request.fields.append("Authorization", "Bearer \(adminKey)")
         return try send(request, body, to: adminAddress)
     }
 
-    private func send(_ request: Request, _ body: JSON?, to address: SocketAddress) throws -> Answer {
+    private func send(_ request: Request, _ body: JSONValue?, to address: SocketAddress) throws -> Answer {
         var request = request
         if let body {
             request.fields.append("Content-Type", "application/json")
             request.body = body.text()
         }
         let response = try HTTPExchange.send(request, to: address)
-        return Answer(status: response.status.code, body: JSON(text: response.body) ?? .null)
+        return Answer(status: response.status.code, body: JSONValue(text: response.body) ?? .null)
     }
 }
 
@@ -152,11 +153,11 @@ struct DemoDevice {
     func isLetIn() throws -> Bool { try world.app(.get, "/v1/verify", bearer: accessToken).status == 200 }
 
     /// Keeps what a token answer brought.
-    mutating func store(_ answer: JSON) {
+    mutating func store(_ answer: JSONValue) {
         accessToken = answer["access_token"]?.string ?? ""
         refreshToken = answer["refresh_token"]?.string ?? ""
         sessionID = answer["session_id"]?.string ?? ""
-        issuedAt = answer["issued_at"]?.int ?? 0
-        expiresAt = answer["expires_at"]?.int ?? 0
+        issuedAt = answer["issued_at"]?.integer ?? 0
+        expiresAt = answer["expires_at"]?.integer ?? 0
     }
 }

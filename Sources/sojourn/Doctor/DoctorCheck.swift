@@ -2,6 +2,7 @@ import FoundationEssentials
 import Geolocation
 import Glibc
 import HTTP
+import JSON
 import Server
 import Sessions
 import Sockets
@@ -132,7 +133,7 @@ struct DoctorCheck {
             ? [Finding(.ok, "database", "in use by the server; stop it for a full check")] : []
         if response.status.isSuccess { return [Finding(.ok, "server", "runs and can commit")] + inUse }
         let server = Finding(.fail, "server", "runs, but answers \(response.status.code): see its log")
-        if JSON(text: response.body)?["store"]?.string == "damaged" {
+        if JSONValue(text: response.body)?["store"]?.string == "damaged" {
             return [server, Finding(.fail, "database", damaged)]
         }
         return [server] + inUse

@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import HTTP
 import JOSE
+import JSON
 import SQLiteStore
 import Sessions
 import Locks
@@ -217,7 +218,7 @@ struct Answer: Sendable {
     private let members: [String: JSONValue]
 
     init(_ response: Response) {
-        self.init(response, (try? StrictJSON.object(response.body, else: .malformed)) ?? [:])
+        self.init(response, (try? StrictJSON.object(response.body)) ?? [:])
     }
 
     private init(_ response: Response, _ members: [String: JSONValue]) {

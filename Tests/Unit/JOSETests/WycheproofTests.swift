@@ -1,5 +1,6 @@
 import Cryptography
 import FoundationEssentials
+import JSON
 import Testing
 
 @testable import JOSE

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import HTTP
 import JOSE
+import JSON
 import PostgresFixture
 import Repository
 import Server
@@ -105,7 +106,7 @@ struct ServerForClients {
             "127.0.0.1:0", "--ready-file", "ready.json", "--log-level", "error",
         ])
         guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
-            let addresses = JSON(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
+            let addresses = JSONValue(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
             let adminURL = addresses["admin"]?.string
         else { throw CrashServer.NotReady(errors: process.errors() ?? "") }
         let idTokens = (0..<Self.idTokenCount).map { [provider] _ in

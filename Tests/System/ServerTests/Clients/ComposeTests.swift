@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Locks
 import PostgresFixture
 import Repository
@@ -130,7 +131,7 @@ struct ComposeTests {
     private var proxy: SocketAddress { .unix(path: folder.file("proxy.sock")) }
 
     /// A request of an app to nginx.
-    private func call(_ path: String, _ body: JSON) -> Response? {
+    private func call(_ path: String, _ body: JSONValue) -> Response? {
         let fields: Fields = ["Content-Type": "application/json"]
         return try? HTTPExchange.send(Request(.post, path, fields: fields, body: body.text()), to: proxy)
     }
@@ -158,7 +159,7 @@ struct ComposeTests {
                     "device": .object(["id": .string("d\(number)")]),
                 ]))
             #expect(login?.status.code == 200, "\(String(decoding: login?.body ?? [], as: UTF8.self))")
-            return try #require(JSON(text: login?.body ?? [])?["refresh_token"]?.string)
+            return try #require(JSONValue(text: login?.body ?? [])?["refresh_token"]?.string)
         }
         let load = Load(clients) { [self] in call("/v1/refresh", .object(["refresh_token": .string($0)])) }
         for round in 0..<2 {
@@ -192,11 +193,11 @@ struct ComposeTests {
         for chain in forged { #expect(try logIn(from: address, forwarded: chain).contains(" 401 "), "\(chain)") }
 
         let ready = try #require(homes["node-1"]?.text("ready.json"))
-        let url = try #require(JSON(text: Array(ready.utf8))?["admin"]?.string)
+        let url = try #require(JSONValue(text: Array(ready.utf8))?["admin"]?.string)
         let port = try #require(url.split(separator: ":").last.flatMap { UInt16($0) })
         let admin = try #require(SocketAddress(host: "127.0.0.1", port: port))
         let request = Request(.get, "/admin/v1/events", fields: ["Authorization": "Bearer \(Self.adminKey)"], body: [])
-        let events = JSON(text: try HTTPExchange.send(request, to: admin).body)?["items"]?.items ?? []
+        let events = JSONValue(text: try HTTPExchange.send(request, to: admin).body)?["items"]?.elements ?? []
         let failed = events.filter { $0["event"]?.string == "login_failed" }
         #expect(failed.map { $0["remote_address"]?.string } == forged.map { _ in address })
         node.signal(SIGTERM)
@@ -240,7 +241,7 @@ struct ComposeTests {
                     var token = token
                     while !isOver.withLock({ $0 }) {
                         let answer = refresh(token)
-                        if let next = JSON(text: answer?.body ?? [])?["refresh_token"]?.string,
+                        if let next = JSONValue(text: answer?.body ?? [])?["refresh_token"]?.string,
                             answer?.status.code == 200
                         {
                             token = next

@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import PostgresFixture
 import Repository
 import Sockets
@@ -303,7 +304,7 @@ struct RecipeTests {
         _ device: String, at server: CrashServer, boundTo key: PhoneKey? = nil
     ) throws -> ManyNodes.Stay {
         #expect(server.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
-        var body = ["device": JSON.object(["id": .string(device)])]
+        var body = ["device": JSONValue.object(["id": .string(device)])]
         if let key { body["dpop_jkt"] = .string(key.thumbprint) }
         return try ManyNodes.Stay(server.admin(.post, "/users/username:anna/sessions", .object(body)))
     }

@@ -1,5 +1,6 @@
 import Glibc
 import HTTP
+import JSON
 import PostgresFixture
 import Repository
 import Testing
@@ -27,7 +28,7 @@ struct ManyNodesFailureTests {
     @Test("a node that is killed costs a retry at another one, and nothing that was acknowledged", arguments: [0, 120])
     func killedNode(rotationInterval: Int64) async throws {
         let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase())
-        try nodes.set(["rotation_interval": .int(rotationInterval)], at: nodes.nodes[0])
+        try nodes.set(["rotation_interval": .integer(rotationInterval)], at: nodes.nodes[0])
         var living = nodes.nodes
         let load = ManyNodesLoad(try stays(nodes), at: living)
         for round in 0..<Lane.rounds(push: 3, full: 6) {
@@ -51,7 +52,7 @@ struct ManyNodesFailureTests {
     func restartedDatabase() async throws {
         let server = try PostgresServer()
         let nodes = try await ManyNodes(on: server.newDatabase())
-        try nodes.set(["rotation_interval": .int(0)], at: nodes.nodes[0])
+        try nodes.set(["rotation_interval": .integer(0)], at: nodes.nodes[0])
         let load = ManyNodesLoad(try stays(nodes), at: nodes.nodes)
         for round in 0..<Lane.rounds(push: 3, full: 6) {
             await load.awaitRefreshes(100)
@@ -83,7 +84,7 @@ struct ManyNodesFailureTests {
     func frozenDatabase() async throws {
         let server = try PostgresServer()
         let nodes = try await ManyNodes(on: server.newDatabase())
-        try nodes.set(["rotation_interval": .int(0)], at: nodes.nodes[0])
+        try nodes.set(["rotation_interval": .integer(0)], at: nodes.nodes[0])
         let load = ManyNodesLoad(try stays(nodes), at: nodes.nodes)
         await load.awaitRefreshes(100)
         // More often than there are clients: some wait behind others for a connection that leads nowhere.
@@ -120,14 +121,14 @@ struct ManyNodesFailureTests {
         try primary.run("CREATE SCHEMA app")
         let standby = try PostgresServer(following: primary)
         let nodes = try await ManyNodes(on: primary.url(schema: "app", or: standby))
-        try nodes.set(["rotation_interval": .int(0), "refresh_after": .int(100)], at: nodes.nodes[0])
+        try nodes.set(["rotation_interval": .integer(0), "refresh_after": .integer(100)], at: nodes.nodes[0])
         let stays = try stays(nodes)
         let load = ManyNodesLoad(stays, at: nodes.nodes)
         await load.awaitRefreshes(100)
         try await Self.hasCaughtUp(standby, with: primary)
         try standby.stopFollowing()
         // What is acknowledged from here on will be lost.
-        try nodes.set(["refresh_after": .int(200)], at: nodes.nodes[0])
+        try nodes.set(["refresh_after": .integer(200)], at: nodes.nodes[0])
         let lostKey = nodes.nodes[1].admin(.post, "/keys/rotate", .object(["immediately": .bool(true)]))?.json["kid"]
         await load.awaitRefreshes(200)
         for node in nodes.nodes { #expect(try Self.refreshAfter(nodes, at: node) == 200) }
@@ -136,12 +137,12 @@ struct ManyNodesFailureTests {
         await load.awaitRefreshes(200)
         for node in nodes.nodes {
             #expect(try Self.refreshAfter(nodes, at: node) == 100)
-            let keys = node.call(.get, "/oauth/jwks")?.json["keys"]?.items.map { $0["kid"] }
+            let keys = node.call(.get, "/oauth/jwks")?.json["keys"]?.elements.map { $0["kid"] }
             #expect(keys?.count == 1 && keys?.contains(lostKey) == false)
         }
         // The changes after it are the successors of those that were lost, and are not taken for them.
         for seconds in [300, 400, 500] as [Int64] {
-            let body = JSON.object(["refresh_after": .int(seconds)])
+            let body = JSONValue.object(["refresh_after": .integer(seconds)])
             let change = ManyNodes.patiently { nodes.nodes[2].admin(.put, "/settings/sessions", body) }
             #expect(change?.status == 200)
             for node in nodes.nodes { #expect(try Self.refreshAfter(nodes, at: node) == seconds) }
@@ -164,11 +165,11 @@ struct ManyNodesFailureTests {
 
     /// What a refresh at that node says of the setting.
     private static func refreshAfter(_ nodes: ManyNodes, at node: CrashServer) throws -> Int64 {
-        let body = JSON.object(["device": .object(["id": .string("probe")])])
+        let body = JSONValue.object(["device": .object(["id": .string("probe")])])
         let stay = try ManyNodes.Stay(
             ManyNodes.patiently { node.admin(.post, "/users/username:user-0/sessions", body) })
         let answer = ManyNodes.patiently { node.refresh(stay.refresh) }
-        let issued = try #require(answer?.json["issued_at"]?.int)
-        return try #require(answer?.json["refresh_after"]?.int) - issued
+        let issued = try #require(answer?.json["issued_at"]?.integer)
+        return try #require(answer?.json["refresh_after"]?.integer) - issued
     }
 }

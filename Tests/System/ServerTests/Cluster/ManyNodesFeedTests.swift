@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import HTTP
+import JSON
 import PostgresFixture
 import Testing
 
@@ -19,7 +20,7 @@ struct ManyNodesFeedTests {
                 guard let page, page.status == 200, let next = page.json["next_cursor"]?.string else {
                     throw ManyNodes.Refused(answer: "\(page?.status ?? 0) \(page?.json ?? .null)")
                 }
-                ids += (page.json["items"]?.items ?? []).compactMap { $0["sid"]?.string }
+                ids += (page.json["items"]?.elements ?? []).compactMap { $0["sid"]?.string }
                 cursor = "&cursor=" + next
             }
             return ids
@@ -81,7 +82,7 @@ struct ManyNodesFeedTests {
         let claims = stay.access.split(separator: ".").dropFirst().first.flatMap { part in
             Data(base64Encoded: part.replacing("-", with: "+").replacing("_", with: "/").padded)
         }
-        return claims.flatMap { JSON(text: Array($0))?["device_id"]?.string }.map { String($0.dropFirst()) } ?? "?"
+        return claims.flatMap { JSONValue(text: Array($0))?["device_id"]?.string }.map { String($0.dropFirst()) } ?? "?"
     }
 }
 

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import HTTP
 import JOSE
+import JSON
 import PostgresFixture
 import Sockets
 
@@ -70,12 +71,12 @@ struct ManyNodes: Sendable {
 
     /// A session of the user on that device.
     func logIn(_ username: String, device: String, at node: CrashServer) throws -> Stay {
-        let body = JSON.object(["device": .object(["id": .string(device)])])
+        let body = JSONValue.object(["device": .object(["id": .string(device)])])
         return try Stay(node.admin(.post, "/users/username:\(username)/sessions", body))
     }
 
     /// Changes settings and demands that it is acknowledged.
-    func set(_ settings: [String: JSON], at node: CrashServer) throws {
+    func set(_ settings: [String: JSONValue], at node: CrashServer) throws {
         let answer = node.admin(.put, "/settings/sessions", .object(settings))
         guard answer?.status == 200 else { throw Refused(answer: "\(answer?.status ?? 0) \(answer?.json ?? .null)") }
     }
@@ -97,7 +98,7 @@ struct ManyNodes: Sendable {
         while true {
             let page = patiently { node.admin(.get, "/events?limit=200" + (cursor.isEmpty ? "" : "&cursor=\(cursor)")) }
             guard let page, page.status == 200 else { throw Refused(answer: "\(page?.status ?? 0)") }
-            for event in page.json["items"]?.items ?? [] {
+            for event in page.json["items"]?.elements ?? [] {
                 if event["event"]?.string == "session_restored" { restored += 1 }
                 if event["reason"]?.string == "refresh_token_reused" { reused += 1 }
             }

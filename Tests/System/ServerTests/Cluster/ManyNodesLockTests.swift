@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import PostgresFixture
 import Testing
 
@@ -32,7 +33,7 @@ struct ManyNodesLockTests {
             #expect(locked == nil || locked == .null, "before guess \(guess)")
             #expect(logIn("wrong \(guess)", at: nodes[guess > 10 ? 1 : 0])?.status == 401, "\(guess)")
         }
-        #expect(nodes[2].admin(.get, "/users/username:ada")?.json["locked_until"]?.int != nil)
+        #expect(nodes[2].admin(.get, "/users/username:ada")?.json["locked_until"]?.integer != nil)
         // The third has seen none of them, and takes the right one no more.
         #expect(logIn(Self.right, at: nodes[2])?.status == 401)
         for node in nodes {

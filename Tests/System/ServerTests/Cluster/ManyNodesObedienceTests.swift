@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import PostgresFixture
 import Testing
 
@@ -29,7 +30,7 @@ struct ManyNodesObedienceTests {
     @Test("is obeyed by all, by refreshes and by rolling tokens", arguments: [0, 120])
     func obedience(rotationInterval: Int64) async throws {
         let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase())
-        try nodes.set(["rotation_interval": .int(rotationInterval)], at: nodes.nodes[0])
+        try nodes.set(["rotation_interval": .integer(rotationInterval)], at: nodes.nodes[0])
         for round in 0..<Self.rounds {
             for change in Change.allCases where change != .shortenMaximum || round == 0 {
                 try await race(change, nodes, round)
@@ -51,7 +52,8 @@ struct ManyNodesObedienceTests {
                 if answer.status == 401, let code = change.code, answer.json["code"]?.string == code { return false }
                 guard answer.status == 200 else { return nil }
                 guard change == .shortenSetting else { return true }
-                guard let issued = answer.json["issued_at"]?.int, let due = answer.json["refresh_after"]?.int else {
+                guard let issued = answer.json["issued_at"]?.integer, let due = answer.json["refresh_after"]?.integer
+                else {
                     return nil
                 }
                 return due - issued != refreshAfter
@@ -71,14 +73,14 @@ struct ManyNodesObedienceTests {
             #expect(sight.unchanged.after == 0, "\(change), round \(round)")
             #expect(sight.strange == [], "\(change), round \(round)")
         }
-        if change == .shortenMaximum { try nodes.set(["offline_session_max": .int(15_552_000)], at: changing) }
+        if change == .shortenMaximum { try nodes.set(["offline_session_max": .integer(15_552_000)], at: changing) }
     }
 
     private func make(
         _ change: Change, _ username: String, _ stays: [ManyNodes.Stay], refreshAfter: Int64, at node: CrashServer
     ) -> CrashServer.Answer? {
         let user = "/users/username:\(username)"
-        let nothing = JSON.object([:])
+        let nothing = JSONValue.object([:])
         switch change {
         case .revoke: return node.admin(.post, user + "/revoke", nothing)
         case .endSessions:
@@ -90,9 +92,9 @@ struct ManyNodesObedienceTests {
         case .deleteUser: return node.admin(.delete, user)
         case .revokeAll: return node.admin(.post, "/revoke-all", nothing)
         case .shortenSetting:
-            return node.admin(.put, "/settings/sessions", .object(["refresh_after": .int(refreshAfter)]))
+            return node.admin(.put, "/settings/sessions", .object(["refresh_after": .integer(refreshAfter)]))
         case .shortenMaximum:
-            return node.admin(.put, "/settings/sessions", .object(["offline_session_max": .int(1)]))
+            return node.admin(.put, "/settings/sessions", .object(["offline_session_max": .integer(1)]))
         }
     }
 }

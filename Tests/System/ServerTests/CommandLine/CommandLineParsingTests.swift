@@ -1,3 +1,4 @@
+import JSON
 import Testing
 
 @testable import sojourn
@@ -141,8 +142,9 @@ struct CommandLineParsingTests {
     @Test("every reason for an end is explained, with advice")
     func explanations() {
         for reason in ["logged_out", "idle_expired", "refresh_token_reused", "user_deleted"] {
-            let session = JSON.object([
-                "session_id": .string("s"), "started_at": .int(0), "ended_at": .int(60), "client_id": .string("mobile"),
+            let session = JSONValue.object([
+                "session_id": .string("s"), "started_at": .integer(0), "ended_at": .integer(60),
+                "client_id": .string("mobile"),
                 "ended_reason": .string(reason), "device": .object(["id": .string("d1")]),
             ])
             let text = SessionExplanation(.object(["session": session, "events": .array([])])).text

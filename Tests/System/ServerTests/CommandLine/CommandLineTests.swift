@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Server
 import Sessions
 import Sockets
@@ -25,7 +26,7 @@ struct CommandLineTests {
         guard await process.waitForFile("ready.json") else {
             throw Failure(.failed, await process.result().errors)
         }
-        let ready = try #require(JSON(text: Array(folder.text("ready.json", orFail: true).utf8)))
+        let ready = try #require(JSONValue(text: Array(folder.text("ready.json", orFail: true).utf8)))
         return (process, try #require(ready["public"]?.string))
     }
 

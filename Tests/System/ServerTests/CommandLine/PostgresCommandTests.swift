@@ -129,7 +129,7 @@ struct PostgresCommandTests {
     func nextVersion() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let nodes = try await ManyNodes(2, on: url)
-        try nodes.set(["rotation_interval": .int(0)], at: nodes.nodes[0])
+        try nodes.set(["rotation_interval": .integer(0)], at: nodes.nodes[0])
         let stays = try (0..<8).flatMap { try nodes.createUser("user-\($0)", devices: 1, at: nodes.nodes[$0 % 2]) }
         let load = ManyNodesLoad(stays, at: nodes.nodes)
         await load.awaitRefreshes(100)

@@ -1,4 +1,5 @@
 import HostileServer
+import JSON
 import Testing
 
 @testable import Server
@@ -41,7 +42,7 @@ struct WebhookCommandTests {
             String(lines.first { $0.hasPrefix(name + ": ") }?.dropFirst(name.count + 2) ?? "")
         }
         #expect(lines[0] == "POST /x HTTP/1.1" && field("webhook-id").hasPrefix("test_"))
-        let body = JSON(text: Array(parts[1].utf8))
+        let body = JSONValue(text: Array(parts[1].utf8))
         #expect(body?["type"]?.string == "webhook_test" && body?["data"]?["event_id"]?.string == field("webhook-id"))
         let signature = Webhook.signature(
             field("webhook-id"), field("webhook-timestamp"), Array(parts[1].utf8),
@@ -67,8 +68,9 @@ struct WebhookCommandTests {
         #expect(result.errors.contains("who\u{FFFD}[2J are you!") && !result.errors.contains("\u{1B}"))
         #expect(result.errors.utf8.count < 400)
         result = try await test("mails", "--json", url: receiver.origin)
-        let answer = JSON(text: Array(result.output.utf8))
-        #expect(result.status == 1 && answer?["taken"] == .bool(false) && answer?["status"] == .int(401), "\(result)")
+        let answer = JSONValue(text: Array(result.output.utf8))
+        #expect(
+            result.status == 1 && answer?["taken"] == .bool(false) && answer?["status"] == .integer(401), "\(result)")
         receiver.stop()
         result = try await test("mails", url: receiver.origin)
         #expect(result.status == 1 && result.errors.contains("mails did not take it: unreachable after "))

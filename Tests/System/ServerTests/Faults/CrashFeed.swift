@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 
 @testable import sojourn
 
@@ -18,13 +19,13 @@ struct CrashFeed: Sendable {
             guard let page, page.status == 200, let next = page.json["next_cursor"]?.string else {
                 throw ManyNodes.Refused(answer: "\(page?.status ?? 0) \(page?.json ?? .null)")
             }
-            for item in page.json["items"]?.items ?? [] { note(item) }
+            for item in page.json["items"]?.elements ?? [] { note(item) }
             if page.json["has_more"] != .bool(true) { return }
             cursor = next
         }
     }
 
-    private mutating func note(_ item: JSON) {
+    private mutating func note(_ item: JSONValue) {
         switch item["type"]?.string {
         case "session_ended":
             let id = item["sid"]?.string ?? ""

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Server
 import Sockets
 
@@ -22,7 +23,7 @@ struct CrashServer: Sendable {
     ) async throws {
         process = try Self.spawn(folder, environment, database: database)
         guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
-            let addresses = JSON(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
+            let addresses = JSONValue(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
             let adminURL = addresses["admin"]?.string
         else {
             process.signal(SIGKILL)
@@ -65,16 +66,16 @@ struct CrashServer: Sendable {
     struct Answer: Sendable {
         let status: Int
         let retryAfter: String?
-        let json: JSON
+        let json: JSONValue
     }
 
     /// A call of an app. Nil: the connection broke, so that nobody knows whether it was done.
-    func call(_ method: HTTP.Method, _ path: String, bearer: String? = nil, _ body: JSON? = nil) -> Answer? {
+    func call(_ method: HTTP.Method, _ path: String, bearer: String? = nil, _ body: JSONValue? = nil) -> Answer? {
         Self.exchange(method, path, at: publicAddress, bearer: bearer, body)
     }
 
     /// A call of an admin.
-    func admin(_ method: HTTP.Method, _ path: String, _ body: JSON? = nil) -> Answer? {
+    func admin(_ method: HTTP.Method, _ path: String, _ body: JSONValue? = nil) -> Answer? {
         Self.exchange(method, "/admin/v1" + path, at: adminAddress, bearer: Self.adminKey, body)
     }
 
@@ -82,7 +83,7 @@ struct CrashServer: Sendable {
     func refresh(_ token: String) -> Answer? { call(.post, "/v1/refresh", .object(["refresh_token": .string(token)])) }
 
     private static func exchange(
-        _ method: HTTP.Method, _ path: String, at address: String, bearer: String?, _ body: JSON?
+        _ method: HTTP.Method, _ path: String, at address: String, bearer: String?, _ body: JSONValue?
     ) -> Answer? {
         var fields = Fields()
         if let bearer { fields.append("Authorization", "Bearer \(bearer)") }
@@ -92,6 +93,6 @@ struct CrashServer: Sendable {
         else { return nil }
         return Answer(
             status: response.status.code, retryAfter: response.fields.first("Retry-After"),
-            json: JSON(text: response.body) ?? .null)
+            json: JSONValue(text: response.body) ?? .null)
     }
 }

@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Repository
 import SQLiteStore
 import Sessions
@@ -26,7 +27,7 @@ struct CrashTests {
         let library = try FaultLibrary(in: folder)
         var server = try await CrashServer(folder, environment: library.environment)
         // Every refresh writes.
-        let strict = server.admin(.put, "/settings/sessions", .object(["rotation_interval": .int(0)]))
+        let strict = server.admin(.put, "/settings/sessions", .object(["rotation_interval": .integer(0)]))
         try #require(strict?.status == 200)
         var workers = (0..<Self.workers).map(CrashWorker.init)
         for worker in workers { try #require(worker.prepare(server)) }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTP
+import JSON
 
 @testable import sojourn
 
@@ -87,7 +88,7 @@ struct CrashWorker: Sendable {
         _ operation: Operation, _ name: String, _ seconds: Int, _ identity: String, _ server: CrashServer
     ) -> CrashServer.Answer? {
         let token = stay?.token ?? ""
-        let named: [String: JSON] = ["provider": .string("acme"), "subject": .string(identity)]
+        let named: [String: JSONValue] = ["provider": .string("acme"), "subject": .string(identity)]
         return switch operation {
         case .logIn:
             server.admin(.post, path + "/sessions", .object(["device": .object(["id": .string("phone")])]))
@@ -98,7 +99,7 @@ struct CrashWorker: Sendable {
         case .rename: server.admin(.patch, path, .object(["display_name": .string(name)]))
         case .revoke: server.admin(.post, path + "/revoke", .object([:]))
         case .end: server.admin(.delete, "/sessions/\(stay?.id ?? "")")
-        case .setting: server.admin(.put, "/settings/sessions", .object(["refresh_after": .int(Int64(seconds))]))
+        case .setting: server.admin(.put, "/settings/sessions", .object(["refresh_after": .integer(Int64(seconds))]))
         case .link: server.admin(.put, path + "/identities", .object(named))
         case .unlink: server.admin(.delete, path + "/identities?provider=acme&subject=\(identity)")
         }
@@ -182,7 +183,7 @@ struct CrashWorker: Sendable {
 
     private mutating func verifyIdentities(_ server: CrashServer) {
         let answer = server.admin(.get, path + "/identities")
-        let found = Set(answer?.json["items"]?.items.compactMap { $0["subject"]?.string } ?? [])
+        let found = Set(answer?.json["items"]?.elements.compactMap { $0["subject"]?.string } ?? [])
         var possible = [identities]
         if let pending, pending.operation == .link { possible.append(identities.union([pending.identity])) }
         if let pending, pending.operation == .unlink { possible.append(identities.subtracting([pending.identity])) }
@@ -202,7 +203,7 @@ struct CrashWorker: Sendable {
 
     private mutating func verifySetting(_ server: CrashServer) {
         let answer = server.admin(.get, "/settings/sessions")
-        let seconds = answer?.json["refresh_after"]?.int.map(Int.init)
+        let seconds = answer?.json["refresh_after"]?.integer.map(Int.init)
         let isPending = pending?.operation == .setting && seconds == pending?.refreshAfter
         if let refreshAfter, seconds != refreshAfter, !isPending {
             surprises.append("refresh_after is \(seconds ?? 0), acknowledged was \(refreshAfter)")

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTP
+import JSON
 import Testing
 
 @testable import sojourn
@@ -15,11 +16,11 @@ struct FaultProcessTests {
 
         init(_ folder: StartingFolder, _ library: FaultLibrary) async throws {
             server = try await CrashServer(folder, environment: library.environment)
-            let strict = JSON.object(["rotation_interval": .int(0)])
+            let strict = JSONValue.object(["rotation_interval": .integer(0)])
             try #require(server.admin(.put, "/settings/sessions", strict)?.status == 200)
             try #require(server.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
             for number in 0..<8 {
-                let device = JSON.object(["device": .object(["id": .string("device-\(number)")])])
+                let device = JSONValue.object(["device": .object(["id": .string("device-\(number)")])])
                 let login = server.admin(.post, "/users/username:anna/sessions", device)
                 let refreshed = server.refresh(login?.json["refresh_token"]?.string ?? "")
                 tokens.append(
@@ -37,7 +38,7 @@ struct FaultProcessTests {
                 server.admin(.post, anna + "/sessions"),
                 server.admin(.post, anna + "/disable", .object([:])),
                 server.admin(.post, anna + "/revoke", .object([:])),
-                server.admin(.put, "/settings/sessions", .object(["refresh_after": .int(77)])),
+                server.admin(.put, "/settings/sessions", .object(["refresh_after": .integer(77)])),
                 server.call(.post, "/v1/logout", .object(["refresh_token": .string(tokens[0].refresh)])),
             ]
         }
@@ -54,8 +55,8 @@ struct FaultProcessTests {
             #expect(user?.status == 200)
             #expect(user?.json["login_disabled_by_admin"] == nil)
             let settings = server.admin(.get, "/settings/sessions")
-            #expect(settings?.json["refresh_after"] == .int(3600))
-            #expect(server.admin(.get, "/users/username:anna/sessions")?.json["items"]?.items.count == tokens.count)
+            #expect(settings?.json["refresh_after"] == .integer(3600))
+            #expect(server.admin(.get, "/users/username:anna/sessions")?.json["items"]?.elements.count == tokens.count)
         }
     }
 
@@ -138,9 +139,9 @@ struct FaultProcessTests {
         try #require(server.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
         var tokens: [String] = []
         var refused: CrashServer.Answer?
-        let name = JSON.string(String(repeating: "x", count: 100))
+        let name = JSONValue.string(String(repeating: "x", count: 100))
         while tokens.count < 5000 {
-            let device = JSON.object(["id": .string("device-\(tokens.count)"), "name": name])
+            let device = JSONValue.object(["id": .string("device-\(tokens.count)"), "name": name])
             let answer = server.admin(.post, "/users/username:anna/sessions", .object(["device": device]))
             guard answer?.status == 200, let token = answer?.json["access_token"]?.string else {
                 refused = answer

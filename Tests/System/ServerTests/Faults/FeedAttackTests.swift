@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Locks
 import PostgresFixture
 import Sockets
@@ -39,7 +40,7 @@ struct FeedAttackTests {
     }
 
     private static func logIn(_ device: String, at server: CrashServer) throws -> ManyNodes.Stay {
-        let body = JSON.object(["device": .object(["id": .string(device)])])
+        let body = JSONValue.object(["device": .object(["id": .string(device)])])
         return try ManyNodes.Stay(server.admin(.post, "/users/username:anna/sessions", body))
     }
 
@@ -119,8 +120,8 @@ struct FeedAttackTests {
 
     /// In kilobytes.
     private static func memory(of folder: StartingFolder) throws -> Int {
-        let ready = try #require(folder.text("ready.json").flatMap { JSON(text: Array($0.utf8)) })
-        let pid = try #require(ready["pid"]?.int)
+        let ready = try #require(folder.text("ready.json").flatMap { JSONValue(text: Array($0.utf8)) })
+        let pid = try #require(ready["pid"]?.integer)
         let status = try #require(FileManager.default.contents(atPath: "/proc/\(pid)/status"))
         let line = try #require(
             String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmRSS") })
@@ -165,7 +166,8 @@ struct FeedAttackTests {
             }
             #expect(events.count > 100 && events.count < count)
             let cursor = String(peer.text[try #require(events.last)...].prefix { $0 != "\n" })
-            let next = server.admin(.get, "/revocations?limit=1&cursor=\(cursor)")?.json["items"]?.items.first?["sid"]?
+            let next = server.admin(.get, "/revocations?limit=1&cursor=\(cursor)")?.json["items"]?.elements.first?[
+                "sid"]?
                 .string
             #expect(next == subscriber.seen.sessions[events.count])
         }

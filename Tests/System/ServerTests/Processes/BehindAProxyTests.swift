@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Server
 import Sockets
 import Testing

@@ -1,6 +1,7 @@
 import Dispatch
 import Endpoints
 import HTTP
+import JSON
 import SQLiteStore
 import Sessions
 import Synchronization
@@ -35,7 +36,7 @@ struct OverloadAnswerTests {
     }
 
     private static func refresh(_ endpoints: Endpoints, _ token: String) async -> Response {
-        let body = JSON.object(["refresh_token": .string(token)]).text()
+        let body = JSONValue.object(["refresh_token": .string(token)]).text()
         let request = Request(.post, "/v1/refresh", fields: ["Content-Type": "application/json"], body: body)
         return await endpoints.reply(to: request, from: Caller(remoteAddress: "192.0.2.1", listener: .public))
             .response()

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Server
 import Sockets
 import Testing
@@ -30,7 +31,7 @@ struct RestartTests {
 
     private func publicAddress() throws -> SocketAddress {
         let ready = try #require(folder.text("ready.json"))
-        let url = try #require(JSON(text: Array(ready.utf8))?["public"]?.string)
+        let url = try #require(JSONValue(text: Array(ready.utf8))?["public"]?.string)
         return try SocketAddress(String(url.dropFirst("http://".count)))
     }
 

@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import HTTP
+import JSON
 import Server
 import Sessions
 import Sockets
@@ -90,20 +91,21 @@ struct SecretsTests {
             secrets.add("root key", String(line), encoding: Hex.decode(line))
         }
 
-        func call(_ method: HTTP.Method, _ path: String, bearer: String? = nil, _ body: String = "") throws -> JSON {
+        func call(_ method: HTTP.Method, _ path: String, bearer: String? = nil, _ body: String = "") throws -> JSONValue
+        {
             let answer = try ask(method, addresses.public + path, bearer: bearer, body)
             #expect((200..<300).contains(answer.status), "\(path): \(answer.json)")
             return answer.json
         }
 
-        func admin(_ method: HTTP.Method, _ path: String, _ body: String = "") throws -> JSON {
+        func admin(_ method: HTTP.Method, _ path: String, _ body: String = "") throws -> JSONValue {
             let answer = try ask(method, addresses.admin + "/admin/v1" + path, bearer: adminKey, body)
             #expect((200..<300).contains(answer.status), "\(path): \(answer.json)")
             return answer.json
         }
 
         /// Remembers the tokens of an answer. Returns them.
-        mutating func keep(_ name: String, _ answer: JSON) throws -> (refresh: String, access: String) {
+        mutating func keep(_ name: String, _ answer: JSONValue) throws -> (refresh: String, access: String) {
             let tokens = (
                 try #require(answer["refresh_token"]?.string), try #require(answer["access_token"]?.string)
             )
@@ -205,7 +207,7 @@ struct SecretsTests {
         let granted = try HTTPExchange.send(
             Request(.post, "/oauth/token", fields: fields, body: Array("grant_type=client_credentials".utf8)),
             to: SocketAddress(String(world.addresses.public.dropFirst("http://".count))))
-        let token = JSON(text: granted.body)?["access_token"]?.string
+        let token = JSONValue(text: granted.body)?["access_token"]?.string
         world.secrets.addToken("client's token", try #require(token))
     }
 

@@ -3,6 +3,7 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Server
 import Sessions
 import Sockets
@@ -90,7 +91,7 @@ final class StartingClock: Sendable {
 /// Asks a server over a real socket.
 func ask(
     _ method: HTTP.Method, _ url: String, bearer: String? = nil, _ body: String = ""
-) throws -> (status: Int, json: JSON) {
+) throws -> (status: Int, json: JSONValue) {
     let authority = url.split(separator: "/")[1]
     let path = url.dropFirst("http://".count + authority.count)
     var fields = Fields()
@@ -98,5 +99,5 @@ func ask(
     if !body.isEmpty { fields.append("Content-Type", "application/json") }
     let response = try HTTPExchange.send(
         Request(method, String(path), fields: fields, body: Array(body.utf8)), to: SocketAddress(String(authority)))
-    return (response.status.code, JSON(text: response.body) ?? .null)
+    return (response.status.code, JSONValue(text: response.body) ?? .null)
 }

@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import SQLiteStore
 import Server
 import Sessions
@@ -50,11 +51,11 @@ struct StartingServerTests {
         let client = try ask(.get, start.addresses.admin + "/admin/v1/clients/mobile", bearer: key)
         #expect(client.status == 200)
         #expect(client.json["token_endpoint_auth_method"]?.string == "none")
-        #expect(client.json["grant_types"]?.items == [.string("refresh_token")])
+        #expect(client.json["grant_types"]?.elements == [.string("refresh_token")])
         #expect(client.json["scope"]?.string == "offline_access")
         #expect(try ask(.get, start.addresses.admin + "/admin/v1/clients/mobile", bearer: key + "x").status == 401)
         let keys = try ask(.get, start.addresses.public + "/oauth/jwks").json
-        #expect(keys["keys"]?.items.count == 1)
+        #expect(keys["keys"]?.elements.count == 1)
         let rootKey = folder.text("db.root-key")
         await first.stop(deadline: .seconds(1))
 
@@ -89,13 +90,13 @@ struct StartingServerTests {
             #expect(start.firstAdminKey == nil)
             let list = try ask(.get, start.addresses.admin + "/admin/v1/admin-keys", bearer: secret)
             #expect(list.status == 200)
-            #expect(list.json["items"]?.items.count == 1)
+            #expect(list.json["items"]?.elements.count == 1)
             await server.stop(deadline: .seconds(1))
         }
         let server = SojournServer(folder.configuration, clock.surroundings(adminKey: "another" + secret))
         let path = try await server.start().addresses.admin + "/admin/v1/admin-keys"
         #expect(try ask(.get, path, bearer: secret).status == 401)
-        #expect(try ask(.get, path, bearer: "another" + secret).json["items"]?.items.count == 1)
+        #expect(try ask(.get, path, bearer: "another" + secret).json["items"]?.elements.count == 1)
         await server.stop(deadline: .seconds(1))
         let short = await failure(of: SojournServer(folder.configuration, clock.surroundings(adminKey: "short")))
         #expect(short?.description.hasPrefix("SOJOURN_ADMIN_KEY: an admin key needs at least 32") == true)
@@ -220,10 +221,10 @@ struct StartingServerTests {
         folder.write("ready.json", "left over from a server that was killed")
         let server = SojournServer(folder.configuration, clock.surroundings(), readyFilePath: path)
         let start = try await server.start()
-        let content = try #require(JSON(text: Array(folder.text("ready.json", orFail: true).utf8)))
+        let content = try #require(JSONValue(text: Array(folder.text("ready.json", orFail: true).utf8)))
         #expect(content["public"]?.string == start.addresses.public)
         #expect(content["admin"]?.string == start.addresses.admin)
-        #expect(content["pid"]?.int == Int64(getpid()))
+        #expect(content["pid"]?.integer == Int64(getpid()))
         #expect(try ask(.get, start.addresses.public + "/readyz").status == 200)
         #expect(!folder.exists("ready.json.new"))
         await server.stop(deadline: .seconds(1))
@@ -256,7 +257,7 @@ struct StartingServerTests {
         let key = start.firstAdminKey
         #expect(try ask(.post, users, bearer: key, #"{"username":"ada"}"#).status == 201)
         let reset = try ask(.post, users + "/username:ada/password-reset", bearer: key).json
-        #expect(reset["expires_at"]?.int == clock.wall.now.secondsSinceEpoch + 600)
+        #expect(reset["expires_at"]?.integer == clock.wall.now.secondsSinceEpoch + 600)
         let token = try #require(reset["reset_token"]?.string)
         await server.stop(deadline: .seconds(1))
         let second = SojournServer(folder.configuration, clock.surroundings())

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Server
 import Sockets
 import Testing
@@ -21,7 +22,7 @@ struct StoppingTests {
             "ready.json",
         ])
         guard await server.waitForFile("ready.json"), let ready = folder.text("ready.json"),
-            let url = JSON(text: Array(ready.utf8))?["public"]?.string
+            let url = JSONValue(text: Array(ready.utf8))?["public"]?.string
         else { throw CrashServer.NotReady(errors: await server.result().errors) }
         return (server, try SocketAddress(String(url.dropFirst("http://".count))))
     }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Locks
 import Sessions
 import TLS
@@ -265,7 +266,7 @@ struct TLSServerTests {
             """)
         let process = try program.start(["serve", "--ready-file", "ready.json"])
         #expect(await process.waitForFile("ready.json"))
-        let ready = try #require(JSON(text: Array((files.folder.text("ready.json") ?? "").utf8)))
+        let ready = try #require(JSONValue(text: Array((files.folder.text("ready.json") ?? "").utf8)))
         let url = try #require(ready["public"]?.string)
         #expect(url.hasPrefix("https://"))
         let health = try await program.run(["health"])

@@ -1,5 +1,6 @@
 import Dispatch
 import HTTP
+import JSON
 import Server
 import Sessions
 import Sockets
@@ -25,7 +26,7 @@ struct RaceWireTests {
             adminKey = try #require(start.firstAdminKey)
         }
 
-        typealias Answer = (status: Int, json: JSON)
+        typealias Answer = (status: Int, json: JSONValue)
 
         /// A call on a thread of its own, because it blocks.
         func call(
@@ -166,7 +167,7 @@ struct RaceWireTests {
         let next = SojournServer(configuration, world.clock.surroundings())
         let start = try await next.start()
         try expectUnchanged(start.addresses)
-        let keys = try ask(.get, start.addresses.public + "/oauth/jwks").json["keys"]?.items.count
+        let keys = try ask(.get, start.addresses.public + "/oauth/jwks").json["keys"]?.elements.count
         #expect(keys == 3)
         await next.stop(deadline: .seconds(1))
     }

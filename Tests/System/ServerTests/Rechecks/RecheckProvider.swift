@@ -4,6 +4,7 @@ import FoundationEssentials
 import HTTPClient
 import HostileServer
 import JOSE
+import JSON
 import Locks
 import Sessions
 

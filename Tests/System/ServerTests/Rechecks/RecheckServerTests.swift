@@ -2,6 +2,7 @@ import Federation
 import HTTP
 import HTTPClient
 import HostileServer
+import JSON
 import Locks
 import SQLiteStore
 import Sessions
@@ -159,10 +160,10 @@ import Testing
         )
         let own = try post(addresses.public, "/v1/refresh", json, refresh)
         #expect(own.status.code == 503 && own.fields.first("Retry-After") == "5")
-        #expect(JSON(text: own.body)?["code"]?.string == "identity_provider_unavailable")
+        #expect(JSONValue(text: own.body)?["code"]?.string == "identity_provider_unavailable")
         let standard = try post(addresses.public, "/oauth/token", form, exchange)
         #expect(standard.status.code == 503 && standard.fields.first("Retry-After") == "5")
-        #expect(JSON(text: standard.body)?["error"]?.string == "temporarily_unavailable")
+        #expect(JSONValue(text: standard.body)?["error"]?.string == "temporarily_unavailable")
         try await wait("it fails") { try metric(outcome("failed"), configuration) == 1 }
         provider.now { provider, _ in provider.confirm() }
         clock.advance(by: 1800)

@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import Sessions
 import Testing
 
@@ -56,7 +57,7 @@ struct TransferCommandTests {
         unlink(folder.file("ready.json"))
         let next = try commands.program.start(CommandLineTests.serve + ["--database", "sqlite:other.sqlite"])
         #expect(await next.waitForFile("ready.json"))
-        let ready = try #require(JSON(text: Array(folder.text("ready.json", orFail: true).utf8)))
+        let ready = try #require(JSONValue(text: Array(folder.text("ready.json", orFail: true).utf8)))
         let refresh = try ask(
             .post, try #require(ready["public"]?.string) + "/v1/refresh", #"{"refresh_token":"\#(token)"}"#)
         #expect(refresh.status == 200)

@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import HTTP
 import HostileServer
+import JSON
 import Locks
 import PostgresFixture
 import Testing
@@ -53,7 +54,7 @@ struct WebhookCrashTests {
         let signature = Webhook.signature(
             field("webhook-id"), field("webhook-timestamp"), Array(parts[1].utf8), secrets: secrets)
         guard field("webhook-signature") == signature else { return nil }
-        return JSON(text: Array(parts[1].utf8))?["data"]?["event_id"]?.string.flatMap { Int64($0) }
+        return JSONValue(text: Array(parts[1].utf8))?["data"]?["event_id"]?.string.flatMap { Int64($0) }
     }
 
     /// The servers of one database, one of which is killed at a time.
@@ -107,8 +108,8 @@ struct WebhookCrashTests {
         var (events, cursor) = ([(number: Int64, kind: String, session: String?)](), "")
         while true {
             let page = try #require(node.admin(.get, "/events?limit=200" + (cursor.isEmpty ? "" : "&cursor=\(cursor)")))
-            for event in page.json["items"]?.items ?? [] {
-                let number = try #require(event["id"]?.int)
+            for event in page.json["items"]?.elements ?? [] {
+                let number = try #require(event["id"]?.integer)
                 events.append((number, event["event"]?.string ?? "", event["session_id"]?.string))
             }
             guard let next = page.json["next_cursor"]?.string else { return events }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import HTTP
 import HostileServer
+import JSON
 import Sockets
 import Testing
 
@@ -14,12 +15,12 @@ struct WebhookPlaceTests {
     private let receiver = HostileServer { _ in [.say("HTTP/1.1 204 Taken\r\nConnection: close\r\n\r\n")] }
 
     /// The events of a kind that have come, as soon as there are so many.
-    private func events(_ type: String, count: Int) async throws -> [JSON] {
+    private func events(_ type: String, count: Int) async throws -> [JSONValue] {
         let deadline = ContinuousClock.now + .seconds(20)
         while true {
-            let events = receiver.requests.compactMap { request -> JSON? in
+            let events = receiver.requests.compactMap { request -> JSONValue? in
                 let parts = request.split(separator: "\r\n\r\n", maxSplits: 1)
-                return parts.count == 2 ? JSON(text: Array(parts[1].utf8)) : nil
+                return parts.count == 2 ? JSONValue(text: Array(parts[1].utf8)) : nil
             }.filter { $0["type"]?.string == type }
             if events.count >= count || ContinuousClock.now > deadline { return events }
             try await Task.sleep(for: .milliseconds(20))
@@ -27,14 +28,14 @@ struct WebhookPlaceTests {
     }
 
     /// A call of an app, whose address a proxy tells.
-    private func call(_ path: String, from address: String, at server: CrashServer, _ body: [String: JSON]) throws
-        -> JSON
+    private func call(_ path: String, from address: String, at server: CrashServer, _ body: [String: JSONValue]) throws
+        -> JSONValue
     {
         let fields: Fields = ["Content-Type": "application/json", "X-Forwarded-For": address]
         let answer = try HTTPExchange.send(
-            Request(.post, path, fields: fields, body: JSON.object(body).text()),
+            Request(.post, path, fields: fields, body: JSONValue.object(body).text()),
             to: SocketAddress(server.publicAddress))
-        return JSON(text: answer.body) ?? .null
+        return JSONValue(text: answer.body) ?? .null
     }
 
     @Test("device, place and time of a login and of a theft; a new file of places is taken while the server runs")
@@ -51,13 +52,13 @@ struct WebhookPlaceTests {
             environment: [
                 "SOJOURN_CONFIG": "c.json5", "SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             ])
-        let password = JSON.string("correct horse battery staple")
+        let password = JSONValue.string("correct horse battery staple")
         let user = server.admin(
             .post, "/users",
             .object(["username": .string("anna"), "password": password, "email": .string("anna@example.org")]))
         #expect(user?.status == 201)
         // A thief is found out at once.
-        let settings = server.admin(.put, "/settings/sessions", .object(["rotation_interval": .int(0)]))
+        let settings = server.admin(.put, "/settings/sessions", .object(["rotation_interval": .integer(0)]))
         #expect(settings?.status == 200)
         func logIn(_ device: String, from address: String) throws -> String? {
             try call(

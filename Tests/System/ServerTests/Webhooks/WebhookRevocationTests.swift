@@ -1,6 +1,7 @@
 import Cryptography
 import HTTPClient
 import HostileServer
+import JSON
 import PostgresFixture
 import Sessions
 import Testing
@@ -96,7 +97,7 @@ struct WebhookRevocationTests {
             let kinds = try await body(World(application: application, clock: clock))
             while await webhook.step(failures: 0) == .again {}
             let told = receiver.requests.compactMap { request in
-                JSON(text: Array(request.split(separator: "\r\n\r\n", maxSplits: 1)[1].utf8))?["data"]?["revokes"]
+                JSONValue(text: Array(request.split(separator: "\r\n\r\n", maxSplits: 1)[1].utf8))?["data"]?["revokes"]
             }
             let feed = try await application.context.store.revocations(after: 0, at: clock.wall.now, limit: 200)
             #expect(Set(feed.map(\.kind)) == kinds)
@@ -107,10 +108,10 @@ struct WebhookRevocationTests {
     }
 
     /// A revocation in the words of the feed.
-    private static func item(_ revocation: Revocation) -> JSON {
-        var members: [String: JSON] = [
-            "type": .string(revocation.kind.rawValue), "at": .int(revocation.at.secondsSinceEpoch),
-            "until": .int(revocation.until.secondsSinceEpoch),
+    private static func item(_ revocation: Revocation) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "type": .string(revocation.kind.rawValue), "at": .integer(revocation.at.secondsSinceEpoch),
+            "until": .integer(revocation.until.secondsSinceEpoch),
         ]
         members["sid"] = revocation.sessionID.map { .string($0.description) }
         members["sub"] = revocation.userID.map { .string($0.description) }

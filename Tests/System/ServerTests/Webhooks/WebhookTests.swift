@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import HTTPClient
 import HostileServer
+import JSON
 import Locks
 import Migrations
 import PostgresFixture
@@ -49,7 +50,7 @@ struct WebhookTests {
             body = parts.count > 1 ? String(parts[1]) : ""
         }
         var id: String { fields["webhook-id"] ?? "" }
-        var json: JSON { JSON(text: Array(body.utf8)) ?? .null }
+        var json: JSONValue { JSONValue(text: Array(body.utf8)) ?? .null }
     }
 
     private func webhook(
@@ -188,7 +189,7 @@ struct WebhookTests {
             let data = message["data"]
             #expect(data?["previous_email"]?.string == old)
             #expect(data?["user"]?["email"]?.string == new)
-            #expect(data?["user"]?["email_verified"] == isVerified.map(JSON.bool))
+            #expect(data?["user"]?["email_verified"] == isVerified.map(JSONValue.bool))
         }
         #expect(receiver.messages.count == edits.count)
         receiver.server.stop()
@@ -239,7 +240,7 @@ struct WebhookTests {
         }
         await drain(webhook)
         let places = receiver.messages.map { $0.json["data"]?["place"] }
-        let words = { (members: [String: String]) in JSON.object(members.mapValues { .string($0) }) }
+        let words = { (members: [String: String]) in JSONValue.object(members.mapValues { .string($0) }) }
         #expect(
             places == [
                 words([

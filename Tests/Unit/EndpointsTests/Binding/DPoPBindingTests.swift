@@ -1,6 +1,7 @@
 import Cryptography
 import HTTP
 import JOSE
+import JSON
 import Sessions
 import Testing
 
@@ -200,7 +201,7 @@ import Testing
 
     private static func boundKey(_ token: String) throws -> String? {
         let parts = token.split(separator: ".")
-        let claims = try StrictJSON.object(try #require(Base64URL.decode(parts[1])), else: .malformed)
+        let claims = try StrictJSON.object(try #require(Base64URL.decode(parts[1])))
         guard case .object(let confirmation)? = claims["cnf"] else { return nil }
         return confirmation["jkt"]?.string
     }

@@ -1,6 +1,7 @@
 import Cryptography
 import HTTP
 import JOSE
+import JSON
 import Repository
 import SQLiteStore
 import Testing

@@ -1,6 +1,7 @@
 import Cryptography
 import HTTP
 import JOSE
+import JSON
 import Sessions
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import Federation
 import HTTP
+import JSON
 import Sessions
 import Testing
 

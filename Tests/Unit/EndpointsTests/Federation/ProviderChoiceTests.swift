@@ -1,3 +1,4 @@
+import JSON
 import SQLiteStore
 import Sessions
 import Testing

@@ -5,6 +5,7 @@ import HTTP
 import HTTPClient
 import HostileServer
 import JOSE
+import JSON
 import Locks
 import Sessions
 import Telemetry
@@ -74,8 +75,8 @@ final class FakeProvider: Sendable {
     /// The members that every ID token has, with those of `more` over them; null takes one away.
     func claims(_ more: String = "{}", at now: Int64 = EndpointsFixture.start) throws -> [String: JSONValue] {
         let base = #"{"iss":"\#(issuer)","aud":"app","sub":"u1","iat":\#(now),"exp":\#(now + 300)}"#
-        var members = try StrictJSON.object(Array(base.utf8), else: .malformed)
-        for (name, value) in try StrictJSON.object(Array(more.utf8), else: .malformed) {
+        var members = try StrictJSON.object(Array(base.utf8))
+        for (name, value) in try StrictJSON.object(Array(more.utf8)) {
             if case .null = value { members[name] = nil } else { members[name] = value }
         }
         return members

@@ -4,6 +4,7 @@ import HTTP
 import HTTPClient
 import HostileServer
 import JOSE
+import JSON
 import Sessions
 import Testing
 

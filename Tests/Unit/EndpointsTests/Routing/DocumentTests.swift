@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTP
 import JOSE
+import JSON
 import OAuth
 import Repository
 import Sessions
@@ -68,11 +69,11 @@ import Testing
             var count = 0
             for route in Route.all {
                 let path = APIDocument.name(route).split(separator: " ")[1]
-                let operation = document["paths"][String(path)][route.method.rawValue.lowercased()]
-                let content = operation["requestBody"]["content"]["application/json"]
+                let operation: JSONValue = document["paths"][String(path)][route.method.rawValue.lowercased()]
+                let content: JSONValue = operation["requestBody"]["content"]["application/json"]
                 guard !content.members.isEmpty else { continue }
                 count += 1
-                let schema = document.resolved(content["schema"])
+                let schema: JSONValue = document.resolved(content["schema"])
                 // The document says that others are refused, and they are.
                 #expect(schema["additionalProperties"].bool == false, "\(route.name)")
                 let answer = await stage.ask(route, #"{"zz":1}"#, tokens)
@@ -94,7 +95,7 @@ import Testing
 
     /// Which members a login needs together, and which it refuses together, is said as it is.
     @Test func aLoginNeedsTheMembersThatItsSchemaNeeds() async throws {
-        let schema = try Self.document()["components"]["schemas"]["Login"]
+        let schema: JSONValue = try Self.document()["components"]["schemas"]["Login"]
         try await ProviderFixture.with { world in
             let names = ["username", "password", "provider", "id_token", "nonce", "provider_refresh_token"]
             for set in 0..<(1 << names.count) {
@@ -113,8 +114,9 @@ import Testing
             let tokens = try await stage.logIn()
             let document = try Self.document()
             for route in Route.all where route.method == .get {
-                let operation = document["paths"][String(APIDocument.name(route).split(separator: " ")[1])]["get"]
-                let documented = operation["parameters"].elements.map(document.resolved)
+                let operation: JSONValue = document["paths"][String(APIDocument.name(route).split(separator: " ")[1])][
+                    "get"]
+                let documented: [String] = operation["parameters"].elements.map(document.resolved)
                     .filter { $0["in"].string == "query" }.compactMap(\.["name"].string)
                 let detail = await stage.ask(route, nil, tokens, query: "?zz=1").string("detail") ?? ""
                 let parts = detail.split(separator: " that this call does not know: ")
@@ -128,7 +130,7 @@ import Testing
     @Test(arguments: ["/admin/v1/events", "/admin/v1/revocations"])
     func aCursorOfANumberIsWhatItsCallTakes(_ path: String) async throws {
         let parameters = try Self.document()["paths"][path]["get"]["parameters"].elements
-        let schema = try #require(parameters.first { $0["name"].string == "cursor" })["schema"]
+        let schema: JSONValue = try #require(parameters.first { $0["name"].string == "cursor" })["schema"]
         let pattern = try Regex(try #require(schema["pattern"].string))
         guard case .integer(let lengthMax) = schema["maxLength"] else { throw RequestProblem.unauthenticated }
         let number = String(Int64.max)
@@ -146,7 +148,7 @@ import Testing
     }
 
     @Test func theFormOfTheTokenEndpointIsWhatIsReadOfIt() throws {
-        let operation = try Self.document()["paths"]["/oauth/token"]["post"]
+        let operation: JSONValue = try Self.document()["paths"]["/oauth/token"]["post"]
         let names = operation["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]["properties"]
             .members.keys
         // What is read stands in the sources as it is.
@@ -166,7 +168,7 @@ import Testing
 
     /// Every word that a program may have to know is in the document, and no other.
     @Test func wordsAreThoseOfTheProgram() throws {
-        let schemas = try Self.document()["components"]["schemas"]
+        let schemas: JSONValue = try Self.document()["components"]["schemas"]
         func words(_ schema: JSONValue) -> Set<String> { Set(schema["enum"].elements.compactMap(\.string)) }
         let reasons = Set(RefusalReason.allCases.map(\.rawValue))
         #expect(words(schemas["RefusalReason"]) == reasons)
@@ -215,8 +217,6 @@ extension EndpointsFixture {
 extension JSONValue {
     fileprivate subscript(_ name: String) -> JSONValue { members[name] ?? .null }
     fileprivate var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
-    fileprivate var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
-    fileprivate var bool: Bool? { if case .bool(let truth) = self { truth } else { nil } }
 
     /// Whether this schema of an object allows an object with those members, as far as only that counts.
     fileprivate func allows(members names: Set<String>) -> Bool {

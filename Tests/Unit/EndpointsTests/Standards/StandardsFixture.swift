@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTP
 import JOSE
+import JSON
 import Sessions
 import Testing
 

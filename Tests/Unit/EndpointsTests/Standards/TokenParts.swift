@@ -1,5 +1,6 @@
 import Cryptography
 import JOSE
+import JSON
 import Testing
 
 /// Header and claims of a token, read without the server's own reader.
@@ -9,6 +10,6 @@ func tokenParts(_ token: String) throws -> (header: [String: JSONValue], claims:
     #expect(segments.count == 3 && segments.allSatisfy { !$0.isEmpty })
     let texts = try segments.prefix(2).map { try #require(Base64URL.decode($0)) }
     return (
-        try StrictJSON.object(texts[0], else: .malformed), try StrictJSON.object(texts[1], else: .malformed)
+        try StrictJSON.object(texts[0]), try StrictJSON.object(texts[1])
     )
 }

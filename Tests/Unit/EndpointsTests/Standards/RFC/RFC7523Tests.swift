@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import HTTP
 import JOSE
+import JSON
 import Sessions
 import Testing
 

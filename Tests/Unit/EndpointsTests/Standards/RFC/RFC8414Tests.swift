@@ -1,5 +1,6 @@
 import HTTP
 import JOSE
+import JSON
 import Sessions
 import Telemetry
 import Testing

@@ -1,6 +1,7 @@
 import Cryptography
 import HTTP
 import JOSE
+import JSON
 import SQLiteStore
 import Sessions
 import Testing
