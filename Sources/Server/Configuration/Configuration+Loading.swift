@@ -116,16 +116,7 @@ extension Configuration {
         }
     }
 
-    /// Of the one webhook that there was.
-    private static let formerNames: Set = [
-        "webhook.url", "webhook.secret_file", "webhook.events", "SOJOURN_WEBHOOK_URL", "SOJOURN_WEBHOOK_SECRET_FILE",
-        "SOJOURN_WEBHOOK_EVENTS", "SOJOURN_WEBHOOK_SECRET",
-    ]
-
     private static func hint(_ word: String, _ known: [String]) -> String {
-        if formerNames.contains(word) {
-            return "; the webhook is an entry of webhooks now, in the file; the name default goes on where it was"
-        }
-        return Suggestions.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
+        Suggestions.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
     }
 }

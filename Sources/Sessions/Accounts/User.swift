@@ -18,8 +18,8 @@ public struct User: Hashable, Sendable, Identifiable {
         public var displayName: String?
         /// The country, ISO 3166-1 alpha-2.
         public var country: String?
-        /// The key (`Text.emailKey`) of the address that was verified, which counts only while it is that of `email`: a node of an
-        /// earlier version changes that alone. Not for users to write.
+        /// The key (`Text.emailKey`) of the address that was verified, which counts only while it is the key of `email`. A key of
+        /// another Unicode version may differ, and then counts no more. Not for users to write.
         public var verifiedEmailKey: String?
 
         /// Whether the e-mail address was found to be the user's by somebody who is believed: an admin, or a provider that may link

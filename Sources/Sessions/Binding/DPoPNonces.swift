@@ -24,10 +24,6 @@ struct DPoPNonces: Sendable {
         let hmac: HMACSHA256Key
     }
 
-    /// Below it, a number counts spans of two minutes: so a node of the version before has it.
-    private static let firstSecond: Int64 = 1_000_000_000
-    private static let spanSeconds: Int64 = 120
-
     private let first: Key
     private let all: [Key]
 
@@ -50,8 +46,7 @@ struct DPoPNonces: Sendable {
         let number = bytes[1...8].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         // Constant time: how much of a guessed tag is right must not show.
         guard constantTimeEqual(Array(bytes[9...]), Self.tag(key, number)) else { return nil }
-        return Nonce(
-            issuedAt: Instant(secondsSinceEpoch: number < Self.firstSecond ? number * Self.spanSeconds : number))
+        return Nonce(issuedAt: Instant(secondsSinceEpoch: number))
     }
 
     private static func tag(_ key: Key, _ number: Int64) -> [UInt8] {

@@ -233,7 +233,7 @@ extension Session {
 
     /// When `child` came back for the first time since it was last given out, if it has.
     fileprivate var childConfirmation: Instant? {
-        // Nodes of the version before know nothing of it; what they give out anew is not confirmed.
+        // A resumption and a restored backup move `childAnsweredAt`, and a child that was given out later is not confirmed.
         childConfirmedAt.flatMap { $0 > childAnsweredAt ? $0 : nil }
     }
 }

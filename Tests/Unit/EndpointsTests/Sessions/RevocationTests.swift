@@ -283,7 +283,7 @@ import Testing
             for other in ["\(EndpointsFixture.start + 1_209_599)", "\(EndpointsFixture.start + 1_209_600)-1"] {
                 #expect(await status("\(number)-\(other)") == 410)
             }
-            // As an older node writes it, or somebody by hand.
+            // As an operator may write it by hand.
             for short in [number, "\(number)-\(EndpointsFixture.start + 1_209_600)"] {
                 #expect(await status(String(short)) == 200)
             }

@@ -20,7 +20,7 @@ import Testing
         return user
     }
 
-    /// A user whose address a node of the version before has changed: it leaves the key as it was.
+    /// A user whose row was changed by hand: another address beside the key of the old one.
     private static func user(_ name: String, was old: String, is new: String) -> User {
         var user = user(name, email: old)
         let key = user.profile.verifiedEmailKey
@@ -54,13 +54,13 @@ import Testing
         #expect(!kim.profile.isEmailVerified)
     }
 
-    /// Keys that earlier versions made of such addresses link nobody here: not the user who has the address, nor who has another one
-    /// with the same key.
+    /// A stored key of an address that has none links no user: neither the one with that address nor one with another address of the
+    /// same key.
     @Test(arguments: [
         ("zo\u{EB}@x", "zo\u{EB}@x"), ("ZOE\u{308}@x", "zo\u{EB}@x"), ("\u{3F4}@x", "\u{3B8}@x"),
         ("\u{3B8}@x", "\u{3B8}@x"), ("anna@\u{3F4}.example", "anna@\u{3B8}.example"),
     ])
-    func keysOfEarlierVersionsThatAreNone(_ email: String, _ stored: String) throws {
+    func storedKeysOfAddressesWithoutAKey(_ email: String, _ stored: String) throws {
         var user = Self.user("anna")
         user.profile.email = email
         user.profile.verifiedEmailKey = stored
@@ -84,7 +84,7 @@ import Testing
         #expect(try Self.login("zo\u{EB}@x").meant(of: [Self.user("zo\u{EB}@x")]) == nil)
     }
 
-    @Test func whatANodeOfTheVersionBeforeChanges_isNotVerified_norWhenItIsChangedBack() throws {
+    @Test func whatWasChangedByHand_isNotVerified_norWhenItIsChangedBack() throws {
         var anna = Self.user("anna", was: "anna@example.org", is: "eve@example.org")
         #expect(!anna.profile.isEmailVerified)
         for email in ["anna@example.org", "eve@example.org"] {

@@ -33,7 +33,7 @@ struct RefreshDecisionTests {
         _ = Sample.decide(&session, serial: 5, at: Sample.start + .seconds(60))
         let late = Sample.start + .seconds(500)
         #expect(Sample.decide(&session, serial: 4, at: late, key: 77) == .converged, "the same request")
-        // As a node of the version before writes it, which knows of no confirmation.
+        // As a resumption writes it.
         session.childAnsweredAt = late
         #expect(Sample.decide(&session, serial: 4, at: late + .seconds(119), key: 78) == .converged)
         #expect(Sample.decide(&session, serial: 4, at: late + .seconds(300), key: 78) == .reissued)
