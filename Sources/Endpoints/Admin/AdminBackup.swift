@@ -1,43 +1,43 @@
 internal import HTTP
 public import Sessions
 
-/// What copies the database to a file while it serves. A database with tools of its own has none.
+/// Copies the database to a file while the server runs. PostgreSQL has no such service, because it has backup tools of its own.
 public protocol BackupService: Sendable {
-    /// Begins a backup. False: one is being made already.
+    /// Begins a backup to `file` (an absolute path). Returns false if another backup is running.
     func start(file: String, replacing: Bool, by origin: Origin) -> Bool
 
-    /// How the last one stands; nil before the first.
+    /// The status of the last backup; nil before the first one.
     var status: BackupStatus? { get }
 }
 
-/// How a backup stands.
+/// The status of a backup, as `GET /admin/v1/backup` answers it.
 public struct BackupStatus: Encodable, Hashable, Sendable {
-    /// Where it is.
+    /// The state of a backup.
     public enum State: String, Encodable, Sendable {
         case running
         case done
-        /// Whoever asked has to ask for something else.
+        /// The request cannot succeed as it is, so the caller has to change it.
         case refused
-        /// The machine is to blame.
+        /// The backup failed for a reason on the server's side, such as a full disk or a damaged database.
         case failed
     }
 
-    /// Where it is.
+    /// The state of the backup.
     public var state: State
-    /// The file.
+    /// The absolute path of the backup file.
     public var file: String
-    /// Pages that were copied, while it runs.
+    /// The number of pages copied so far, while the backup runs.
     public var pages: Int?
-    /// All pages.
+    /// The number of pages of the database, while the backup runs.
     public var pagesTotal: Int?
-    /// The size of the file, when it is done.
+    /// The size of the finished file in bytes.
     public var bytes: Int64?
-    /// How long it took, when it is done.
+    /// The duration of the finished backup in seconds.
     public var seconds: Double?
-    /// Why it came to nothing.
+    /// The reason why the backup failed or was refused.
     public var detail: String?
 
-    /// A backup to `file`.
+    /// Creates the status of a backup to `file`.
     public init(_ state: State, file: String) {
         self.state = state
         self.file = file
@@ -49,16 +49,16 @@ public struct BackupStatus: Encodable, Hashable, Sendable {
     }
 }
 
-// The server writes the file with its own rights, so only those may name it who have these rights themselves: the call
-// works on the admin socket, which belongs to the server's user, and with no admin key.
+// Both calls exist only on the admin socket, because the server writes the file with the rights of its own user, and only that
+// user can open the socket. An admin key does not allow them.
 extension Endpoints {
-    /// `POST /admin/v1/backup` `{file, replace?}`: begins a backup; `GET` says how it goes on.
+    /// `POST /admin/v1/backup` `{file, replace?}`: begins a backup. `GET` reports its progress.
     func startBackup(_ call: Call) async throws -> Response {
         guard call.caller.listener == .adminSocket else { return Self.localOnly }
         let members = try Members(call, known: ["file", "replace"])
         guard let backups else { return Self.noBackups }
         let file = try members.requiredString("file")
-        // The working directory of the server is not that of whoever asks.
+        // A relative path is refused, because the working directory of the server differs from that of the caller.
         guard file.hasPrefix("/"), file.utf8.count < 4096, !file.utf8.contains(0) else {
             throw members.refused("file", "must be an absolute path")
         }
@@ -68,7 +68,7 @@ extension Endpoints {
         return try .json(backups.status ?? BackupStatus(.running, file: file), .accepted)
     }
 
-    /// `GET /admin/v1/backup`: how the last backup stands.
+    /// `GET /admin/v1/backup`: answers the status of the last backup.
     func showBackup(_ call: Call) async throws -> Response {
         guard call.caller.listener == .adminSocket else { return Self.localOnly }
         guard let backups else { return Self.noBackups }

@@ -2,8 +2,8 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /admin/v1/events?cursor=&limit=&user=&session_id=`: the audit trail, the oldest first. The `id` of the last
-    /// event that was read is the cursor from which to go on later.
+    /// `GET /admin/v1/events?cursor=&limit=&user=&session_id=`: lists the audit trail, oldest event first. The `id` of the last
+    /// event read is the cursor for a later call.
     func listEvents(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["cursor", "limit", "user", "session_id"])
         let limit = try query.limit()
@@ -15,7 +15,7 @@ extension Endpoints {
             }
             return id
         }
-        // One more than asked for tells whether there is another page.
+        // The query reads one event more than `limit`, because that event shows whether another page exists.
         let events = try await administration.events(
             after: place, limit: limit + 1, userID: userID, sessionID: sessionID)
         let items = events.prefix(limit)
@@ -25,7 +25,7 @@ extension Endpoints {
                 nextCursor: events.count > limit ? items.last.map { String($0.id) } : nil))
     }
 
-    /// The user in the query, by id, which a deleted user still has, or as `username:NAME`.
+    /// Reads the user of the query, given by id or as `username:NAME`. The id works for a deleted user as well.
     private func userID(_ text: String?) async throws -> Identifier<User>? {
         guard let text else { return nil }
         switch UserReference(text) {
@@ -36,7 +36,7 @@ extension Endpoints {
     }
 }
 
-/// One line of the audit trail.
+/// One event of the audit trail.
 struct EventAnswer: Encodable {
     let id: Int64
     let event: String

@@ -1,16 +1,17 @@
 internal import HTTP
 internal import Sessions
 
-/// How users are known to identity providers, as admins see and change it.
+/// The calls by which admins read and change the links between users and identities of identity providers.
 extension Endpoints {
-    /// `GET /admin/v1/users/{user}/identities`
+    /// `GET /admin/v1/users/{user}/identities`: lists the identities of a user.
     func listIdentities(_ call: Call) async throws -> Response {
         _ = try QueryParameters(call, known: [])
         let identities = try await administration.identities(of: try call.user())
         return try .json(ListAnswer(identities.map(IdentityAnswer.init), nextCursor: nil))
     }
 
-    /// `PUT /admin/v1/users/{user}/identities` `{provider, subject}`: from now on the user can log in by it.
+    /// `PUT /admin/v1/users/{user}/identities` `{provider, subject}`: links an identity, with which the user can log in from
+    /// then on.
     func linkIdentity(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["provider", "subject"])
         let key = try Self.key(
@@ -19,7 +20,7 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `DELETE /admin/v1/users/{user}/identities?provider=&subject=`: sessions go on.
+    /// `DELETE /admin/v1/users/{user}/identities?provider=&subject=`: removes an identity. The user's sessions continue.
     func unlinkIdentity(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["provider", "subject"])
         guard let provider = try query.text("provider") else { throw RequestProblem.invalid("provider", "is missing") }
@@ -39,7 +40,7 @@ extension Endpoints {
     }
 }
 
-/// An identity of a user.
+/// A linked identity as JSON.
 struct IdentityAnswer: Encodable {
     let provider: String
     let subject: String

@@ -2,13 +2,13 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /admin/v1/keys`: the signing keys, the newest first.
+    /// `GET /admin/v1/keys`: lists the signing keys, newest first.
     func listSigningKeys(_ call: Call) async throws -> Response {
         await tokens.lookForKeys()
         return try .json(ListAnswer(administration.signingKeys().map(SigningKeyAnswer.init)))
     }
 
-    /// `POST /admin/v1/keys/rotate` `{immediately?}`: a new key, which signs from a day from now on, or at once.
+    /// `POST /admin/v1/keys/rotate` `{immediately?}`: makes a new signing key, which signs after one day, or at once.
     func rotateSigningKey(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["immediately"], mayBeMissing: true)
         let id = try await administration.rotateSigningKey(
@@ -18,18 +18,19 @@ extension Endpoints {
         return response
     }
 
-    /// `DELETE /admin/v1/keys/{kid}`: what it has signed is good for nothing from then on.
+    /// `DELETE /admin/v1/keys/{kid}`: withdraws a signing key, so that tokens signed by it become invalid.
     func withdrawSigningKey(_ call: Call) async throws -> Response {
         try await administration.withdrawSigningKey(call.parameter, by: call.origin)
         return .noContent
     }
 
-    /// `GET /admin/v1/admin-keys`: without the keys themselves.
+    /// `GET /admin/v1/admin-keys`: lists the admin keys without their secrets.
     func listAdminKeys(_ call: Call) async throws -> Response {
         try .json(ListAnswer(try await administration.adminKeys().map { AdminKeyAnswer($0) }))
     }
 
-    /// `POST /admin/v1/admin-keys` `{name, scope?, expires_in?}`: a new key, shown this once. Without a scope it may do everything.
+    /// `POST /admin/v1/admin-keys` `{name, scope?, expires_in?}`: makes an admin key and answers its secret once. The default
+    /// scope `owner` allows everything.
     func createAdminKey(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["name", "scope", "expires_in"])
         let (key, secret) = try await administration.createAdminKey(
@@ -41,14 +42,14 @@ extension Endpoints {
         return response
     }
 
-    /// `DELETE /admin/v1/admin-keys/{id}`: it opens nothing from then on.
+    /// `DELETE /admin/v1/admin-keys/{id}`: deletes an admin key, so that it allows nothing from then on.
     func deleteAdminKey(_ call: Call) async throws -> Response {
         try await administration.deleteAdminKey(call.parameter, by: call.origin)
         return .noContent
     }
 }
 
-/// A signing key, without its private part.
+/// A signing key as JSON, without its private part.
 struct SigningKeyAnswer: Encodable {
     let kid: String
     let alg: String
@@ -72,7 +73,7 @@ struct SigningKeyAnswer: Encodable {
     }
 }
 
-/// An admin key. The key itself is there only when it was just made.
+/// An admin key as JSON. `admin_key` is present only in the answer to the call that made the key.
 struct AdminKeyAnswer: Encodable {
     let id: String
     let name: String

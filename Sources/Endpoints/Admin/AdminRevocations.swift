@@ -2,15 +2,17 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// How long a long poll waits at most.
+    /// The longest time for which a long poll waits.
     static let longestWait = Duration.seconds(60)
-    /// How long a stream is believed to be still allowed.
+    /// The longest time between two checks of the admin key while a stream is open.
     static let trust = Duration.seconds(15)
     private static let trustNanoseconds: Int64 = 15_000_000_000
 
-    /// `GET /admin/v1/revocations?cursor=&limit=&wait=`: which rolling tokens that have not expired are good for nothing any more. Without a
-    /// cursor, all that still matters; then what is new. As a page, which `wait` seconds are waited for if there is nothing,
-    /// or as server-sent events for those who accept that.
+    /// `GET /admin/v1/revocations?cursor=&limit=&wait=`: lists the revocations that affect access tokens before their expiry.
+    ///
+    /// Without a cursor, the answer begins with all revocations that still matter; with one, it continues after that
+    /// revocation. The answer is a page, or a stream of server-sent events if `Accept` names them. An empty page waits up to
+    /// `wait` seconds for the next revocation.
     func followRevocations(_ call: Call) async throws -> StreamingAnswer {
         let query = try QueryParameters(call, known: ["cursor", "limit", "wait"])
         let limit = try query.limit()
@@ -18,7 +20,7 @@ extension Endpoints {
         let acceptsEvents = Self.acceptsEvents(call.request)
         var place = RevocationCursor.start
         if let text = try query.text("cursor") { place = try Self.place(text, "cursor") }
-        // A browser's or a library's own way to resume a stream is as good as ours, and newer.
+        // In a stream, `Last-Event-ID` wins over `cursor`: browsers and libraries resume with it, and it is the newer one.
         if let last = try call.onlyField("Last-Event-ID"), !last.isEmpty {
             let named = try Self.place(last, "Last-Event-ID")
             if acceptsEvents { place = named }
@@ -30,7 +32,7 @@ extension Endpoints {
         let found: [Revocation]?
         if wait > .zero {
             found = try await revocations.next(after: place, limit: limit, patience: wait)
-            // The key may have gone meanwhile.
+            // The admin key is checked again, because it may have been deleted during the wait.
             _ = try await authenticatedAdmin(call, for: .feed)
         } else {
             found = try await revocations.page(after: place, limit: limit)
@@ -44,8 +46,8 @@ extension Endpoints {
         )
     }
 
-    /// Whether the answer may take its time: a page that is not waited for is an answer like any other, and is there for more
-    /// than may wait.
+    /// Returns true if the answer may wait. Only such answers count against the limit of streaming replies; a page without
+    /// `wait` does not.
     static func waits(_ request: Request) -> Bool {
         acceptsEvents(request) || request.target.query?.contains("wait") == true
     }
@@ -61,11 +63,11 @@ extension Endpoints {
         return place
     }
 
-    /// The feed as the HTML standard's server-sent events. Every event's id is the cursor to go on from; when all that there
-    /// was has been sent, the event `caught_up` says so.
+    /// Streams the feed as server-sent events (HTML standard). Each event's id is the cursor of that event. The event
+    /// `caught_up` marks the end of the revocations that existed before.
     private func events(after place: RevocationCursor, for call: Call) -> StreamedResponse {
         var head = Response(.ok, "text/event-stream", Array("retry: 1000\n\n".utf8))
-        // nginx would keep the pieces until it has a page of them.
+        // nginx must not buffer the stream, because it would hold events back until its buffer page is full.
         head.fields.append("X-Accel-Buffering", "no")
         head.fields.append("Cache-Control", "no-store")
         return StreamedResponse(head: head, heartbeat: Array(":\n\n".utf8)) { [self] reader in
@@ -80,10 +82,10 @@ extension Endpoints {
                         ? try await revocations.next(
                             after: cursor, limit: RevocationFeed.pageMax, patience: Self.trust)
                         : try await revocations.page(after: cursor, limit: RevocationFeed.pageMax)
-                    // Who comes again is told that the place is unknown.
+                    // The stream ends on an unknown cursor, because the next request with that cursor gets the error.
                     guard let found else { return }
                     page = found
-                    // Whose key has gone is told nothing more.
+                    // The stream ends when the admin key is no longer valid.
                     if stopwatch() - checkedAt >= Self.trustNanoseconds || isCaughtUp && page.isEmpty {
                         _ = try await authenticatedAdmin(call, for: .feed)
                         checkedAt = stopwatch()
@@ -106,7 +108,7 @@ extension Endpoints {
     }
 }
 
-/// A part of the feed. It never ends, so that there is always a cursor to go on from.
+/// A page of the feed. It always has a `next_cursor`, because the feed never ends.
 struct RevocationPageAnswer: Encodable {
     let items: [RevocationAnswer]
     let nextCursor: String
@@ -119,7 +121,7 @@ struct RevocationPageAnswer: Encodable {
     }
 }
 
-/// A line of the feed.
+/// A revocation in the feed.
 struct RevocationAnswer: Encodable {
     let id: String
     let words: RevocationWords

@@ -4,7 +4,7 @@ internal import Sessions
 internal import Telemetry
 
 extension Call {
-    /// The session that the path names.
+    /// Reads the session id of the path.
     func sessionID() throws -> Identifier<Session> {
         guard let id = Identifier<Session>(parameter) else { throw ServiceError.notFound("session") }
         return id
@@ -12,7 +12,8 @@ extension Call {
 }
 
 extension Endpoints {
-    /// `GET /admin/v1/users/{user}/sessions?cursor=&limit=`: tombstones included, the newest first.
+    /// `GET /admin/v1/users/{user}/sessions?cursor=&limit=`: lists the sessions of a user and the tombstones of ended ones,
+    /// newest first.
     func listSessions(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["cursor", "limit"])
         let page = try await administration.sessions(
@@ -20,7 +21,7 @@ extension Endpoints {
         return try .json(ListAnswer(page.items.map(answer), nextCursor: page.nextCursor))
     }
 
-    /// `GET /admin/v1/sessions/{session_id}`: the session, or why it ended.
+    /// `GET /admin/v1/sessions/{session_id}`: answers the session, or the reason why it ended.
     func showSession(_ call: Call) async throws -> Response {
         let record = try await administration.session(try call.sessionID())
         var answer = answer(record)
@@ -31,14 +32,14 @@ extension Endpoints {
         return try .json(answer)
     }
 
-    /// `DELETE /admin/v1/sessions/{session_id}`: ends it, again and again if need be.
+    /// `DELETE /admin/v1/sessions/{session_id}`: ends the session. The call is idempotent.
     func endSession(_ call: Call) async throws -> Response {
         try await administration.endSession(try call.sessionID(), by: call.origin)
         return .noContent
     }
 
-    /// `POST /admin/v1/users/{user}/sessions`: tokens for a user whom another backend authenticated. The device is made
-    /// up when the body names none. `dpop_jkt` binds the session to the key of the app that it is for.
+    /// `POST /admin/v1/users/{user}/sessions`: opens a session for a user that another backend has authenticated. A body
+    /// without `device` gets a random device id. `dpop_jkt` binds the session to the key of the app (RFC 9449).
     func mintSession(_ call: Call) async throws -> Response {
         let members = try Members(call, known: Members.loginNames + ["dpop_jkt"], mayBeMissing: true)
         var request = try members.loginRequest(on: try members.device() ?? Device(id: madeUpDeviceID()))
@@ -67,7 +68,7 @@ extension Endpoints {
             RevokedAnswer(revoked: try await administration.revokeSessions(of: try call.user(), by: call.origin)))
     }
 
-    /// `POST /admin/v1/revoke-all`: break glass.
+    /// `POST /admin/v1/revoke-all`: ends all sessions of all users, for emergencies.
     func revokeAll(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
         try await administration.revokeAllSessions(by: call.origin)
@@ -81,9 +82,9 @@ extension Endpoints {
     }
 }
 
-/// A session as admins see it, or its tombstone.
+/// A session, or the tombstone of an ended one, as JSON for admins.
 struct SessionAnswer: Encodable {
-    /// The installation of the app.
+    /// The installation of the app that holds the session.
     struct DevicePart: Encodable {
         let id: String
         let name: String?
@@ -110,10 +111,11 @@ struct SessionAnswer: Encodable {
     let endedReason: String?
     let provider: String?
     let providerConfirmedAt: Int64?
-    /// Only where one session is asked for.
+    /// The time since which the identity provider fails to confirm the session. Only `GET /admin/v1/sessions/{session_id}` sets
+    /// it.
     var providerFailingSince: Int64?
 
-    /// The session as it stands at `now`, by today's settings.
+    /// Describes the session at `now` under the current settings.
     init(_ record: SessionRecord, policy: RefreshPolicy, now: Instant) {
         let session = record.session
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)

@@ -2,13 +2,13 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /admin/v1/settings/sessions`
+    /// `GET /admin/v1/settings/sessions`: answers the session settings.
     func showSettings(_ call: Call) async throws -> Response {
         try .json(SettingsAnswer(try await administration.settings().sessions))
     }
 
-    /// `PUT /admin/v1/settings/sessions`: at once, on every living session. Members left out keep their value, and null
-    /// is no value.
+    /// `PUT /admin/v1/settings/sessions`: changes the settings, at once and for existing sessions. Absent members keep their
+    /// value; null is refused.
     func changeSettings(_ call: Call) async throws -> Response {
         let members = try Members(
             call,
@@ -35,7 +35,7 @@ extension Endpoints {
     }
 }
 
-/// The session settings, in seconds. What this shows can be sent back.
+/// The session settings as JSON, durations in seconds. The body of `PUT` accepts the same members.
 struct SettingsAnswer: Encodable {
     let offlineSessionIdle: Int64
     let offlineSessionMaxLimited: Bool

@@ -2,7 +2,7 @@ internal import HTTP
 internal import Sessions
 
 extension Call {
-    /// The user that the path names, by id or as `username:NAME`.
+    /// Reads the user of the path, given by id or as `username:NAME`.
     func user() throws -> UserReference {
         guard let reference = UserReference(parameter) else { throw ServiceError.notFound("user") }
         return reference
@@ -10,7 +10,7 @@ extension Call {
 }
 
 extension Endpoints {
-    /// `POST /admin/v1/users`
+    /// `POST /admin/v1/users`: creates a user.
     func createUser(_ call: Call) async throws -> Response {
         let members = try Members(
             call,
@@ -26,7 +26,7 @@ extension Endpoints {
         return response
     }
 
-    /// `GET /admin/v1/users?query=&cursor=&limit=`
+    /// `GET /admin/v1/users?query=&cursor=&limit=`: lists users.
     func listUsers(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["query", "cursor", "limit"])
         let page = try await administration.users(
@@ -36,12 +36,13 @@ extension Endpoints {
                 page.items.map { UserAnswer($0) }, nextCursor: page.nextCursor.map(QueryParameters.cursor)))
     }
 
-    /// `GET /admin/v1/users/{user}`
+    /// `GET /admin/v1/users/{user}`: answers one user.
     func showUser(_ call: Call) async throws -> Response {
         try .json(UserAnswer(try await administration.user(try call.user())))
     }
 
-    /// `PATCH /admin/v1/users/{user}`: members left out stay; null clears, the username excepted.
+    /// `PATCH /admin/v1/users/{user}`: changes the members that the body names. Null clears a member, except `username` and
+    /// `email_verified`.
     func changeUser(_ call: Call) async throws -> Response {
         let members = try Members(
             call, known: ProfileChange.names + ["email_verified", "username", "offline_session_max", "claims"])
@@ -59,14 +60,14 @@ extension Endpoints {
         return try .json(UserAnswer(user))
     }
 
-    /// `DELETE /admin/v1/users/{user}`: the sessions end as `user_deleted`.
+    /// `DELETE /admin/v1/users/{user}`: deletes the user. The sessions end with the reason `user_deleted`.
     func deleteUser(_ call: Call) async throws -> Response {
         _ = try await administration.deleteUser(try call.user(), by: call.origin)
         return .noContent
     }
 
-    /// `POST /admin/v1/users/{user}/disable` `{effective?, revoke_sessions?, reason?}`. It blocks, at once if `effective`
-    /// says nothing else; it ends nothing unless asked.
+    /// `POST /admin/v1/users/{user}/disable` `{effective?, revoke_sessions?, reason?}`: disables logins. `effective` is
+    /// `immediate` by default. Sessions end only if `revoke_sessions` is true.
     func disableUser(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["effective", "revoke_sessions", "reason"], mayBeMissing: true)
         let (user, ended) = try await administration.disable(
@@ -77,7 +78,8 @@ extension Endpoints {
         return try .json(UserAnswer(user, revoked: ended))
     }
 
-    /// `POST /admin/v1/users/{user}/enable` `{include_own_switch?}`: the admin's switch alone, or the user's too.
+    /// `POST /admin/v1/users/{user}/enable` `{include_own_switch?}`: enables logins that an admin disabled, and with
+    /// `include_own_switch` also those that the user disabled.
     func enableUser(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["include_own_switch"], mayBeMissing: true)
         let user = try await administration.enable(
@@ -85,13 +87,13 @@ extension Endpoints {
         return try .json(UserAnswer(user))
     }
 
-    /// `POST /admin/v1/users/{user}/unlock`: passwords are taken again, however many were wrong.
+    /// `POST /admin/v1/users/{user}/unlock`: removes the lock that wrong passwords caused.
     func unlockUser(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
         return try .json(UserAnswer(try await administration.unlock(try call.user(), by: call.origin)))
     }
 
-    /// `PUT /admin/v1/users/{user}/password` `{new_password}`: all sessions end.
+    /// `PUT /admin/v1/users/{user}/password` `{new_password}`: sets the password and ends all sessions of the user.
     func setPassword(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["new_password"])
         try await administration.setPassword(
@@ -99,7 +101,7 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `POST /admin/v1/users/{user}/password-reset`: a one-time token, which replaces an outstanding one.
+    /// `POST /admin/v1/users/{user}/password-reset`: makes a one-time token, which replaces an earlier one.
     func requestPasswordReset(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
         let userID = try await administration.user(try call.user()).id
@@ -111,7 +113,7 @@ extension Endpoints {
     }
 }
 
-/// A one-time token that sets a new password.
+/// A one-time token with which the user sets a new password.
 struct PasswordResetAnswer: Encodable {
     let resetToken: String
     let expiresAt: Int64
