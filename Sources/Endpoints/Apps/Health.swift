@@ -3,14 +3,14 @@ internal import Sessions
 internal import Telemetry
 
 extension Endpoints {
-    /// `GET /healthz`: the process answers.
+    /// `GET /healthz`: answers 200 while the process runs.
     func health() throws -> Response {
         Self.healthy
     }
 
     private static let healthy = Response(.ok, text: "ok\n")
 
-    /// `GET /readyz`: requests can be served, because the store can commit and the server is not about to stop.
+    /// `GET /readyz`: answers 200 if the store can commit and the server is not about to stop, else 503.
     func readiness(_ call: Call) async throws -> Response {
         guard !isStopping() else { return try unready("stopping") }
         do throws(StoreError) { try await context.store.ping() } catch {
@@ -27,16 +27,17 @@ extension Endpoints {
         return response
     }
 
-    /// `GET /metrics`. No key: Prometheus scrapes without one, the admin listener is not for the public, and the numbers
-    /// name no user, no token and no address.
+    /// `GET /metrics`: answers the metrics without authentication, because Prometheus scrapes without a key. Only the admin
+    /// listener serves it, and no metric names a user, a token or an address.
     func metricsText() throws -> Response {
         Response(.ok, MetricsRegistry.contentType, Array(registry.render().utf8))
     }
 }
 
-/// Whether requests can be served.
+/// The answer of `GET /readyz`.
 struct ReadinessAnswer: Encodable {
     let status: String
-    /// `ok`, `unavailable`, `damaged` for good, or `stopping` when the store was not asked.
+    /// `ok`; `unavailable`; `damaged` if the database is corrupt; `stopping` if the store was not asked because the server
+    /// stops.
     let store: String
 }

@@ -3,7 +3,7 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/login`: a public client logs a user in on a device, by a password or an identity provider's ID token.
+    /// `POST /v1/login`: logs a user of a public client in on a device, by password or by an ID token of an identity provider.
     func logIn(_ call: Call) async throws -> Response {
         let shared = Members.loginNames
         let all = try Members(call, known: shared + Members.identityNames + ["username", "password"])
@@ -29,19 +29,20 @@ extension Endpoints {
         return try await logIn(request, by: token, call) { TokenAnswer.response($0) }
     }
 
-    /// What both kinds of logins have in common.
+    /// Reads the members that both kinds of logins share. Throws `invalid_client` for a confidential client.
     private func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)
-        // A confidential client has to prove itself, which this call does not ask for: /oauth/token does.
+        // Only public clients may log in here, because this call has no client authentication; confidential clients use
+        // /oauth/token.
         guard try await administration.isPublic(clientID: request.clientID) else { throw ServiceError.invalidClient }
         return request
     }
 }
 
 extension Administration {
-    /// Whether there is a client with that id, and it has nothing to prove itself with.
+    /// Returns true if the client exists and is public.
     fileprivate func isPublic(clientID: String) async throws(ServiceError) -> Bool {
         do throws(ServiceError) { return try await client(clientID).isPublic } catch {
             if case .notFound = error { return false }
@@ -51,21 +52,21 @@ extension Administration {
 }
 
 extension Members {
-    /// A public key on P-256 or Ed25519 as a JWK (RFC 7517); nil when it is absent.
+    /// Reads a public key on P-256 or Ed25519, as a JWK (RFC 7517); nil when the member is absent.
     func publicKey(_ name: String) throws -> VerificationKey? {
         guard let jwk = try object(name, known: Self.jwkNames) else { return nil }
         guard let key = try jwk.publicKey else { throw refused(name, "must be a public key on P-256 or Ed25519") }
         return key
     }
 
-    /// The ID token of the provider that the body names; nil when there is neither.
+    /// Reads the ID token and its provider; nil when the body has none of `provider`, `id_token` and `nonce`.
     func identityToken() throws -> IdentityToken? {
         guard contains("provider") || contains("id_token") || contains("nonce") else { return nil }
         guard let provider = try text("provider") else { throw refused("provider", "is missing") }
         return IdentityToken(provider: provider, text: try requiredString("id_token"), nonce: try nonce())
     }
 
-    /// The nonce that the app had the provider put into an ID token.
+    /// Reads the nonce that the app sent to the provider for the ID token.
     fileprivate func nonce() throws -> String? {
         guard let nonce = try string("nonce") else { return nil }
         guard Text.isValid(nonce, lengthMax: 512) else {
@@ -74,7 +75,7 @@ extension Members {
         return nonce
     }
 
-    /// The provider's refresh token, by which it can be asked again.
+    /// Reads the provider's refresh token, with which the server can ask the provider about the session later.
     fileprivate func providerRefreshToken() throws -> String? {
         guard let token = try string("provider_refresh_token") else { return nil }
         guard TokenService.isProviderToken(token) else {
@@ -83,10 +84,10 @@ extension Members {
         return token
     }
 
-    /// What a JWK can have.
+    /// The members that a JWK may have.
     static let jwkNames = ["kty", "crv", "x", "y", "alg", "use", "kid", "key_ops"]
 
-    /// The public key that these members are; nil when they are none.
+    /// The public key of this JWK; nil unless it is on P-256 or Ed25519.
     var publicKey: VerificationKey? {
         get throws {
             let x = try string("x").flatMap { Base64URL.decode($0) } ?? []
@@ -99,7 +100,7 @@ extension Members {
         }
     }
 
-    /// The member `device`.
+    /// Reads the member `device`.
     func device() throws -> Device? {
         guard let device = try object("device", known: ["id", "name", "platform", "app_version"]) else { return nil }
         guard let id = try device.identifier("id") else { throw device.refused("id", "is missing") }
@@ -111,13 +112,13 @@ extension Members {
     /// The members of a login by an identity provider.
     fileprivate static let identityNames = idTokenNames + ["provider_refresh_token"]
 
-    /// The members that an ID token comes with.
+    /// The ID token and the members that belong to it.
     static let idTokenNames = ["provider", "id_token", "nonce"]
 
-    /// The members that every login can have.
+    /// The members that every login may have.
     static let loginNames = ["client_id", "device", "authentication_mode", "scope", "device_key", "presence_key"]
 
-    /// A login on `device` with these members.
+    /// Reads a login on `device` from these members.
     func loginRequest(on device: Device) throws -> LoginRequest {
         var request = LoginRequest(
             clientID: try identifier("client_id") ?? Client.mobileID, device: device,

@@ -3,7 +3,7 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/logout`: ends the session on this device, again and again if need be. An expired rolling token will do.
+    /// `POST /v1/logout`: ends the session of the token. The call is idempotent and accepts an expired access token.
     func logOut(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["refresh_token"], mayBeMissing: true)
         let token: String

@@ -2,13 +2,13 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /v1/me/devices`: where the user is signed in, the last seen first.
+    /// `GET /v1/me/devices`: lists the devices on which the user has active sessions, last seen first.
     func devices(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let living = try await accounts.livingSessions(of: session.user.id).map(\.session)
         return try .json(ListAnswer(DeviceAnswer.list(living, current: session.session)))
     }
 
-    /// `PATCH /v1/me/devices/{device_id}` `{name}`: null takes the name away.
+    /// `PATCH /v1/me/devices/{device_id}` `{name}`: renames the device; null removes the name.
     func renameDevice(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ["name"])
         guard members.contains("name") else { throw members.refused("name", "is missing") }
@@ -25,14 +25,14 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `DELETE /v1/me/devices`: ends the user's sessions everywhere, here too.
+    /// `DELETE /v1/me/devices`: ends all sessions of the user, the current one included.
     func endDevices(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let ended = try await accounts.endSessions(of: session.user.id, onDevice: nil, from: call.origin)
         return try .json(RevokedAnswer(revoked: ended))
     }
 }
 
-/// A device on which the user is signed in.
+/// A device with an active session of the user.
 struct DeviceAnswer: Encodable {
     let deviceID: String
     let name: String?
@@ -50,8 +50,8 @@ struct DeviceAnswer: Encodable {
         self.current = session.device.id == current.device.id
     }
 
-    /// Each device once, as its last seen session has it: several apps can share one. The one that asks is there, however many others
-    /// are.
+    /// Lists each device once, with the data of its latest session, because several apps can share a device. The current device
+    /// is always in the list, however many others there are.
     static func list(_ sessions: [Session], current: Session) -> [DeviceAnswer] {
         var seen: Set<String> = []
         return

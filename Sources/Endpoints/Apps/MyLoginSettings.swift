@@ -3,8 +3,9 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, or an ID token
-    /// in the body, so that logins can be turned on again while no token works, by users without a password, too.
+    /// `PUT /v1/me/login-settings`: sets the user's own switch for logins. The call accepts an access token, HTTP Basic with
+    /// the password, or an ID token in the body, because a user without a valid access token must be able to enable logins
+    /// again.
     func changeLoginSettings(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["logins_disabled", "effective"] + Members.idTokenNames)
         guard let isDisabled = try members.bool("logins_disabled") else {
@@ -18,7 +19,7 @@ extension Endpoints {
         return try .json(LoginSettingsAnswer(changed))
     }
 
-    /// Whose account it is that the call may change, and what has shown that.
+    /// The user of the account that the call may change, and the proof of ownership.
     private func accountOwner(
         _ call: Call, _ token: IdentityToken?
     ) async throws -> (Identifier<User>, AccountProof) {
@@ -48,7 +49,7 @@ extension Endpoints {
     }
 }
 
-/// The state of the user's own switch.
+/// The state of the user's own switch as JSON.
 struct LoginSettingsAnswer: Encodable {
     let loginsDisabled: Bool
     let effective: String?

@@ -2,7 +2,7 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `PUT /v1/me/password`: all other devices end.
+    /// `PUT /v1/me/password`: changes the password and ends the sessions on all other devices.
     func changePassword(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ["old_password", "new_password"])
         let (old, new) = (
@@ -13,7 +13,8 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `POST /v1/password-reset`: with the one-time token that an admin made. All devices end.
+    /// `POST /v1/password-reset`: sets a password with the one-time token that an admin made, and ends all sessions of the
+    /// user.
     func resetPassword(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["reset_token", "new_password"])
         let (token, new) = (

@@ -2,7 +2,8 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/me/presence`: the user shows to be there, by an assertion of the presence key or by the password (RFC 9470).
+    /// `POST /v1/me/presence`: proves the presence of the user by an assertion of the presence key or by the password (RFC
+    /// 9470).
     func showPresence(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ["user_assertion", "password"])
         let evidence = try members.evidence()
@@ -11,7 +12,7 @@ extension Endpoints {
         return try .json(ModeAnswer(record.session))
     }
 
-    /// `PUT /v1/me/authentication-mode`: how the app guards its session from now on.
+    /// `PUT /v1/me/authentication-mode`: changes how the app protects its session.
     func changeMode(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(
             call, known: ["authentication_mode", "presence_key", "user_assertion", "password"])
@@ -27,13 +28,13 @@ extension Endpoints {
 }
 
 extension Members {
-    /// What a body brings to show that the user is there.
+    /// Reads the proof of presence from the body.
     func evidence() throws -> PresenceEvidence {
         PresenceEvidence(assertion: try string("user_assertion"), password: try string("password"))
     }
 }
 
-/// How the app guards its session.
+/// The protection of a session by its app, as JSON.
 struct ModeAnswer: Encodable {
     let authenticationMode: String
     let activationPending: Bool

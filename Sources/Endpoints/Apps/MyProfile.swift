@@ -3,13 +3,13 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /v1/me`: what the app shows of the user.
+    /// `GET /v1/me`: answers the profile of the user.
     func profile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         Response(.ok, "application/json", TokenResponse.User(session.user).json)
     }
 
-    /// `PATCH /v1/me`: members left out stay, null clears. The username is for admins to change. Another address or telephone
-    /// number takes the user, as a change of what guards the session does.
+    /// `PATCH /v1/me`: changes the members that the body names; null clears a member. Users cannot change their username. A new
+    /// e-mail address or telephone number demands a proof of presence, as a change of the authentication mode does.
     func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ProfileChange.names + ["user_assertion", "password"])
         let (change, evidence) = (try ProfileChange(members), try members.evidence())
@@ -20,7 +20,7 @@ extension Endpoints {
     }
 }
 
-/// The members of a profile in a body that makes or changes a user.
+/// The members of a profile in a body that creates or changes a user.
 struct ProfileChange: Sendable {
     static let names = ["email", "phone_number", "display_name", "country"]
 
@@ -28,7 +28,7 @@ struct ProfileChange: Sendable {
     private let phoneNumber: String??
     private let displayName: String??
     private let country: String??
-    /// For admins alone: who calls for a user does not know this member.
+    /// Only admins can set this member, because the calls of users do not list it as known.
     private let isEmailVerified: Bool?
 
     init(_ members: Members) throws {
@@ -39,7 +39,8 @@ struct ProfileChange: Sendable {
         isEmailVerified = try members.bool("email_verified")
     }
 
-    /// Sets what the body names; the domain says whether it will do. Returns why an address cannot be a verified one.
+    /// Sets the members that the body names; the domain validates them. Returns an error if `email_verified` is true and the
+    /// address cannot be a verified one.
     func apply(to profile: inout User.Profile) -> ServiceError? {
         if let email { profile.email = email }
         if let phoneNumber { profile.phoneNumber = phoneNumber }

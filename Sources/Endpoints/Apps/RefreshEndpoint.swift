@@ -3,8 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/refresh`: a public client renews its token, with `{refresh_token}` or, for a client that keeps one
-    /// string, with that as Bearer or, when it is bound to a key, as DPoP.
+    /// `POST /v1/refresh`: refreshes the tokens of a public client. A client of token style `separate` sends `{refresh_token}`;
+    /// a client of style `single` sends its one token with the scheme `Bearer`, or `DPoP` if the session is bound to a key.
     func refresh(_ call: Call) async throws -> Response {
         let members = try Members(
             call, known: ["refresh_token", "device_id", "user_assertion", "password"], mayBeMissing: true)

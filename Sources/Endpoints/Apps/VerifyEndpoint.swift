@@ -3,13 +3,15 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /v1/verify`: forward authentication for proxies. 200 with who asks in fields, or 401; always checked against
-    /// the store, so that what was ended, or disabled with immediate effect, opens nothing from then on.
+    /// `GET /v1/verify`: forward authentication for proxies. Answers 200 with the caller's identity in header fields, or 401.
+    /// Each call reads the store, so that an ended session or a user disabled with immediate effect is refused at once.
     ///
-    /// Envoy asks with the method of the original request and appends its path: hence the route for any rest.
+    /// The route accepts any suffix of the path and any method, because Envoy appends the original path and uses the original
+    /// method.
     ///
-    /// `audience` in the query names the API that the proxy stands before, if tokens for the server's own audience are not
-    /// to open it. Where a path is appended, so is the query of whoever asks: there it is not looked at.
+    /// The query parameter `audience` names the API behind the proxy; without it the token must be for the server's own
+    /// audience. The parameter is ignored where a path is appended, because there the query comes from the caller and not from
+    /// the proxy.
     func verify(_ call: Call) async throws -> Response {
         let named =
             call.route.pattern == "/v1/verify"

@@ -3,7 +3,7 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `grant_type=client_credentials` (RFC 6749 section 4.4): a token for the client itself, without a session.
+    /// `grant_type=client_credentials` (RFC 6749 section 4.4): issues an access token for the client itself, without a session.
     @inline(never)
     func clientCredentialsGrant(
         _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call

@@ -4,7 +4,7 @@ internal import JOSE
 internal import OAuth
 internal import Sessions
 
-/// What verifiers and libraries read: keys and metadata.
+/// The documents that verifiers and libraries read: the public keys and the server metadata.
 extension Endpoints {
     static let tokenPath = "/oauth/token"
     static let revocationPath = "/oauth/revoke"
@@ -12,16 +12,18 @@ extension Endpoints {
     static let metadataPath = "/.well-known/oauth-authorization-server"
     static let jwksPath = "/oauth/jwks"
 
-    /// Five minutes: a new key is published a day before it signs, so that even a far older copy holds it.
+    /// Caches may keep the documents for five minutes. A copy can even be far older, because a new key is published one day
+    /// before it signs.
     private static let cacheControl = "public, max-age=300"
 
-    /// `GET /oauth/jwks` (RFC 7517): with the keys that other nodes have made, and without those that they have withdrawn.
+    /// `GET /oauth/jwks` (RFC 7517): answers the public keys of all nodes, without withdrawn ones.
     func jwks() async throws -> Response {
         await tokens.lookForKeys()
         return try cacheable(context.signingKeys.publicKeys)
     }
 
-    /// `GET /.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`.
+    /// `GET /.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`: answers the server
+    /// metadata.
     func serverMetadata() throws -> Response {
         let confidential = [Client.AuthenticationMethod.clientSecretBasic, .clientSecretPost, .privateKeyJWT]
         return try cacheable(
@@ -39,19 +41,20 @@ extension Endpoints {
 
     private func cacheable(_ value: some Encodable) throws -> Response { Self.cacheable(try JSONAnswer.encode(value)) }
 
-    /// JSON that changes seldom.
+    /// Answers JSON that caches may keep.
     static func cacheable(_ json: [UInt8]) -> Response {
         var response = Response(.ok, "application/json", json)
         response.fields.append("Cache-Control", cacheControl)
-        // Equal bytes, equal tag, on every node: whoever polls the keys is told 304 (RFC 9110 section 8.8.3).
+        // The tag is the hash of the content, so that it is equal on every node and a repeated request gets 304 (RFC 9110
+        // section 8.8.3).
         response.fields.append("ETag", "\"\(Hex.encode(Array(sha256(response.body).prefix(16))))\"")
         return response
     }
 }
 
 extension Route {
-    /// Where clients look for the metadata of an issuer whose URL has a path (RFC 8414 section 3.1): that path stands behind the
-    /// well-known one, and no proxy takes it off there as it does from all other calls.
+    /// Returns the metadata route of an issuer with a path (RFC 8414 section 3.1). The issuer's path follows the well-known
+    /// one, and proxies do not strip it there as they do from all other calls.
     static func metadata(of issuer: String) -> [Route] {
         let authority = issuer.firstRange(of: "://").map { issuer[$0.upperBound...] } ?? issuer[...]
         let path = authority.drop { $0 != "/" }

@@ -3,8 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /oauth/introspect` (RFC 7662), for clients that have proved themselves: tokens must not be guessed by asking.
-    /// Signed for who asks for that (RFC 9701).
+    /// `POST /oauth/introspect` (RFC 7662), for authenticated clients only, because an open endpoint would allow guessing
+    /// tokens. The answer is a signed JWT if `Accept` names its type (RFC 9701).
     func introspect(_ call: Call) async throws -> Response {
         let form = try call.form()
         guard
@@ -15,19 +15,19 @@ extension Endpoints {
         var call = call
         call.actor = "client:\(client.id)"
         var introspection = try await tokens.introspect(token, from: call.origin)
-        // RFC 7662 section 4: whether it can be used where it was presented. A refresh token can be used at no resource, so
-        // that none opens an API which takes whatever is active; its own client, and who asks for one, is told of it.
+        // A refresh token of another client is inactive, unless `token_type_hint` asks for one. No API accepts refresh tokens,
+        // and an API that accepts any active token must refuse it (RFC 7662 section 4).
         if case .refreshToken(let record, _) = introspection, record.session.clientID != client.id,
             form["token_type_hint"] != "refresh_token"
         {
             introspection = .inactive
         }
-        // RFC 9701 section 5: nor is a token active that is not for the API that asks. Which API a client is, it has to say: the
-        // resources of a client are those that it calls.
+        // A token is inactive if it is not for the `audience` that the client names (RFC 9701 section 5). The client has to
+        // name it, because the resources of a client are the APIs that it calls, and not itself.
         if let audience = form["audience"], !introspection.isFor(audience) { introspection = .inactive }
         var response = try Response.json(answer(to: introspection))
         if case .accessToken(let token) = introspection, let claims = token.user.claims {
-            // As the token has them: RFC 7662 section 2.2 leaves room for members of our own.
+            // The user's claims stand in the answer as in the token, because RFC 7662 section 2.2 allows additional members.
             response.body = response.body.dropLast() + Array(",\(claims.members)}".utf8)
         }
         let signedType = "application/\(TokenService.introspectionType)"
@@ -66,7 +66,7 @@ extension Endpoints {
 }
 
 extension Introspection {
-    /// Whether it is a token for that API.
+    /// Returns true if it is a token for the API `audience`.
     fileprivate func isFor(_ audience: String) -> Bool {
         switch self {
         case .accessToken(let token): token.audience.contains(audience)
@@ -77,13 +77,13 @@ extension Introspection {
 }
 
 extension IntrospectionResponse {
-    /// The type of an access token that is bound to a key, or to none (RFC 9449 section 6.2).
+    /// Sets the token type by whether the access token is bound to a key (RFC 9449 section 6.2).
     fileprivate mutating func bind(to keyThumbprint: String?) {
         tokenType = keyThumbprint == nil ? "Bearer" : "DPoP"
         cnf = keyThumbprint.map(Confirmation.init)
     }
 
-    /// What both tokens of a session have in common.
+    /// Sets the members that access tokens and refresh tokens share.
     fileprivate mutating func describe(_ session: Session, of user: User?, scope granted: Scope) {
         scope = granted.tokens.isEmpty ? nil : granted.description
         clientID = session.clientID

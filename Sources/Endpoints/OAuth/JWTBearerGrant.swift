@@ -3,8 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523 section 2.1): the key that a device registered at
-    /// its login resumes the session.
+    /// `grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523 section 2.1): resumes the session by an assertion of
+    /// the key that the device registered at login.
     @inline(never)
     func jwtBearerGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         guard let assertion = request.assertion else { throw RequestProblem.invalid("assertion", "is missing") }

@@ -4,8 +4,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `grant_type=password` (RFC 6749 section 4.3), for clients that name it alone: RFC 9700 section 2.4 says why it is
-    /// not for others.
+    /// `grant_type=password` (RFC 6749 section 4.3), only for clients with this grant, because RFC 9700 section 2.4 forbids it
+    /// in general.
     func passwordGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let client = try await client(identity, call)
         guard client.grantTypes.contains(.password) else { throw ServiceError.unauthorizedClient }
@@ -15,7 +15,7 @@ extension Endpoints {
         return try await logIn(login, username: username, password: password, call)
     }
 
-    /// A login as the form has it, whatever shows who the user is.
+    /// Reads the members of a login from the form; they are equal for passwords and ID tokens.
     func loginRequest(_ request: TokenRequest, for client: Client, _ call: Call) throws -> LoginRequest {
         var login = LoginRequest(
             clientID: client.id, device: try request.device(else: madeUpDeviceID()),
@@ -27,7 +27,7 @@ extension Endpoints {
         return login
     }
 
-    /// The public key that a parameter holds as a JWK.
+    /// Reads the public key in a parameter, as a JWK.
     private static func key(_ text: String?, _ name: String) throws -> DeviceKey? {
         guard let text else { return nil }
         guard let jwk = try? Members(json: Array(text.utf8), known: Members.jwkNames), let key = try jwk.publicKey
@@ -37,10 +37,10 @@ extension Endpoints {
         return DeviceKey(key)
     }
 
-    /// An id for a device of which the request says nothing.
+    /// Returns a random device id, for a request that names no device.
     func madeUpDeviceID() -> String { Hex.encode(context.random.bytes(16)) }
 
-    /// Logs in, and writes the answer: what `/oauth/token` and `/v1/login` share.
+    /// Logs a user in by password for `/oauth/token` and `/v1/login`, and makes the answer.
     func logIn(
         _ request: LoginRequest, username: String, password: String, _ call: Call
     ) async throws(ServiceError) -> Response {

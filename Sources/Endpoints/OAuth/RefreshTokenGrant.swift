@@ -3,7 +3,7 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `grant_type=refresh_token` (RFC 6749 section 6).
+    /// `grant_type=refresh_token` (RFC 6749 section 6): refreshes a session.
     func refreshTokenGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let refresh = try refreshRequest(request, identity, call)
         do throws(ServiceError) {
@@ -29,14 +29,14 @@ extension Endpoints {
         return refresh
     }
 
-    /// Throws `invalid_client` if that is why a session is not renewed: a client that has to prove itself only named itself, or it is
-    /// unknown (RFC 6749 section 5.2). Only now is it worth a look in the store.
+    /// Throws `invalid_client` if the refresh was refused because the client is unknown, or is confidential and did not
+    /// authenticate (RFC 6749 section 5.2). Only a refused refresh pays for this read of the store.
     @inline(never)
     func explain(_ error: ServiceError, to identity: ClientIdentity, _ call: Call) async throws {
         if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity, call) }
     }
 
-    /// Refreshes, and writes the answer: what `/oauth/token` and `/v1/refresh` share.
+    /// Refreshes a session for `/oauth/token` and `/v1/refresh`, and makes the answer.
     func refresh(_ request: RefreshRequest, _ call: Call) async throws(ServiceError) -> Response {
         var owner: Identifier<User>?
         do throws(ServiceError) {

@@ -3,22 +3,22 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /oauth/token` (RFC 6749 section 3.2). The steps that all grants share, so that none can forget one.
+    /// `POST /oauth/token` (RFC 6749 section 3.2): takes the steps that all grants share, then runs the grant.
     func token(_ call: Call) async throws -> Response {
-        // 1. Read the form once; nobody below reads raw parameters.
+        // 1. Read the form once; the grants read no raw parameters.
         let request = TokenRequest(try call.form(repeatable: TokenRequest.repeatable))
         guard let name = request.grantType else { throw RequestProblem.invalid("grant_type", "is missing") }
         guard let grantType = OAuth.GrantType(rawValue: name) else { throw RequestProblem.unsupportedGrantType }
-        // 2. The key that the tokens are to be bound to, or are bound to already (RFC 9449 section 5).
+        // 2. Verify the key proof to which the tokens are bound, or will be (RFC 9449 section 5).
         var call = call
         call.proof = try keyProof(call)
-        // 3. The client, as far as it shows itself.
+        // 3. Identify the client, and authenticate it if it presents credentials.
         let identity = try await clientIdentity(call, request.client)
         if case .authenticated(let client) = identity {
             call.actor = "client:\(client.id)"
             call.isOfProvenClient = true
         }
-        // 4. The grant. Those but a refresh are not inlined into what every refresh passes, whose memory would grow by theirs.
+        // 4. Run the grant. Only the refresh is inlined, because the other grants would enlarge the frame of every refresh.
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
         case .jwtBearer: return try await jwtBearerGrant(request, identity, call)
@@ -29,7 +29,8 @@ extension Endpoints {
         }
     }
 
-    /// A grant that begins a session: what a client is refused then, it is itself that asked for too much.
+    /// Runs a grant that opens a session. A refusal counts against an authenticated client, because the client itself asked for
+    /// too much.
     @inline(never)
     private func counted(_ identity: ClientIdentity, _ grant: () async throws -> Response) async throws -> Response {
         do { return try await grant() } catch let error as ServiceError {
@@ -40,14 +41,14 @@ extension Endpoints {
 }
 
 extension TokenRequest {
-    /// The scope that is asked for; nil for all that there is.
+    /// The requested scope; nil for all scopes of the client.
     func requestedScope() throws -> Scope? {
         guard let text = scope else { return nil }
         guard let scope = Scope(text) else { throw ServiceError.invalidScope }
         return scope
     }
 
-    /// The device that the request names, and what people call it; else one with an id that was made up.
+    /// The device and its name in the request; a device with the given `id` if the request names none.
     func device(else id: @autoclosure () -> String) throws -> Device {
         if let name = deviceName, !Device.isValid(text: name) {
             throw RequestProblem.invalid(
@@ -56,7 +57,7 @@ extension TokenRequest {
         return Device(id: try namedDevice() ?? id(), name: deviceName)
     }
 
-    /// How the app will guard the session.
+    /// The protection of the session by the app; `NO` if the request names none.
     func namedMode() throws -> AuthenticationMode {
         guard let text = authenticationMode else { return .no }
         guard let mode = AuthenticationMode(rawValue: text) else {
@@ -65,10 +66,10 @@ extension TokenRequest {
         return mode
     }
 
-    /// What the request brings to show that the user is there.
+    /// The proof of the user's presence in the request.
     var evidence: PresenceEvidence { PresenceEvidence(assertion: userAssertion, password: password) }
 
-    /// The device that the request names.
+    /// The device id in the request.
     func namedDevice() throws -> String? {
         guard let id = deviceID else { return nil }
         guard Device.isValid(id: id) else {

@@ -3,8 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `grant_type=urn:ietf:params:oauth:grant-type:token-exchange` (RFC 8693): an identity provider's ID token for a session,
-    /// for clients that name the grant.
+    /// `grant_type=urn:ietf:params:oauth:grant-type:token-exchange` (RFC 8693): opens a session by an ID token of an identity
+    /// provider, for clients with this grant.
     func tokenExchangeGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response
     {
         let client = try await client(identity, call)
@@ -18,7 +18,8 @@ extension Endpoints {
             throw RequestProblem.invalid(
                 "subject_token_type", "must be \(TokenExchangeParameters.TokenType.idToken.rawValue)")
         }
-        // Section 2.1: it must not stand without the token; and nobody acts for another here.
+        // An actor token is refused, because delegation is not supported; `actor_token_type` must not stand alone (section
+        // 2.1).
         if exchange.actorToken != nil || exchange.actorTokenType != nil {
             throw RequestProblem.invalid("actor_token", "is not supported")
         }
@@ -27,7 +28,7 @@ extension Endpoints {
             throw RequestProblem.invalid("nonce", "must have 1 to 512 bytes and no control characters")
         }
         var login = try loginRequest(request, for: client, call)
-        // Section 2.1: both say where the token is to be used.
+        // `resource` and `audience` together name the targets of the token (section 2.1).
         login.resources += exchange.audiences
         if let token = exchange.providerRefreshToken, !TokenService.isProviderToken(token) {
             throw RequestProblem.invalid("provider_refresh_token", Self.providerTokenRule)
@@ -45,7 +46,7 @@ extension Endpoints {
 
     static let providerTokenRule = "must have 1 to \(TokenService.providerTokenLengthMax) characters of printable ASCII"
 
-    /// What is to be issued: an access token, if nothing else is asked for.
+    /// The type of the token to issue; an access token by default.
     private func requestedType(
         _ exchange: TokenExchangeParameters, _ client: Client
     ) throws -> TokenExchangeParameters.TokenType {
@@ -57,7 +58,7 @@ extension Endpoints {
         }
     }
 
-    /// Logs in by an ID token, and writes the answer: what `/oauth/token` and `/v1/login` share.
+    /// Logs a user in by ID token for `/oauth/token` and `/v1/login`, and makes the answer.
     func logIn(
         _ request: LoginRequest, by token: IdentityToken, _ call: Call, answer: (TokenGrant) -> Response
     ) async throws(ServiceError) -> Response {

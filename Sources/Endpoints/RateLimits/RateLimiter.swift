@@ -3,17 +3,17 @@ internal import HTTP
 internal import Sessions
 internal import Telemetry
 
-/// The doors that somebody might try to break by trying often.
+/// Limits the rate of failed and of expensive calls, by address, device, user, session and client.
 ///
-/// What succeeds is never limited, however many share an address: where work has to be kept away (hashing passwords),
-/// a token is taken before and given back after success; where refusing costs next to nothing (tokens with a bad MAC), only the
-/// refusal takes one, and a refresh that succeeds never comes here.
+/// Successful calls from a shared address are never limited. Where the work itself is expensive (hashing a password), the
+/// limiter takes a token before the work and gives it back after success. Where a refusal costs little (a token with a bad
+/// MAC), only the refusal takes a token, so that a successful refresh never reaches the limiter.
 struct RateLimiter: Sendable {
-    /// Who is refused by what was presented, if it was theirs.
+    /// The subject of a refused refresh or resumption, if the credential was once genuine.
     enum Holder: Hashable {
-        /// A session, by a token that we made or an assertion that its key has signed.
+        /// A session, identified by a token of this server or by an assertion signed with the session's key.
         case session(Identifier<Session>)
-        /// Who comes with a token of another system that was a user's.
+        /// A token of another system that belonged to a user.
         case foreignToken(String)
     }
 
@@ -22,13 +22,14 @@ struct RateLimiter: Sendable {
         let deviceID: String
     }
 
-    /// Who has not proved to be a client, and could be anybody: nothing of it is held against the client elsewhere.
+    /// A client id that the request claims without proof, together with the address. The key includes the address, because a
+    /// failed claim must not count against the client elsewhere.
     private struct ClaimedClient: Hashable {
         let id: String?
         let network: CallerNetwork?
     }
 
-    /// Without those that are off.
+    /// The buckets of all limits that are switched on.
     private let buckets: [RateLimits.Name: TokenBuckets]
     private let ipv6PrefixBits: Int
     private let stopwatch: @Sendable () -> Int64
@@ -48,7 +49,7 @@ struct RateLimiter: Sendable {
         refusals = Dictionary(uniqueKeysWithValues: names.map { ($0, counters[$0.rawValue]) })
     }
 
-    /// Takes a token; refuses with the time until there is one.
+    /// Takes a token of `key`. Throws `tooManyRequests` with the time until the next token.
     private func take(_ key: some Hashable, _ limit: RateLimits.Name) throws(ServiceError) {
         if let wait = buckets[limit]?.take(key, at: stopwatch()) { throw refusal(limit, wait) }
     }
@@ -58,24 +59,26 @@ struct RateLimiter: Sendable {
         return .tooManyRequests(retryAfter: .nanoseconds(wait))
     }
 
-    /// Nil for a caller on this machine, through a Unix socket.
+    /// The network of the caller; nil for a caller on this machine, through a Unix socket.
     private func network(_ caller: Caller) -> CallerNetwork? {
         caller.remoteAddress.map { CallerNetwork($0, ipv6PrefixBits: ipv6PrefixBits) }
     }
 
-    /// Whose wrong logins count together; nil: those of nobody else. A client that has proved itself is one address for many people:
-    /// five who mistype would stop all the others. Each of them has the delays and the lock of their name.
+    /// The address against which a failed login counts; nil for a login through an authenticated client. Such a client is one
+    /// address for many users, so that five users with typing errors would block all others. The delays and the lock of each
+    /// user still apply.
     private func guesser(_ call: Call) -> CallerNetwork? { call.isOfProvenClient ? nil : network(call.caller) }
 
-    /// Runs what proves a password by itself, if the caller has not been wrong too often. A password that comes with a good token
-    /// of a session is not limited here: the session has its own tries, and whoever shares its address would otherwise stop it.
+    /// Runs a check of a password that no session's token accompanies, unless the address has failed too often. A password
+    /// beside a valid token is not limited here, because the session has a limit of its own, and other callers at its address
+    /// could block it.
     func password<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
         try await attempt(guesser(call), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
     }
 
-    /// Runs a login by an ID token, if the caller has not been refused too often.
+    /// Runs a login by an ID token, unless the address has been refused too often.
     func identity<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -84,8 +87,8 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Runs a reset of a password, if the caller has not come with wrong tokens too often. A wrong token names a user as well,
-    /// but is held against no user: it would keep the owner of the right one out, and no limit makes 256 random bits safer.
+    /// Runs a password reset, unless the address has sent too many wrong tokens. A wrong token also names a user, but does not
+    /// count against that user, because it would block the owner of the right token, and 256 random bits need no limit.
     func reset<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -94,14 +97,14 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Runs the part of it that hashes the password, for whoever holds a token of the user.
+    /// Runs the part of a password reset that hashes the password, for the holder of a reset token of the user.
     func reset<Value>(
         of userID: Identifier<User>, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
         try await attempt(userID, .failedResetsPerUser, body) { if case .invalid = $0 { true } else { false } }
     }
 
-    /// Runs what makes a reset token, which replaces the one that the user was sent before.
+    /// Runs the creation of a reset token, which replaces the user's previous one.
     func resetToken<Value>(
         of userID: Identifier<User>, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -112,7 +115,8 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Runs `body` with a token of `key`, which stays taken if it fails with an error that counts.
+    /// Runs `body` with a token of `key`. The limiter keeps the token if `body` fails with an error that counts, and gives it
+    /// back otherwise.
     private func attempt<Key: Hashable, Value>(
         _ key: Key?, _ limit: RateLimits.Name, _ body: () async throws(ServiceError) -> Value,
         counts: (ServiceError) -> Bool
@@ -124,14 +128,15 @@ struct RateLimiter: Sendable {
             buckets[limit]?.giveBack(key)
             return value
         } catch {
-            // A server that is overloaded must not be held against who asked.
+            // An error such as overload does not count, because the caller did not cause it.
             if !counts(error) { buckets[limit]?.giveBack(key) }
             throw error
         }
     }
 
-    /// Lets a login of a user on a device pass, or refuses it: an app that logs in again and again instead of refreshing. For who has
-    /// started too many sessions no password is hashed; that somebody does so under this name is all that a stranger learns by it.
+    /// Admits a login of a user on a device, or refuses it, because some apps log in repeatedly instead of refreshing. The
+    /// check precedes the password hash, so that a user with too many new sessions costs no hash. The refusal tells a stranger
+    /// only that.
     func admitLogin(username: String, deviceID: String) throws(ServiceError) {
         let name = Text.key(username)
         try take(LoginKey(username: name, deviceID: deviceID), .loginsPerDevice)
@@ -139,8 +144,8 @@ struct RateLimiter: Sendable {
         if let wait { throw refusal(.loginsPerUser, wait) }
     }
 
-    /// Runs what starts a session of a user who has shown to be that: nobody else can use up what is theirs. Sessions are not
-    /// limited, but how fast they come: to end one for another would log somebody out.
+    /// Runs the opening of a session of an authenticated user, so that others cannot use up the user's limit. The limit counts
+    /// new sessions per day and not existing sessions, because ending one to admit another would log the user out.
     func session<Value>(
         of username: String, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -152,7 +157,8 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// What to answer to a token call that was refused with `error`: that, or 429.
+    /// Returns the error to answer to a refused token call: `error`, or `tooManyRequests` if the address has had too many
+    /// refusals.
     func refusal(_ error: any Error, of call: Call) -> any Error {
         guard call.route.countsRefusals, let error = error as? ServiceError else { return error }
         switch error {
@@ -166,8 +172,8 @@ struct RateLimiter: Sendable {
         } catch { return error }
     }
 
-    /// The same, to a refresh or a resumption, of a user if that is known. The holder's own limit is met first: who asks on and on
-    /// with one token uses up no more of its user's than that.
+    /// Returns the error to answer to a refused refresh or resumption: `error`, or `tooManyRequests`. The limit of the holder
+    /// comes before the limit of the user, so that one token that is sent repeatedly uses up only a part of the user's limit.
     func refusal(_ error: ServiceError, to holder: Holder?, of userID: Identifier<User>?) -> ServiceError {
         switch error {
         case .refused, .userAbsent, .unauthorizedClient, .grantClosed, .invalidScope, .invalidTarget: break
@@ -180,8 +186,9 @@ struct RateLimiter: Sendable {
         } catch { return error }
     }
 
-    /// The same, to who has failed to prove to be the client with that id. A client that succeeds never comes here, be it from
-    /// the same address: there are 256 random bits in its secret, or more in its key, which no limit makes safer.
+    /// Returns the error to answer to a failed client authentication: `error`, or `tooManyRequests`. A successful one never
+    /// reaches this limit, not even from the same address, because a secret has 256 random bits and a key more, so that no
+    /// limit makes them safer.
     func refusal(_ error: ServiceError, toClaimed clientID: String?, from caller: Caller) -> ServiceError {
         guard error == .invalidClient else { return error }
         do throws(ServiceError) {
@@ -190,7 +197,7 @@ struct RateLimiter: Sendable {
         } catch { return error }
     }
 
-    /// The same, to a client that has proved itself, of what it asked for by itself.
+    /// Returns the error to answer to a refused request of an authenticated client: `error`, or `tooManyRequests`.
     func refusal(_ error: ServiceError, to client: Client) -> ServiceError {
         switch error {
         case .unauthorizedClient, .invalidScope, .invalidTarget, .proofMissing: break
@@ -202,7 +209,7 @@ struct RateLimiter: Sendable {
         } catch { return error }
     }
 
-    /// Lets a client have a token for itself, or refuses it: one that asks again and again instead of keeping it. No session
-    /// waits for such a token.
+    /// Admits a token for the client itself, or refuses it, because some clients request tokens repeatedly instead of keeping
+    /// one. No session depends on such a token.
     func admitClientToken(_ client: Client) throws(ServiceError) { try take(client.id, .clientTokensPerClient) }
 }

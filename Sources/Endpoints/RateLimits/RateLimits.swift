@@ -1,64 +1,65 @@
-/// How often may be tried in a minute, or a day, what costs much, or could be guessing. 0: without limit. Each node counts for itself.
+/// The limits of failed and of expensive calls, per minute, or per day for `loginsPerUser`. 0 switches a limit off. Each node
+/// counts for itself.
 public struct RateLimits: Hashable, Sendable {
-    /// A limit, by the key of the configuration that sets it.
+    /// A limit, named by its configuration key.
     public enum Name: String, CaseIterable, Sendable {
-        /// Wrong passwords from one address, but for those that come with a session's token, or by a client that has proved itself.
+        /// Wrong passwords from one address, except beside a session's token or through an authenticated client.
         case wrongPasswordsPerAddress = "limits.wrong_passwords_per_address_per_minute"
         /// Logins of one user on one device.
         case loginsPerDevice = "limits.logins_per_device_per_minute"
-        /// Sessions that one user starts, on whatever devices.
+        /// Sessions that one user opens on all devices.
         case loginsPerUser = "limits.logins_per_user_per_day"
-        /// Password resets from one address that came to nothing.
+        /// Failed password resets from one address.
         case failedResetsPerAddress = "limits.failed_resets_per_address_per_minute"
-        /// Password resets with a token of one user that came to nothing.
+        /// Failed password resets with tokens of one user.
         case failedResetsPerUser = "limits.failed_resets_per_user_per_minute"
         /// Reset tokens made for one user.
         case resetTokensPerUser = "limits.reset_tokens_per_user_per_minute"
         /// Refused token calls from one address.
         case refusedTokensPerAddress = "limits.refused_tokens_per_address_per_minute"
-        /// Refused token calls in the name of one client: from one address, or by the client itself.
+        /// Refused token calls with one client id: from one address, or by the authenticated client.
         case refusedTokensPerClient = "limits.refused_tokens_per_client_per_minute"
-        /// Tokens that one client gets for itself.
+        /// Tokens that one client requests for itself.
         case clientTokensPerClient = "limits.client_tokens_per_client_per_minute"
         /// Refused refreshes and resumptions of one session.
         case refusedTokensPerSession = "limits.refused_tokens_per_session_per_minute"
         /// Refused refreshes and resumptions of all sessions of one user.
         case refusedTokensPerUser = "limits.refused_tokens_per_user_per_minute"
 
-        /// How long an empty bucket takes to fill.
+        /// The time in which an empty bucket fills.
         var period: Duration { self == .loginsPerUser ? .seconds(86_400) : .seconds(60) }
     }
 
-    /// Wrong passwords from one address, but for those that come with a session's token, or by a client that has proved itself.
+    /// Wrong passwords from one address, except beside a session's token or through an authenticated client.
     public var wrongPasswordsPerAddress = 120
-    /// Logins of one user on one device, right or wrong.
+    /// Logins of one user on one device, successful or failed.
     public var loginsPerDevice = 60
-    /// Sessions that one user starts in a day, by passwords or by one identity, on whatever devices. What a stranger tries is none, nor
-    /// is what a backend mints.
+    /// Sessions that one user opens in a day on all devices, by password or by one identity. Failed logins and sessions that a
+    /// backend opens do not count.
     public var loginsPerUser = 1000
-    /// Password resets from one address that came to nothing.
+    /// Failed password resets from one address.
     public var failedResetsPerAddress = 60
-    /// Password resets that came to nothing although the token was, or had been, the user's.
+    /// Failed password resets with a token that is or was the user's.
     public var failedResetsPerUser = 20
     /// Reset tokens made for one user.
     public var resetTokensPerUser = 3
     /// Refused token calls from one address.
     public var refusedTokensPerAddress = 12_000
-    /// Failed proofs of being one client, from one address; and what a client is refused that has proved itself.
+    /// Failed client authentications with one client id from one address, and refused requests of one authenticated client.
     public var refusedTokensPerClient = 1200
-    /// Tokens that one client gets for itself (RFC 6749 section 4.4), or is refused.
+    /// Tokens that one client requests for itself (RFC 6749 section 4.4), successful or refused.
     public var clientTokensPerClient = 6000
     /// Refused refreshes and resumptions of one session.
     public var refusedTokensPerSession = 1200
     /// Refused refreshes and resumptions of all sessions of one user.
     public var refusedTokensPerUser = 6000
-    /// How many leading bits of an IPv6 address count as one address.
+    /// The number of leading bits of an IPv6 address that identify one caller.
     public var ipv6PrefixBits = 64
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 
-    /// How often in its period; 0: without limit.
+    /// The number of calls in the period of `limit`; 0 means no limit.
     func count(_ limit: Name) -> Int {
         switch limit {
         case .wrongPasswordsPerAddress: wrongPasswordsPerAddress

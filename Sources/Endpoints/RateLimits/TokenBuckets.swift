@@ -1,17 +1,19 @@
 internal import Locks
 
-/// A token bucket for each of many keys, in memory that never grows.
+/// Token buckets, one for each key, in bounded memory.
 ///
-/// A bucket is one number, the instant at which it will be full again (the generic cell rate algorithm): taking a token
-/// moves it by the time that one token takes to grow back. A key has its place in one of many small sets, found by a hash
-/// that is seeded anew in each process, so that nobody can aim at a set. In a full set the newcomer takes the place of the
-/// bucket that is full soonest, which is the one that says least. Who wants to push out a bucket that has been emptied has
-/// to empty all others of its set as well, and cannot know which those are: of the whole table, then, one token at a time.
+/// A bucket is one number, the time at which it will be full again (generic cell rate algorithm). Taking a token moves this
+/// time by the interval in which one token grows back.
+///
+/// A hash with a random seed per process assigns each key to one of many small sets, so that a caller cannot choose a set. In a
+/// full set, a new key replaces the bucket that will be full soonest, because that bucket holds the least information. To evict
+/// an empty bucket, an attacker has to empty all other buckets of its set as well. The set is unknown, so that this means the
+/// whole table, one token at a time.
 final class TokenBuckets: Sendable {
     private struct Bucket {
-        /// The key's hash; 0 while nobody is here.
+        /// The hash of the key; 0 in an unused bucket.
         var tag: UInt64 = 0
-        /// When it is full again, in nanoseconds.
+        /// The time at which the bucket is full, in nanoseconds of the stopwatch.
         var fullAt: Int64 = 0
     }
 
@@ -19,24 +21,24 @@ final class TokenBuckets: Sendable {
     private static let setSize = 8
     static let bucketCount = setCount * setSize
 
-    /// Nanoseconds in which one token grows back.
+    /// The time in which one token grows back, in nanoseconds.
     private let interval: Int64
-    /// Nanoseconds in which an empty bucket fills.
+    /// The time in which an empty bucket fills, in nanoseconds.
     private let capacity: Int64
-    /// Empty until the first token is taken: a server that refuses nobody spends nothing.
+    /// The table is empty until the first token is taken, so that a server without refusals spends no memory.
     private let buckets = Locked<[Bucket]>([])
 
-    /// Buckets of `count` tokens that fill within `period`; nil for 0, which means no limit.
+    /// Creates buckets of `count` tokens that fill within `period`; nil for a count of 0, which means no limit.
     init?(_ count: Int, within period: Duration) {
         guard count > 0 else { return nil }
         capacity = period.components.seconds * 1_000_000_000
         interval = capacity / Int64(count)
     }
 
-    /// Buckets of `perMinute` tokens that fill within a minute.
+    /// Creates buckets of `perMinute` tokens that fill within a minute.
     convenience init?(perMinute: Int) { self.init(perMinute, within: .seconds(60)) }
 
-    /// Nil if there is a token of `key`, or the nanoseconds after which there will be one.
+    /// Returns nil if `key` has a token, else the nanoseconds until the next token.
     func wait(for key: some Hashable, at now: Int64) -> Int64? {
         let hash = Self.hash(key)
         return buckets.withLock { buckets in
@@ -47,7 +49,7 @@ final class TokenBuckets: Sendable {
         }
     }
 
-    /// Takes a token of `key`. Nil, or the nanoseconds after which there will be one.
+    /// Takes a token of `key`. Returns nil, or the nanoseconds until the next token.
     func take(_ key: some Hashable, at now: Int64) -> Int64? {
         let hash = Self.hash(key)
         return buckets.withLock { buckets in
@@ -55,14 +57,14 @@ final class TokenBuckets: Sendable {
             let place = Self.place(of: hash, in: buckets)
             let isKnown = buckets[place].tag == hash
             let fullAt = max(isKnown ? buckets[place].fullAt : now, now) + interval
-            // The last token counts although rounding has made the interval a little short.
+            // This comparison admits the last token although rounding makes `interval` a little too short.
             guard fullAt - now <= capacity else { return fullAt - now - capacity }
             buckets[place] = Bucket(tag: hash, fullAt: fullAt)
             return nil
         }
     }
 
-    /// Gives a token of `key` back: what it was taken for has turned out to be harmless.
+    /// Gives a token of `key` back, because the call was harmless.
     func giveBack(_ key: some Hashable) {
         let hash = Self.hash(key)
         buckets.withLock { buckets in
@@ -72,7 +74,7 @@ final class TokenBuckets: Sendable {
         }
     }
 
-    /// Where the bucket is, or the least interesting one of its set.
+    /// The index of the bucket with `hash`, or of the bucket of its set that will be full soonest.
     private static func place(of hash: UInt64, in buckets: [Bucket]) -> Int {
         let first = Int(hash % UInt64(setCount)) * setSize
         var least = first

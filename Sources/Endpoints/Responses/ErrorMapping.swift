@@ -3,8 +3,8 @@ internal import OAuth
 internal import Sessions
 internal import Telemetry
 
-/// The one mapping of what went wrong to answers. The texts are constant, or name what the caller sent; the precise
-/// cause is only in the log.
+/// The one mapping of errors to answers. The texts are constant, or name what the caller sent, because the precise cause
+/// belongs only into the log.
 extension Endpoints {
     /// The answer to a call that failed with `error`.
     func errorResponse(_ error: any Error, to call: Call) -> Response {
@@ -19,7 +19,7 @@ extension Endpoints {
         case (_, .oauth): response = OAuthError(.internalServerError, .serverError, Self.internalText).response
         }
         if error as? RequestProblem == .unsupportedContentCoding {
-            // RFC 9110 section 12.5.3: what would have been accepted.
+            // The field lists the accepted codings (RFC 9110 section 12.5.3).
             response.fields.append("Accept-Encoding", "identity")
         }
         appendCure(for: error, to: &response)
@@ -38,7 +38,7 @@ extension Endpoints {
     static let targetText = "The resource is malformed, unknown, or none that the client can have tokens for."
     static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
 
-    /// Seconds after which trying again makes sense: a store that was briefly busy, a queue that has to shrink, a fault.
+    /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
     private static func retryAfter(_ error: any Error) -> Int {
         switch error {
         case ServiceError.store(.unavailable): 1
@@ -86,7 +86,7 @@ extension Endpoints {
         case .invalidScope:
             Problem(.badRequest, code: "invalid_scope", detail: "The scope is malformed, or more than can be granted.")
         case .invalidTarget: .invalid("resource", "is none that the client can have tokens for")
-        // Where members do not go together, the detail is a whole sentence that begins with the one to change.
+        // If members contradict each other, the detail is a whole sentence that begins with the member to change.
         case .invalid("settings", let detail), .invalid("client", let detail):
             Problem(
                 .badRequest, code: "invalid_request", detail: "\(detail).",
@@ -97,7 +97,7 @@ extension Endpoints {
         }
     }
 
-    /// The member that a sentence like "client tv: refresh_after must …" speaks of.
+    /// The member to change in a sentence like "client tv: refresh_after must …".
     private static func memberToChange(_ sentence: String) -> String {
         let words = sentence.split(separator: " ")
         let isOfClient = words.count > 2 && words[0] == "client" && words[1].hasSuffix(":")
@@ -111,7 +111,7 @@ extension Endpoints {
                 code, description: reason.sentence, reason: reason.rawValue, reauthenticate: reason.reauthenticate))
     }
 
-    /// The domain's errors as RFC 6749 section 5.2 has them.
+    /// The domain's errors as errors of RFC 6749 section 5.2.
     static func oauthError(_ error: ServiceError) -> OAuthError {
         switch error {
         case .store(.unavailable), .overloaded:
@@ -122,7 +122,7 @@ extension Endpoints {
         case .userAbsent(let demand): oauthError(demand)
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
         case .wrongPassword(let demand): oauthError(demand, description: wrongPasswordText)
-        // RFC 8693 section 2.2.2: whatever is wrong with a subject token.
+        // Any invalid subject token is `invalid_request` (RFC 8693 section 2.2.2).
         case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
@@ -146,7 +146,7 @@ extension Endpoints {
         }
     }
 
-    /// Unreadable requests as RFC 9457 problems.
+    /// Errors in the form of a request as RFC 9457 problems.
     static func problem(_ problem: RequestProblem) -> Problem {
         switch problem {
         case .invalid(let member, let detail): .invalid(member, detail)
@@ -180,7 +180,7 @@ extension Endpoints {
         }
     }
 
-    /// Unreadable requests as RFC 6749 section 5.2 has them.
+    /// Errors in the form of a request as errors of RFC 6749 section 5.2.
     static func oauthError(_ problem: RequestProblem) -> OAuthError {
         switch problem {
         case .invalid(let member, let detail): OAuthError(.badRequest, .invalidRequest, "\(member) \(detail).")
@@ -203,13 +203,15 @@ extension Endpoints {
         }
     }
 
-    /// Adds the schemes that would be taken (RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 6749 section 5.2).
+    /// Appends the authentication schemes that the route accepts (RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 6749 section
+    /// 5.2).
     private func challenge(_ call: Call, _ error: any Error, _ response: inout Response) {
         if call.route.challenge != .basic {
             let (scheme, parameters) = tokenChallenge(call, error)
             let bearer = #"Bearer realm="sojourn""# + (scheme == .bearer ? parameters : "")
             let dpop = #"DPoP realm="sojourn", algs="ES256 EdDSA""# + (scheme == .dpop ? parameters : "")
-            // Admin keys are bound to nothing. Where a proof is asked for, that comes first: some libraries look no further.
+            // The admin listener offers Bearer alone, because admin keys are never bound to a key. A refused proof puts DPoP
+            // first, because some libraries read only the first scheme.
             let isProof = if case RequestProblem.unproven = error { true } else { false }
             let schemes = call.caller.listener != .public ? [bearer] : isProof ? [dpop, bearer] : [bearer, dpop]
             for scheme in schemes { response.fields.append("WWW-Authenticate", scheme) }
@@ -225,8 +227,8 @@ extension Endpoints {
         case bearer, dpop
     }
 
-    /// What was wrong with a token, and the scheme to which that is said: the one by which it came (RFC 6750 section 3,
-    /// RFC 9449 section 7.1).
+    /// The error of a token, and the scheme whose challenge carries it: the scheme of the request (RFC 6750 section 3, RFC 9449
+    /// section 7.1).
     private func tokenChallenge(_ call: Call, _ error: any Error) -> (TokenScheme, parameters: String) {
         switch error {
         case RequestProblem.unproven(let proof, _):
@@ -248,7 +250,7 @@ extension Endpoints {
 }
 
 extension IdentityRefusal {
-    /// A sentence for developers. Nothing in it is secret from who holds the token.
+    /// A sentence for developers. It holds nothing that is secret from the holder of the token.
     var sentence: String {
         switch self {
         case .malformed: "The token is no ID token that can be read in one way, or brings its own key."
@@ -269,7 +271,7 @@ extension IdentityRefusal {
 }
 
 extension RefusalReason {
-    /// A sentence for developers, and for support to read out.
+    /// A sentence for developers and for support.
     var sentence: String {
         switch self {
         case .malformed: "This is not a refresh token of this server."

@@ -1,19 +1,20 @@
 internal import FoundationEssentials
 internal import HTTP
 
-/// Writes JSON, once for each answer.
+/// Encodes answers as JSON.
 enum JSONAnswer {
     private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
-        // Sorted, so that an answer is the same for the same state, in tests and documentation too.
+        // Keys are sorted, so that equal states give equal answers in tests and documentation.
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         return encoder
     }()
 
-    /// `value` as JSON.
+    /// Encodes `value` as JSON.
     static func encode(_ value: some Encodable) throws -> [UInt8] { Array(try encoder.encode(value)) }
 
-    /// `value` as JSON; `{}` if it cannot be written, for answers that are errors already.
+    /// Encodes `value` as JSON, or returns `{}` on failure. It serves error answers, which have no further error to fall back
+    /// to.
     static func encodeOrEmpty(_ value: some Encodable) -> [UInt8] { (try? encode(value)) ?? Array("{}".utf8) }
 }
 
@@ -23,11 +24,11 @@ extension Response {
         Response(status, "application/json", try JSONAnswer.encode(value))
     }
 
-    /// Nothing is to say.
+    /// A response 204 without content.
     static let noContent = Response(status: .noContent)
 }
 
-/// A part of a list. `next_cursor` is absent on the last page.
+/// A page of a list. `next_cursor` is absent on the last page.
 struct ListAnswer<Item: Encodable>: Encodable {
     let items: [Item]
     var nextCursor: String?
@@ -43,7 +44,7 @@ struct ListAnswer<Item: Encodable>: Encodable {
     }
 }
 
-/// How many sessions ended.
+/// The number of ended sessions.
 struct RevokedAnswer: Encodable {
     let revoked: Int
 }

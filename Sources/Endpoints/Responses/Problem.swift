@@ -1,7 +1,7 @@
 internal import HTTP
 internal import OAuth
 
-/// A problem (RFC 9457), with a stable `code` for programs.
+/// A problem (RFC 9457) with a stable `code` for programs.
 struct Problem: Encodable, Sendable {
     let type = "about:blank"
     let title: String
@@ -24,15 +24,15 @@ struct Problem: Encodable, Sendable {
         httpStatus = status
     }
 
-    /// A member of the request is missing or impossible.
+    /// A problem for a missing or invalid member of the request.
     static func invalid(_ member: String, _ detail: String) -> Problem {
         Problem(.badRequest, code: "invalid_request", detail: "\(member) \(detail).", member: member)
     }
 
-    /// Something unexpected.
+    /// The problem for an unexpected error.
     static let internalError = Problem(.internalServerError, code: "internal_error", detail: Endpoints.internalText)
 
-    /// The answer.
+    /// The response with this problem.
     var response: Response { Response(httpStatus, "application/problem+json", JSONAnswer.encodeOrEmpty(self)) }
 
     enum CodingKeys: String, CodingKey {
@@ -42,7 +42,7 @@ struct Problem: Encodable, Sendable {
     }
 }
 
-/// An error of the OAuth endpoints (RFC 6749 section 5.2) with its status.
+/// An error of the OAuth endpoints (RFC 6749 section 5.2) with its HTTP status.
 struct OAuthError: Sendable {
     let status: Status
     let body: ErrorResponse
@@ -56,7 +56,7 @@ struct OAuthError: Sendable {
         self.init(status, ErrorResponse(code, description: description))
     }
 
-    /// The answer.
+    /// The response with this error.
     var response: Response {
         var response = Response(status, "application/json", JSONAnswer.encodeOrEmpty(body))
         response.fields.append("Cache-Control", "no-store")

@@ -1,16 +1,17 @@
 public import Sessions
 
-/// Which rolling tokens are over by a revocation, in the words of the tokens themselves: what the feed and the webhooks say of it.
+/// The access tokens that a revocation invalidates, described by claims of the tokens. The revocation feed and the webhooks
+/// share these members.
 public struct RevocationWords: Encodable, Hashable, Sendable {
     private let type: String
-    /// Unix seconds, as all times in tokens are.
+    /// Unix seconds, as in the claims of tokens.
     private let at: Int64
     private let until: Int64
     private let sid: String?
     private let sub: String?
     private let clientID: String?
 
-    /// The words for `revocation`; of `sid`, `sub` and `client_id` those that it names.
+    /// Describes `revocation`, with those of `sid`, `sub` and `client_id` that it names.
     public init(_ revocation: Revocation) {
         type = revocation.kind.rawValue
         (at, until) = (revocation.at.secondsSinceEpoch, revocation.until.secondsSinceEpoch)

@@ -2,13 +2,13 @@ internal import HTTP
 internal import OAuth
 internal import Sessions
 
-/// The answer with tokens (RFC 6749 section 5.1), which nobody may keep but the client.
+/// The answer with tokens (RFC 6749 section 5.1). Caches must not store it.
 enum TokenAnswer {
     /// The answer to a login or a refresh.
     @inline(never)
     static func response(_ grant: TokenGrant) -> Response { response(answer(grant)) }
 
-    /// The answer to a token exchange (RFC 8693 section 2.2.1): what was asked for stands under `access_token`.
+    /// The answer to a token exchange (RFC 8693 section 2.2.1): `access_token` holds the token of the requested type.
     static func response(_ grant: TokenGrant, as type: TokenExchangeParameters.TokenType) -> Response {
         var answer = answer(grant)
         answer.issuedTokenType = type.rawValue
@@ -38,7 +38,7 @@ enum TokenAnswer {
         return answer
     }
 
-    /// The answer to a client that gets a token for itself.
+    /// The answer to a client that requests a token for itself.
     static func response(
         _ accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant, isBound: Bool
     ) -> Response {
@@ -52,7 +52,7 @@ enum TokenAnswer {
             accessToken: accessToken, expiresIn: (expiresAt - issuedAt).wholeSeconds,
             issuedAt: issuedAt.secondsSinceEpoch, expiresAt: expiresAt.secondsSinceEpoch)
         if isBound { answer.tokenType = "DPoP" }
-        // RFC 6749 section 3.3: a scope has at least one token, so that none at all is left out.
+        // An empty scope is left out, because a scope has at least one token (RFC 6749 section 3.3).
         answer.scope = scope.tokens.isEmpty ? nil : scope.description
         return answer
     }
@@ -66,7 +66,7 @@ enum TokenAnswer {
 }
 
 extension TokenResponse.User {
-    /// What the app shows and stores of `user`.
+    /// The members of `user` that the app shows and stores.
     init(_ user: User) {
         self.init(
             userID: user.id.description, username: user.username, email: user.profile.email,

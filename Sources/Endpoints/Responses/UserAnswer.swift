@@ -1,9 +1,9 @@
 internal import JSON
 internal import Sessions
 
-/// A user as admins see them.
+/// A user as JSON for admins.
 struct UserAnswer: Encodable {
-    /// A switch that keeps logins off.
+    /// A switch that disables logins.
     struct Disabling: Encodable {
         let effective: String
         let since: Int64
@@ -27,12 +27,12 @@ struct UserAnswer: Encodable {
     let hasPassword: Bool
     let loginDisabledByAdmin: Disabling?
     let loginDisabledByUser: Disabling?
-    /// Until when no password is taken from a device without a living session; it may have passed.
+    /// The end of the lock by wrong passwords, which may have passed. A device with an active session is not locked.
     let lockedUntil: Int64?
     let createdAt: Int64
-    /// What every rolling token says of the user.
+    /// The claims that every access token of the user carries.
     let claims: [String: JSONValue]?
-    /// How many sessions ended with the call that this answers.
+    /// The number of sessions that this call ended.
     let revoked: Int?
 
     init(_ user: User, revoked: Int? = nil) {

@@ -4,20 +4,20 @@ internal import HTTP
 internal import JSON
 
 extension Endpoints {
-    /// `GET /openapi.json`: the calls of the listener that is asked.
+    /// `GET /openapi.json`: describes the calls of the listener that received the request.
     func document(_ call: Call) throws -> Response {
         try (call.caller.listener == .public ? Self.publicDocument : Self.adminDocument).get()
     }
 
-    // Made when first asked for.
+    // Each document is made at its first request.
     private static let publicDocument = Result { cacheable(try APIDocument.part(for: .public)) }
     private static let adminDocument = Result { cacheable(try APIDocument.part(for: .admin)) }
 }
 
-/// What `config/openapi.json` says of every call (OpenAPI 3.1), and the part of it that is about one listener. The table
-/// of routes decides what that is, so that nothing of the admin's side is told to the public one.
+/// The parts of `config/openapi.json` (OpenAPI 3.1) for one listener. The table of routes decides what belongs to a listener,
+/// so that the public document shows nothing of the admin calls.
 enum APIDocument {
-    /// The document of one listener, without blanks and without what no call of it mentions.
+    /// The document of one listener, without white space and without unused components.
     static func part(for listener: Route.Place) throws -> [UInt8] {
         let bytes = UnsafeBufferPointer(start: COpenAPI_document(), count: COpenAPI_length())
         var document = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes))
@@ -37,10 +37,10 @@ enum APIDocument {
         return try JSONAnswer.encode(document)
     }
 
-    /// The name of a route as method and path have it in the document: a path has no `*` there.
+    /// The name of a route, with method and path as in the document, where a path cannot contain `*`.
     static func name(_ route: Route) -> String { route.name.replacing("*", with: "{original_path}") }
 
-    /// Those components that `paths` mention, and those that these mention.
+    /// The components that `paths` refers to, directly or through other components.
     private static func components(
         _ all: [String: JSONValue], of paths: [String: JSONValue]
     ) -> [String: JSONValue] {
@@ -62,7 +62,7 @@ enum APIDocument {
         return part
     }
 
-    /// The security schemes that calls name.
+    /// The security schemes of the calls.
     private static func schemes(in paths: [String: JSONValue]) -> Set<String> {
         var names: Set<String> = []
         for item in paths.values {
@@ -78,7 +78,7 @@ enum APIDocument {
         if case .object(let members)? = value { members } else { [:] }
     }
 
-    /// All strings in members of that name, at any depth.
+    /// All strings in members called `name`, at any depth.
     private static func strings(in value: JSONValue, at name: String) -> Set<String> {
         switch value {
         case .object(let members):

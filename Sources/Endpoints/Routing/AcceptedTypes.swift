@@ -1,9 +1,9 @@
-/// What `Accept` asks for (RFC 9110 section 12.5.1).
+/// The media types in `Accept` (RFC 9110 section 12.5.1).
 struct AcceptedTypes: Sendable {
-    /// Media ranges in lower case and how welcome each is, in thousandths.
+    /// Media ranges in lower case, with their weights in thousandths.
     private let ranges: [(range: String, weight: Int)]
 
-    /// The ranges in the values of the field. One whose weight cannot be read is as if it did not stand there.
+    /// Parses the values of the field. A range with an unreadable weight is ignored.
     init(_ values: [String]) {
         ranges = values.joined(separator: ",").split(separator: ",").compactMap { element in
             let parts = element.split(separator: ";").map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
@@ -13,16 +13,16 @@ struct AcceptedTypes: Sendable {
         }
     }
 
-    /// How welcome `type` is, if it is named itself.
+    /// The weight of `type` if the field names it exactly; nil otherwise.
     func weight(named type: String) -> Int? { ranges.filter { $0.range == type }.map(\.weight).max() }
 
-    /// How welcome `type` is by the most precise range that it falls under; 0 when it falls under none.
+    /// The weight of `type` by the most specific matching range; 0 if no range matches.
     func weight(of type: String) -> Int {
         let family = type.prefix { $0 != "/" } + "/*"
         return weight(named: type) ?? weight(named: String(family)) ?? weight(named: "*/*") ?? 0
     }
 
-    /// A weight (section 12.4.2): from 0 to 1, with three digits after the point at most.
+    /// A weight in thousandths (section 12.4.2): from 0 to 1, with at most three decimal digits.
     private static func thousandths(_ text: Substring) -> Int? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let digits = parts.count == 2 ? parts[1] : ""

@@ -2,16 +2,16 @@ internal import HTTP
 internal import OAuth
 internal import Sessions
 
-/// Who asks. Three kinds of callers: users with a rolling token, admins with a key, OAuth clients.
+/// Authentication of the three kinds of callers: users with an access token, admins with an admin key, OAuth clients.
 extension Endpoints {
-    /// The living session of the rolling token in the `Authorization` field.
+    /// The active session of the access token in the `Authorization` field.
     func authenticatedSession(_ call: Call, demandsPresence: Bool = true) async throws -> AuthenticatedSession {
         let (token, use) = try presentedToken(call)
         return try await tokens.authenticate(token, as: use, demandsPresence: demandsPresence, from: call.origin)
     }
 
-    /// The admin whose key is in the `Authorization` field, as the audit trail names them. Whoever can open the admin
-    /// socket can read the database and the root key as well, so that a key would protect nothing there.
+    /// The audit trail's name for the admin whose key is in the `Authorization` field. The admin socket demands no key, because
+    /// a process that can open the socket can read the database and the root key as well.
     func authenticatedAdmin(_ call: Call, for scope: AdminKey.Scope) async throws -> String {
         if call.caller.listener == .adminSocket { return "admin:local" }
         guard case .bearer(let secret)? = try call.authorization() else { throw RequestProblem.unauthenticated }
@@ -21,17 +21,18 @@ extension Endpoints {
     }
 }
 
-/// The OAuth client that asks, as far as it has shown. A client is large, and most calls only name one.
+/// The OAuth client of a request, as far as it is authenticated. The enum is indirect, because a client is large and most
+/// requests only name one.
 indirect enum ClientIdentity: Sendable {
     /// The request names no client.
     case unnamed
-    /// The request names a client and proves nothing: enough for public clients.
+    /// The request names a client without authentication, which suffices for public clients.
     case named(String)
-    /// The client has proved itself by its secret or its key.
+    /// The client is authenticated by its secret or its key.
     case authenticated(Client)
 
-    /// The client that presents what a session is renewed with, by this grant, and whether it has proved itself. Whether the
-    /// session is that client's, and one that only names itself may have it, is the domain's to decide.
+    /// The client that sends a refresh token or an assertion, and whether it is authenticated. Throws `unauthorizedClient` if
+    /// the client may not use `grant`. The domain decides whether the session belongs to the client.
     func presenter(by grant: Client.GrantType) throws(ServiceError) -> (id: String?, isAuthenticated: Bool) {
         switch self {
         case .unnamed: return (nil, false)
@@ -44,7 +45,8 @@ indirect enum ClientIdentity: Sendable {
 }
 
 extension Endpoints {
-    /// The client of an OAuth request (RFC 6749 sections 2.3 and 3.2.1): by HTTP Basic, by an assertion, or in the form.
+    /// Identifies the client of an OAuth request (RFC 6749 sections 2.3 and 3.2.1): by HTTP Basic, by an assertion, or in the
+    /// form.
     func clientIdentity(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
         if client.assertion != nil || client.assertionType != nil { return try await assertedClient(call, client) }
         if let authorization = try call.authorization() { return try await clientIdentity(authorization, call, client) }
@@ -57,7 +59,7 @@ extension Endpoints {
         return .authenticated(try await provenClient(id, secret, .clientSecretPost, call))
     }
 
-    /// The client in the `Authorization` field.
+    /// Authenticates the client in the `Authorization` field.
     @inline(never)
     private func clientIdentity(
         _ authorization: Authorization, _ call: Call, _ client: ClientParameters
@@ -83,7 +85,7 @@ extension Endpoints {
         }
     }
 
-    /// The client that proves itself by an assertion, and by nothing else (RFC 7521 section 4.2).
+    /// Authenticates the client by an assertion, which excludes other credentials (RFC 7521 section 4.2).
     @inline(never)
     private func assertedClient(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
         guard try call.onlyField("Authorization") == nil else {
@@ -105,7 +107,7 @@ extension Endpoints {
             })
     }
 
-    /// Lets a client prove to be the one with that id; who fails is counted.
+    /// Runs a client authentication, and counts a failure against the claimed client id.
     private func proven(
         _ id: String?, _ call: Call, by proof: () async throws(ServiceError) -> Client
     ) async throws(ServiceError) -> Client {
@@ -114,7 +116,7 @@ extension Endpoints {
         }
     }
 
-    /// The client, which has to be known: a confidential one has proved itself, a public one is one.
+    /// The client of the request. Throws `invalidClient` if it is unknown, or is confidential and not authenticated.
     func client(_ identity: ClientIdentity, _ call: Call) async throws -> Client {
         switch identity {
         case .unnamed: throw ServiceError.invalidClient
@@ -128,7 +130,8 @@ extension Endpoints {
 }
 
 extension Call {
-    /// The parameters of a form (RFC 6749 section 3.2, appendix B), of which none stands twice but those that may.
+    /// The parameters of a form (RFC 6749 section 3.2, appendix B). A repeated parameter is refused, except those in
+    /// `repeatable`.
     func form(repeatable: ([FormPair]) -> [String] = { _ in [] }) throws -> FormParameters {
         guard try hasContentType("application/x-www-form-urlencoded") else { throw RequestProblem.unsupportedMediaType }
         let pairs: [FormPair]
