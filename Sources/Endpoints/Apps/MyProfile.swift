@@ -9,7 +9,7 @@ extension Endpoints {
     }
 
     /// `PATCH /v1/me`: changes the members that the body names; null clears a member. Users cannot change their username. A new
-    /// e-mail address or telephone number demands a proof of presence, as a change of the authentication mode does.
+    /// e-mail address or telephone number demands a proof of presence, as a weaker authentication mode does.
     func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ProfileChange.names + ["user_assertion", "password"])
         let (change, evidence) = (try ProfileChange(members), try members.evidence())

@@ -2,20 +2,20 @@ internal import HTTP
 internal import OAuth
 internal import Sessions
 
-/// One request on its way through an endpoint.
+/// One request with its route and its caller.
 struct Call: Sendable {
     let request: Request
     let caller: Caller
-    /// The `X-Request-Id`.
+    /// The value of `X-Request-Id`.
     let requestID: String
     let route: Route
-    /// What stands in the place of the pattern's `{name}`.
+    /// The decoded path segment that matches `{name}` of the pattern; empty without one.
     let parameter: String
-    /// Who asks, for the audit trail: `user`, `admin:KEY`, `client:ID`.
+    /// The caller's name in the audit trail: `user`, `admin:KEY` or `client:ID`.
     var actor = Origin.userActor
-    /// Whether a client asks that has proved itself: for people whose addresses it alone knows.
+    /// True if an authenticated client sends the request, possibly for many users with addresses that only the client knows.
     var isOfProvenClient = false
-    /// The good proof of possession of a key that the request holds, once that was looked at.
+    /// The verified proof of possession in the request; nil without one or before it was checked.
     var proof: ProofOfPossession?
 
     init(request: Request, caller: Caller, requestID: String, route: Route, parameter: String) {
@@ -26,10 +26,10 @@ struct Call: Sendable {
         self.parameter = parameter
     }
 
-    /// Who asks, from where: what the audit trail says of every cause.
+    /// The caller, its address and the request id, which the audit trail records with every event.
     var origin: Origin { Origin(actor: actor, remoteAddress: caller.remoteAddress, requestID: requestID) }
 
-    /// The credentials in the only `Authorization` field; nil without one.
+    /// The credentials in the `Authorization` field; nil without one. Throws if there are several, or if they are unreadable.
     func authorization() throws -> Authorization? {
         guard let value = try onlyField("Authorization") else { return nil }
         do throws(Authorization.Problem) {
@@ -51,21 +51,21 @@ struct Call: Sendable {
         return key
     }
 
-    /// The value of a field that may stand once.
+    /// The value of a field that may occur once. Throws if it occurs twice.
     func onlyField(_ name: StaticString) throws -> String? {
         do { return try request.fields.only(name) } catch {
             throw RequestProblem.invalid(name.description, "must stand only once")
         }
     }
 
-    /// Whether `Accept` names that media type itself, and `other` is not more welcome (RFC 9110 section 12.5.1).
+    /// Returns true if `Accept` names exactly `type`, and `other` has no greater weight (RFC 9110 section 12.5.1).
     func accepts(_ type: String, ratherThan other: String) -> Bool {
         let ranges = AcceptedTypes(request.fields.values("Accept"))
         guard let weight = ranges.weight(named: type), weight > 0 else { return false }
         return weight >= ranges.weight(of: other)
     }
 
-    /// Whether the content is of that media type; parameters such as `charset` may follow. Content in any coding is refused
+    /// Returns true if the content has this media type, with or without parameters such as `charset`. Throws for coded content
     /// (RFC 9110 section 8.4).
     func hasContentType(_ type: String) throws -> Bool {
         if let coding = try onlyField("Content-Encoding"), coding.lowercased() != "identity" {
@@ -79,7 +79,7 @@ struct Call: Sendable {
 }
 
 extension String {
-    /// Without spaces and tabs at the end; a field value has none at its start.
+    /// The text without spaces and tabs at its end. A field value has none at its start.
     fileprivate var trimmingBlanks: String {
         var text = self
         while text.last == " " || text.last == "\t" { text.removeLast() }
@@ -87,35 +87,36 @@ extension String {
     }
 }
 
-/// What is wrong with a request before the domain is asked. Details are sentences without a subject: the member is it.
+/// An error in a request that the endpoint finds before it calls the domain. `detail` of `invalid` is a sentence without its
+/// subject, because the name of the member precedes it.
 enum RequestProblem: Error, Hashable, Sendable {
-    /// A member, parameter or field is missing or impossible.
+    /// A member, parameter or field is missing or invalid.
     case invalid(_ member: String, _ detail: String)
-    /// The request as a whole cannot be read.
+    /// The request as a whole is unreadable.
     case unreadable(_ detail: String)
-    /// A JSON call with content of another type.
+    /// The content of the call has a media type that the call does not accept.
     case unsupportedMediaType
     /// The content is compressed or otherwise coded.
     case unsupportedContentCoding
     /// A condition of the request (RFC 9110 section 13) does not hold.
     case preconditionFailed
-    /// A cursor that this database has never given.
+    /// This database has never issued the cursor.
     case unknownCursor
-    /// No credentials, or of a scheme that the call does not take.
+    /// The request has no credentials, or those of a scheme that the call does not accept.
     case unauthenticated
-    /// Credentials that cannot be read.
+    /// The credentials are unreadable.
     case malformedCredentials
-    /// A wrong admin key, or one that has expired.
+    /// The admin key is unknown or has expired.
     case unknownAdminKey
-    /// An admin key that may do less than this.
+    /// The scope of the admin key does not include this call, which needs the given scope.
     case insufficientScope(AdminKey.Scope)
-    /// `grant_type` names a grant that is not there (RFC 6749 section 5.2).
+    /// `grant_type` names an unknown grant (RFC 6749 section 5.2).
     case unsupportedGrantType
-    /// The proof of possession in the field `DPoP` is not taken; whether it came with an access token.
+    /// The proof of possession in the field `DPoP` is refused. `withAccessToken` tells whether an access token came with it.
     case unproven(DPoPError, withAccessToken: Bool)
-    /// The user whom the subject token of an exchange means may not log in: as the token itself would be, an invalid request
+    /// The user of an exchange's subject token may not log in. The answer is `invalid_request`, as for an invalid subject token
     /// (RFC 8693 section 2.2.2).
     case subjectRefused(RefusalReason)
-    /// A token of a type that cannot be revoked (RFC 7009 section 2.2.1).
+    /// The type of the token cannot be revoked (RFC 7009 section 2.2.1).
     case unsupportedTokenType
 }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Whom the limits take for one caller: an IPv4 address, or the network that one customer has of IPv6.
+/// The address range that the rate limits count as one caller: an IPv4 address or an IPv6 prefix.
 struct CallerNetwork: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    /// The network of an address as text. What is no address, such as the made-up name that a proxy gives (RFC 7239
-    /// section 6.3), stands for itself.
+    /// The network of an address in text form. A text that is no address, such as an obfuscated identifier from a proxy (RFC
+    /// 7239 section 6.3), is a network of its own.
     init(_ address: String, ipv6PrefixBits: Int) {
         guard address.utf8.contains(UInt8(ascii: ":")) else {
             bytes = Array(address.utf8)
@@ -16,7 +16,7 @@ struct CallerNetwork: Hashable, Sendable {
             bytes = Array(address.utf8)
             return
         }
-        // An IPv4 address in IPv6 form (RFC 4291 section 2.5.5.2) is that IPv4 address.
+        // An IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) counts as the IPv4 address.
         if parsed.prefix(10).allSatisfy({ $0 == 0 }), parsed[10] == 0xFF, parsed[11] == 0xFF {
             bytes = Array(parsed[12...].map { String($0) }.joined(separator: ".").utf8)
             return

@@ -2,11 +2,11 @@ internal import HTTP
 internal import Sessions
 internal import Telemetry
 
-/// What this module counts. All label values are fixed here: no request can make a new one.
+/// The metrics of this module. All label values are fixed at start, so that no request can create a time series.
 struct EndpointMetrics: Sendable {
-    /// What is counted of one route.
+    /// The metrics of one route.
     private final class RouteMetrics: Sendable {
-        /// By class of status.
+        /// The counters, by class of status.
         let requests: [Counter]
         let duration: Histogram
 
@@ -17,7 +17,7 @@ struct EndpointMetrics: Sendable {
     }
 
     private let routes: [ObjectIdentifier: RouteMetrics]
-    /// Of requests that met no route.
+    /// The metrics of requests without a route.
     private let unrouted: RouteMetrics
     private let refreshes: [String: Counter]
     private let failedRefreshes: Counter
@@ -25,7 +25,7 @@ struct EndpointMetrics: Sendable {
     private let failedLogins: Counter
     private let refusedProofs: [DPoPError: Counter]
 
-    /// The routes whose durations are worth a histogram of their own.
+    /// The routes with a duration histogram of their own.
     private static let timed = ["POST /oauth/token", "POST /v1/refresh", "POST /v1/login", "GET /v1/verify"]
     private static let statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
     private static let issued = ["repeated", "rotated", "converged", "reissued", "caught_up", "restored", "resumed"]
@@ -71,20 +71,20 @@ struct EndpointMetrics: Sendable {
         refusedProofs = Dictionary(uniqueKeysWithValues: DPoPError.allCases.map { ($0, proofs[$0.rawValue]) })
     }
 
-    /// Counts a proof that was not taken.
+    /// Counts a refused proof.
     func count(_ problem: DPoPError) { refusedProofs[problem]?.increment() }
 
-    /// Counts an answer.
+    /// Counts an answer, and its duration if one was measured.
     func count(_ route: Route?, status: Status, nanoseconds: Int64?) {
         let metrics = route.flatMap { routes[ObjectIdentifier($0)] } ?? unrouted
         metrics.requests[status.code / 100 - 1].increment()
         if let nanoseconds { metrics.duration.observe(Double(nanoseconds) * 1e-9) }
     }
 
-    /// Counts a refresh that gave tokens.
+    /// Counts a refresh that issued tokens.
     func count(_ decision: RefreshDecision) { (refreshes[decision.name] ?? failedRefreshes).increment() }
 
-    /// Counts a refresh that gave none.
+    /// Counts a refresh that issued no tokens.
     func countRefresh(failing error: ServiceError) {
         let reason: RefusalReason
         switch error {
@@ -95,10 +95,10 @@ struct EndpointMetrics: Sendable {
         (refreshes[reason.rawValue] ?? failedRefreshes).increment()
     }
 
-    /// Counts a login that gave tokens.
+    /// Counts a login that issued tokens.
     func countLogin() { (logins["started"] ?? failedLogins).increment() }
 
-    /// Counts a login that gave none.
+    /// Counts a login that issued no tokens.
     func countLogin(failing error: ServiceError) {
         switch error {
         case .invalidCredentials: (logins["invalid_credentials"] ?? failedLogins).increment()

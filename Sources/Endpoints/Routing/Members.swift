@@ -2,16 +2,16 @@ internal import HTTP
 internal import JSON
 internal import Sessions
 
-/// The members of a JSON body, or of an object in it, read by name and type. Whatever is not as it must be is refused
-/// with the name of the member: unknown members, wrong types, members that stand twice, objects nested too deep.
+/// Reads the members of a JSON body, or of an object in it, by name and type. Unknown members, wrong types and repeated members
+/// are refused with the name of the member; so is an object nested too deep.
 ///
-/// `null` means absent for what a body can leave out. Where a change can clear a value, `change` tells null from absent;
-/// there, and for what cannot be cleared, `null` is not taken for "keep".
+/// `null` means absent for members that a request may leave out. Where a change can clear a value, `change` distinguishes null
+/// from absent. Null is refused for a member that a change can set but not clear.
 struct Members {
     private let values: [String: JSONValue]
     private let prefix: String
 
-    /// The members of the body of a call. `known` are all that it can have.
+    /// Reads the body of a call. `known` lists all members that it may have.
     init(_ call: Call, known: [String], mayBeMissing: Bool = false) throws {
         let body = call.request.body
         if body.isEmpty {
@@ -23,7 +23,7 @@ struct Members {
         try self.init(json: body, known: known)
     }
 
-    /// The members of a JSON object.
+    /// Reads a JSON object.
     init(json text: [UInt8], known: [String]) throws {
         let values: [String: JSONValue]
         do throws(StrictJSON.Problem) { values = try StrictJSON.object(text) } catch {
@@ -38,7 +38,7 @@ struct Members {
     }
 
     private init(_ values: [String: JSONValue], known: [String], prefix: String) throws {
-        // The first in order, so that the same body gets the same answer.
+        // The error names the first unknown member in sorted order, so that equal bodies get equal answers.
         if let unknown = values.keys.filter({ !known.contains($0) }).min() {
             throw RequestProblem.invalid(
                 prefix + Self.shown(unknown),
@@ -49,10 +49,10 @@ struct Members {
         self.prefix = prefix
     }
 
-    /// Whether the member is there, be it null.
+    /// Returns true if the member is present, even if it is null.
     func contains(_ name: String) -> Bool { values[name] != nil }
 
-    /// The object in the member, with all the members that it can have.
+    /// The object in the member; nil when it is absent. `known` lists all members that it may have.
     func object(_ name: String, known: [String]) throws -> Members? {
         switch values[name] {
         case nil, .null: return nil
@@ -61,8 +61,8 @@ struct Members {
         }
     }
 
-    /// A string; nil when it is absent. A NUL is refused in every one of them, as in forms, queries and paths: some databases
-    /// can keep it and others cannot.
+    /// A string; nil when it is absent. U+0000 is refused, as in forms, queries and paths, because some databases cannot store
+    /// it.
     func string(_ name: String) throws -> String? {
         switch values[name] {
         case nil, .null: return nil
@@ -73,13 +73,13 @@ struct Members {
         }
     }
 
-    /// A string that has to be there.
+    /// A string. Throws if it is absent.
     func requiredString(_ name: String) throws -> String {
         guard let text = try string(name) else { throw refused(name, "is missing") }
         return text
     }
 
-    /// A short text without control characters.
+    /// A short text without control characters; nil when it is absent.
     func text(_ name: String) throws -> String? {
         guard let text = try string(name) else { return nil }
         guard Device.isValid(text: text) else {
@@ -88,7 +88,7 @@ struct Members {
         return text
     }
 
-    /// An id: visible ASCII characters.
+    /// An id of visible ASCII characters; nil when it is absent.
     func identifier(_ name: String) throws -> String? {
         guard let id = try string(name) else { return nil }
         guard Device.isValid(id: id) else {
@@ -97,7 +97,7 @@ struct Members {
         return id
     }
 
-    /// One of the words that `Word` knows.
+    /// One of the raw values of `Word`; nil when it is absent.
     func word<Word: RawRepresentable & CaseIterable>(_ name: String, as type: Word.Type) throws -> Word?
     where Word.RawValue == String {
         guard let text = try string(name) else { return nil }
@@ -107,7 +107,7 @@ struct Members {
         return word
     }
 
-    /// A list of words, each once.
+    /// A list of raw values of `Word` without repetition; nil when it is absent.
     func words<Word: RawRepresentable & CaseIterable & Equatable>(_ name: String, as type: Word.Type) throws -> [Word]?
     where Word.RawValue == String {
         guard let value = values[name] else { return nil }
@@ -122,7 +122,7 @@ struct Members {
         return words
     }
 
-    /// A list of strings.
+    /// A list of strings; nil when it is absent.
     func strings(_ name: String) throws -> [String]? {
         guard let value = values[name] else { return nil }
         guard case .array(let elements) = value else { throw refused(name, "must be an array of strings") }
@@ -132,7 +132,7 @@ struct Members {
         }
     }
 
-    /// A scope (RFC 6749 section 3.3).
+    /// A scope (RFC 6749 section 3.3); nil when it is absent.
     func scope(_ name: String) throws -> Scope? {
         guard let text = try string(name) else { return nil }
         guard let scope = Scope(text) else { throw ServiceError.invalidScope }
@@ -148,7 +148,7 @@ struct Members {
         }
     }
 
-    /// Claims of a user: absent is nil, null and an object without members take them away.
+    /// The claims of a user: nil when absent, `.some(nil)` for null. An empty object also removes the claims.
     func claims(_ name: String) throws -> UserClaims?? {
         switch values[name] {
         case nil: return nil
@@ -161,7 +161,7 @@ struct Members {
         }
     }
 
-    /// A truth value.
+    /// A boolean; nil when it is absent.
     func bool(_ name: String) throws -> Bool? {
         switch values[name] {
         case nil, .null: return nil
@@ -170,7 +170,7 @@ struct Members {
         }
     }
 
-    /// A duration in whole seconds.
+    /// A duration in whole seconds; nil when it is absent.
     func seconds(_ name: String) throws -> Duration? {
         switch values[name] {
         case nil, .null: return nil
@@ -179,25 +179,25 @@ struct Members {
         }
     }
 
-    /// What a change does to a value: nil leaves it, `.some(nil)` clears it.
+    /// The change to a value: nil keeps it, `.some(nil)` clears it.
     func change<Value>(_ name: String, _ read: (String) throws -> Value?) throws -> Value?? {
         contains(name) ? .some(try read(name)) : .none
     }
 
-    /// Refuses null for members that a change can set and not clear.
+    /// Throws if one of the members is null. It serves members that a change can set but not clear.
     func refuseNull(_ names: String...) throws {
         for name in names {
             if case .null = values[name] { throw refused(name, "must not be null") }
         }
     }
 
-    /// The refusal of a member of this object.
+    /// The error for a member of this object.
     func refused(_ name: String, _ detail: String) -> RequestProblem { .invalid(prefix + name, detail) }
 
-    /// Two hundred years: longer than any session, short enough that no sum overflows.
+    /// Two hundred years in seconds. The bound exceeds any session, and no sum of two durations overflows.
     private static let secondsMax: Int64 = 6_311_520_000
 
-    /// A name as an answer can repeat it: short, and without controls.
+    /// A member's name for an error text: at most 64 characters, control characters replaced.
     private static func shown(_ name: String) -> String {
         String(String.UnicodeScalarView(name.unicodeScalars.prefix(64).map { $0.value < 0x20 ? "?" : $0 }))
     }

@@ -1,12 +1,12 @@
 internal import HTTP
 
-/// Conditional requests (RFC 9110 section 13), for representations with a strong entity tag or none. None has a date of
-/// modification, so that `If-Modified-Since` and `If-Unmodified-Since` are ignored, as sections 13.1.3 and 13.1.4 demand.
+/// Conditional requests (RFC 9110 section 13), for representations with a strong entity tag or none. Dates of modification do
+/// not exist, so that `If-Modified-Since` and `If-Unmodified-Since` are ignored, as sections 13.1.3 and 13.1.4 demand.
 enum Preconditions {
-    /// Turns the answer 200 to a GET or HEAD into what the conditions make of it, in the order of section 13.2.2. Answers
-    /// that are none are left alone (section 13.2.1).
+    /// Evaluates the conditions of a GET or HEAD in the order of section 13.2.2, and replaces the answer 200 if they fail.
+    /// Other answers are not changed (section 13.2.1).
     static func apply(_ request: Request, to response: inout Response) {
-        // Nearly no request has conditions, and their names all begin with an i.
+        // This quick test spares most requests the search: the name of every conditional field begins with an i.
         guard request.fields.mayContain(startingWith: UInt8(ascii: "i")), response.status == .ok,
             request.method == .get || request.method == .head
         else { return }
@@ -23,7 +23,7 @@ enum Preconditions {
         }
     }
 
-    /// Refuses a change on conditions that cannot hold for what exists and has no entity tag.
+    /// Throws if the conditions of a PUT, PATCH or DELETE fail. The resource exists and has no entity tag.
     static func check(_ request: Request) throws {
         guard request.method == .put || request.method == .patch || request.method == .delete else { return }
         let fields = request.fields
@@ -32,8 +32,8 @@ enum Preconditions {
         guard isWanted, !isUnwanted else { throw RequestProblem.preconditionFailed }
     }
 
-    /// Whether `*`, which stands for whatever exists, or a list of entity tags (section 8.8.3) names what has this tag. A
-    /// strong comparison finds no weak tag (section 8.8.3.2).
+    /// Returns true if the list of entity tags (section 8.8.3) contains `tag`, or is `*`, which matches any existing resource.
+    /// A strong comparison matches no weak tag (section 8.8.3.2).
     private static func names(_ lines: [String], _ tag: String?, weakly: Bool) -> Bool {
         if lines == ["*"] { return true }
         for line in lines {

@@ -2,9 +2,10 @@ internal import HTTP
 internal import OAuth
 internal import Sessions
 
-/// How it is told that a session asks for its user (RFC 9470 section 3): nobody is logged out, and what would do is named.
+/// The answers that demand a proof of the user's presence (RFC 9470 section 3). They name the accepted ways, and end no
+/// session.
 extension Endpoints {
-    /// As an RFC 9457 problem.
+    /// The demand as an RFC 9457 problem.
     static func problem(_ demand: PresenceRequirement) -> Problem {
         var problem = Problem(
             .unauthorized, code: ErrorCode.insufficientUserAuthentication.rawValue,
@@ -16,14 +17,14 @@ extension Endpoints {
 
     static let wrongPasswordText = "The password is wrong. The session is kept."
 
-    /// That the password which came with a session's token is wrong, as an RFC 9457 problem.
+    /// The problem (RFC 9457) for a wrong password beside a session's token.
     static func wrongPassword(_ demand: PresenceRequirement) -> Problem {
         Problem(
             .unauthorized, code: "invalid_credentials", detail: wrongPasswordText, reauthenticate: demand.takesLogin)
     }
 
-    /// As an error of the token endpoint. It is not `invalid_grant`, at which clients throw their tokens away: neither of who is
-    /// away, nor of who has mistyped.
+    /// The demand as an error of the token endpoint. The error is not `invalid_grant`, because clients discard their tokens at
+    /// that one, and neither an absent user nor a wrong password ends the session.
     static func oauthError(
         _ demand: PresenceRequirement, description: String = RefusalReason.userAbsent.sentence
     ) -> OAuthError {
@@ -37,6 +38,6 @@ extension Endpoints {
 }
 
 extension PresenceRequirement {
-    /// The ways that would do, as `acr_values` has them.
+    /// The accepted ways as the value of `acr_values`.
     var acrValues: String { ways.map(\.rawValue).joined(separator: " ") }
 }

@@ -3,14 +3,15 @@ internal import JOSE
 internal import OAuth
 internal import Sessions
 
-/// Proofs of possession (RFC 9449): the field `DPoP`, and the request that its proof must have been made for. A request
-/// without that field costs nothing here.
+/// Proofs of possession (RFC 9449): reads the field `DPoP`, and checks its proof against the request. Requests without the
+/// field skip this code.
 extension Endpoints {
-    /// The good proof of possession that the request holds; nil when it holds none at all.
+    /// The verified proof of possession of the request; nil without the field `DPoP`. Throws if the proof is refused.
     func keyProof(_ call: Call, accessToken: String? = nil) throws -> ProofOfPossession? {
         guard call.request.fields.contains("DPoP") else { return nil }
         do throws(DPoPError) {
-            // RFC 9449 section 4.3 point 1: not more than one. In a field that is joined, a comma makes it unreadable.
+            // The request must have one proof (RFC 9449 section 4.3, item 1). Two values joined by a comma are unreadable as a
+            // JWT.
             let values = call.request.fields.values("DPoP")
             guard values.count == 1 else { throw .malformed }
             let (method, target) = occasion(of: call)
@@ -22,7 +23,7 @@ extension Endpoints {
         }
     }
 
-    /// How the access token was presented, which came by the scheme `DPoP`: with a good proof (RFC 9449 section 7.1).
+    /// The use of an access token with the scheme `DPoP`, which demands a valid proof (RFC 9449 section 7.1).
     func provenUse(of token: String, _ call: Call) throws -> TokenUse {
         guard let proof = try keyProof(call, accessToken: token) else {
             throw RequestProblem.unproven(.malformed, withAccessToken: true)
@@ -30,7 +31,7 @@ extension Endpoints {
         return .proven(proof)
     }
 
-    /// The access token in the `Authorization` field, and how it was presented.
+    /// The access token in the `Authorization` field, and its use.
     func presentedToken(_ call: Call) throws -> (token: String, use: TokenUse) {
         switch try call.authorization() {
         case .bearer(let token)?: (token, .bearer)
@@ -39,12 +40,13 @@ extension Endpoints {
         }
     }
 
-    /// Method and target for which the proof must have been made: those of the request itself under the public base URL, or of
-    /// the one that a proxy asks about. No proof is good for a target of nil.
+    /// The method and target that the proof must name: those of the request under the public base URL, or those of the request
+    /// about which a proxy asks. A target of nil matches no proof.
     private func occasion(of call: Call) -> (method: String, target: DPoPTarget?) {
         let request = call.request
         if call.isAboutAnotherRequest {
-            // Whoever is no proxy of ours could name the very request that a stolen proof was made for.
+            // Only a trusted proxy may name another request, because an attacker could name the request for which a stolen
+            // proof was made.
             guard call.caller.isProxy, let asked = call.forwardedRequest else { return (request.method.rawValue, nil) }
             return asked
         }
@@ -52,14 +54,14 @@ extension Endpoints {
         return (request.method.rawValue, DPoPTarget(base + request.target.path))
     }
 
-    /// A proof that turned out when it was to be used not to be good any more is refused as one that never was.
+    /// Maps a proof that expired or was used between its check and its use to the error of a proof that fails the check.
     func toldAtOnce(_ error: any Error, _ call: Call) -> any Error {
         guard case ServiceError.unproven(let problem) = error else { return error }
         let isBesideToken = if case .dpop? = try? call.authorization() { true } else { false }
         return RequestProblem.unproven(problem, withAccessToken: isBesideToken)
     }
 
-    /// Counts a proof that was refused, and gives its maker the nonce with which it would have been taken.
+    /// Counts a refused proof, and appends the nonce with which a new proof would be accepted.
     func appendCure(for error: any Error, to response: inout Response) {
         guard case RequestProblem.unproven(let problem, _) = error else { return }
         metrics.count(problem)
@@ -68,8 +70,8 @@ extension Endpoints {
         }
     }
 
-    /// Tells whoever uses proofs which nonce the next one must hold, except in an answer that caches may keep: from there it
-    /// would come stale, and to others (RFC 9449 section 8.2).
+    /// Appends the nonce for the next proof to an answer (RFC 9449 section 8.2). An answer that caches may keep gets none,
+    /// because a cache would return a stale nonce, also to other clients.
     func appendNonce(to response: inout Response, _ request: Request) {
         guard request.fields.contains("DPoP"), !response.fields.contains("DPoP-Nonce"),
             (response.fields.first("Cache-Control") ?? "no-store") == "no-store",
@@ -80,19 +82,19 @@ extension Endpoints {
 }
 
 extension Call {
-    /// Whether a proxy asks for leave (`/v1/verify`) for another request: one that it names, or, where it appends the path, any.
+    /// True if a proxy asks at `/v1/verify` about another request, which a field names, or which it appends to the path.
     fileprivate var isAboutAnotherRequest: Bool {
         route.isForwardAuthentication && (appendedTarget != nil || request.fields.contains("X-Forwarded-Uri"))
     }
 
-    /// What a proxy like Envoy has appended to the path of the question: the target of the request that it asks about.
+    /// The target of the original request, which a proxy such as Envoy appends to the path.
     private var appendedTarget: String? {
         guard route.pattern.hasSuffix("*") else { return nil }
         return String(request.target.path.dropFirst(route.pattern.count - 2))
     }
 
-    /// Method and target of the request that the proxy asks about: as it asks itself where it appends the path, else by the
-    /// usual fields. Nil when one of them is missing, stands twice, or cannot be that.
+    /// The method and target of the request about which the proxy asks: its own method and the appended path, or else the
+    /// fields `X-Forwarded-…`. Nil if one of them is missing, repeated or invalid.
     fileprivate var forwardedRequest: (method: String, target: DPoPTarget?)? {
         guard let scheme = said("X-Forwarded-Proto") else { return nil }
         if let appendedTarget {
@@ -105,12 +107,12 @@ extension Call {
         return (method, DPoPTarget("\(scheme)://\(host)\(target)"))
     }
 
-    /// The value of a field that stands once: beside a second one, nobody knows whose it is.
+    /// The value of a field that occurs once; nil otherwise, because of two values the proxy may have set only one.
     private func said(_ name: StaticString) -> String? { (try? request.fields.only(name)) ?? nil }
 }
 
 extension DPoPError {
-    /// The code on the wire (RFC 9449 sections 5 and 8).
+    /// The error code on the wire (RFC 9449 sections 5 and 8).
     var code: ErrorCode { isCuredByNonce ? .useDPoPNonce : .invalidDPoPProof }
 
     /// A sentence for developers.

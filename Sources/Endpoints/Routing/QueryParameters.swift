@@ -2,11 +2,11 @@ internal import Cryptography
 internal import HTTP
 internal import Sessions
 
-/// The parameters in the query of a list: known names only, each once, each within its bounds.
+/// The query parameters of a call. Unknown and repeated parameters are refused.
 struct QueryParameters {
     private let values: [String: String]
 
-    /// The query of a call. `known` are all the parameters that it can have.
+    /// Reads the query of a call. `known` lists all parameters that it may have.
     init(_ call: Call, known: [String]) throws {
         let pairs: [FormPair]
         do throws(FormError) { pairs = try call.request.queryItems(maximumCount: 16) } catch {
@@ -34,7 +34,7 @@ struct QueryParameters {
         return text
     }
 
-    /// A text that must not be empty when it is there: where none at all means something else than nothing.
+    /// A text of 1 to 256 bytes; nil when it is absent. An empty text is refused, because it must not act as an absent one.
     func wholeText(_ name: String) throws -> String? {
         guard values[name]?.isEmpty != true else {
             throw RequestProblem.invalid(name, "must have 1 to 256 bytes and no control characters")
@@ -42,7 +42,7 @@ struct QueryParameters {
         return try text(name)
     }
 
-    /// How many items a page has at most.
+    /// The largest number of items on a page: 50 by default, at most 200.
     func limit() throws -> Int {
         guard let text = values["limit"] else { return 50 }
         guard text.utf8.count <= 3, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text),
@@ -51,10 +51,10 @@ struct QueryParameters {
         return limit
     }
 
-    /// Where to go on: the `next_cursor` of the page before.
+    /// The cursor: the `next_cursor` of the previous page.
     func cursor() throws -> String? { try text("cursor") }
 
-    /// Where to go on in a list whose places are texts of any characters: see `cursor(at:)`.
+    /// The cursor of a list that is sorted by a text of any characters, decoded from base64url.
     func encodedCursor() throws -> String? {
         guard let text = try text("cursor") else { return nil }
         guard let bytes = Base64URL.decode(text), !bytes.contains(0),
@@ -65,10 +65,10 @@ struct QueryParameters {
         return place
     }
 
-    /// A place as a `next_cursor` that needs no escaping in a URL.
+    /// Encodes a text as a `next_cursor` that needs no escaping in a URL.
     static func cursor(at place: String) -> String { Base64URL.encode(Array(place.utf8)) }
 
-    /// Where to go on in the audit trail: a place in it.
+    /// The cursor of the audit trail: the id of an event, 0 by default.
     func place() throws -> Int64 {
         guard let text = try text("cursor") else { return 0 }
         guard let place = Self.place(text) else {
@@ -77,12 +77,12 @@ struct QueryParameters {
         return place
     }
 
-    /// A place as text.
+    /// Parses a decimal number of at most 19 digits.
     static func place(_ text: String) -> Int64? {
         text.utf8.count <= 19 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 
-    /// A time in whole seconds.
+    /// A duration in whole seconds, at most `max`.
     func seconds(_ name: String, max: Duration) throws -> Duration? {
         guard let text = try text(name) else { return nil }
         let longest = max.components.seconds

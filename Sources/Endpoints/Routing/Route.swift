@@ -1,32 +1,33 @@
 internal import HTTP
 internal import Sessions
 
-/// One row of the table of routes. A class, so that finding one copies nothing.
+/// A row of the table of routes. It is a class, so that a look-up copies nothing.
 final class Route: Sendable {
-    /// What a caller has to prove before the handler runs; a handler cannot forget it.
+    /// The handler with the authentication that the caller must pass before the handler runs. Handlers cannot omit it.
     enum Handler: Sendable {
-        /// Nothing, and the answer depends on no request and waits for nothing: no task is started for it.
+        /// No authentication; the answer depends on no request and awaits nothing, so that no task is started.
         case immediate(@Sendable (Endpoints) throws -> Response)
-        /// Nothing, or what the handler itself asks for.
+        /// No authentication, or one that the handler itself demands.
         case open(@Sendable (Endpoints, Call) async throws -> Response)
-        /// A rolling token whose session lives.
+        /// An access token of an active session.
         case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// The same, although the session asks for its user first: what shows that the user is there.
+        /// An access token of an active session, even if the session demands a proof of presence. The handler accepts that
+        /// proof.
         case absentUser(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// An admin key that may do so much, or the admin socket.
+        /// An admin key with this scope, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
-        /// The same, for an answer that may wait for something to happen.
-        case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
+        /// An admin key with this scope, or the admin socket; the answer may wait or be a stream.
+        case patient(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
     }
 
-    /// Where a route exists. Everywhere else its path is unknown.
+    /// The listeners that serve a route. Other listeners answer 404.
     enum Place: Sendable {
         case `public`
         case admin
         case both
     }
 
-    /// How errors are told.
+    /// The format of error answers.
     enum ErrorFormat: Sendable {
         /// RFC 9457.
         case problem
@@ -42,22 +43,22 @@ final class Route: Sendable {
     }
 
     let method: Method
-    /// Segments, of which one can be `{name}`; a last segment `*` stands for any rest.
+    /// The path. One segment can be `{name}`; a last segment `*` matches any suffix.
     let pattern: String
     let place: Place
     let errorFormat: ErrorFormat
     let challenge: Challenge
     let handler: Handler
-    /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
-    /// the conditions there those of somebody else's request.
+    /// True if the conditions of a GET apply to the answer (RFC 9110 section 13). Forward authentication answers a decision,
+    /// and its conditional fields belong to the original request.
     let isRepresentation: Bool
-    /// Whether its answer may wait for something to happen.
-    let isStreaming: Bool
-    /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
+    /// True if the answer may wait or be a stream.
+    let isPatient: Bool
+    /// True if refusals count against the caller's address, because any caller can send tokens or client secrets to this route.
     let countsRefusals: Bool
-    /// Whether a proxy asks here about the request of somebody else.
+    /// True if a proxy asks this route about another request.
     let isForwardAuthentication: Bool
-    /// The name in metrics and log: `POST /oauth/token`.
+    /// The name in metrics and in the log, such as `POST /oauth/token`.
     let name: String
 
     init(

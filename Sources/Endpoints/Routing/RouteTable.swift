@@ -1,18 +1,19 @@
 internal import HTTP
 
-/// Finds the route of a request on one listener: a comparison or two for most, a few look-ups for paths with a parameter.
+/// Finds the route of a request on one listener, with one or two comparisons for most paths and a few look-ups for paths with a
+/// parameter.
 ///
-/// Paths are compared as they were sent. An escaped letter in a fixed segment makes it an unknown path, so that what a
-/// proxy in front has let pass is what is found here. A class, so that choosing one copies nothing.
+/// Paths are compared without decoding, so that an escaped letter in a fixed segment makes the path unknown. A proxy's rules
+/// for a path therefore hold for the path that is found here. The table is a class, so that choosing a table copies nothing.
 final class RouteTable: Sendable {
-    /// What a request has met.
+    /// The result of a look-up.
     enum Finding: Sendable {
-        /// A route, and what stands in the place of its `{name}`; empty where there is none.
+        /// A route, and the segment that matches its `{name}`; empty without one.
         case route(Route, parameter: String)
-        /// No handler is needed for the answer.
+        /// An answer that needs no handler.
         case fixed(Response)
 
-        /// The route, if there is one.
+        /// The route; nil for a fixed answer.
         var route: Route? {
             guard case .route(let route, _) = self else { return nil }
             return route
@@ -21,17 +22,18 @@ final class RouteTable: Sendable {
 
     /// All routes of one pattern.
     private struct Resource: Sendable {
-        /// A few: looking at each is faster than hashing.
+        /// An array, because comparing its few routes is faster than hashing.
         private(set) var routes: [Route] = []
 
         mutating func add(_ route: Route) { routes.append(route) }
 
-        /// Whatever the method: a proxy that asks with its client's one takes every 2xx for leave.
+        /// Forward authentication accepts any method, because a proxy may use the method of the original request, and takes
+        /// every 2xx for permission.
         func route(_ method: Method) -> Route? {
             routes.first { $0.method == method || $0.isForwardAuthentication }
         }
 
-        /// The methods, as `Allow` lists them (RFC 9110 section 10.2.1).
+        /// The methods as the value of `Allow` (RFC 9110 section 10.2.1).
         var allow: String {
             var methods = Set(routes.map(\.method.rawValue)).union(["OPTIONS"])
             if methods.contains("GET") { methods.insert("HEAD") }
@@ -41,11 +43,11 @@ final class RouteTable: Sendable {
 
     private static let wildcard = "{}"
 
-    /// By the length of the path: comparing with the few of one length is faster than hashing.
+    /// Resources by length of path, because comparing the few of one length is faster than hashing.
     private let exact: [[(path: String, resource: Resource)]]
-    /// By pattern with `{}` in the place of the parameter.
+    /// Resources by pattern, with `{}` in the position of the parameter.
     private let parameterized: [String: Resource]
-    /// Path prefixes under which every path and every method is one route's.
+    /// Path prefixes that belong, with every suffix and method, to one route.
     private let prefixes: [(prefix: String, route: Route)]
     private let allMethods: String
 
@@ -74,7 +76,7 @@ final class RouteTable: Sendable {
         allMethods = everything.allow
     }
 
-    /// What `request` meets.
+    /// Finds the route of `request`, or a fixed answer.
     func find(_ request: Request) -> Finding {
         guard request.method.isKnown else {
             return .fixed(
@@ -100,7 +102,7 @@ final class RouteTable: Sendable {
     }
 
     private func find(_ request: Request, in resource: Resource, parameter: String) -> Finding {
-        // The answer to HEAD is that to GET; the serializer leaves its content out.
+        // HEAD runs the handler of GET, and the serializer omits the content.
         let method: Method = request.method == .head ? .get : request.method
         if let route = resource.route(method) { return .route(route, parameter: parameter) }
         let allow = resource.allow
@@ -112,14 +114,14 @@ final class RouteTable: Sendable {
         return .fixed(response)
     }
 
-    /// The resource for a path with one variable segment, and that segment, decoded.
+    /// The resource of a path with one parameter, and the decoded parameter.
     private func parameterizedResource(_ request: Request) -> (Resource, String)? {
         let segments = request.target.path.split(separator: "/", omittingEmptySubsequences: false)
         for index in segments.indices.reversed() where index > 0 && !segments[index].isEmpty {
             var pattern = segments
             pattern[index] = Self.wildcard[...]
             guard let resource = parameterized[pattern.joined(separator: "/")] else { continue }
-            // The first segment of the split is what stands before the first slash: nothing.
+            // The split begins with the empty text before the first slash, which the decoded segments do not have.
             guard let decoded = request.pathSegments, decoded.indices.contains(index - 1) else { return nil }
             return (resource, decoded[index - 1])
         }

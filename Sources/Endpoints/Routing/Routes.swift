@@ -1,11 +1,11 @@
 internal import HTTP
 internal import Sessions
 
-/// The table of routes: every call there is.
+/// The table of all routes.
 extension Route {
     static let all = oauth + users + health + adminUsers + adminSessions + adminServer
 
-    /// OAuth (RFC 6749, 7009, 7662, 7517, 8414).
+    /// The calls of OAuth (RFC 6749, 7009, 7662, 7517, 8414).
     private static let oauth = [
         Route(.post, Endpoints.tokenPath, errorFormat: .oauth, challenge: .basic, .open { try await $0.token($1) }),
         Route(
@@ -18,7 +18,7 @@ extension Route {
         Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),
     ]
 
-    /// What apps and proxies call.
+    /// The calls of apps and proxies.
     private static let users = [
         Route(.post, "/v1/login", .open { try await $0.logIn($1) }),
         Route(.post, "/v1/refresh", .open { try await $0.refresh($1) }),

@@ -2,9 +2,10 @@ internal import HTTP
 internal import Sessions
 internal import Telemetry
 
-/// What the log says of refusals and failures. Never a token, a password, a key or the value of an `Authorization` field.
+/// The log entries of refused and failed calls. They never hold a token, a password, a key or the value of an `Authorization`
+/// field.
 extension Endpoints {
-    /// Logs what went wrong with a call, as loud as it deserves.
+    /// Logs the error of a call with a level by its severity.
     func log(_ error: any Error, _ status: Status, _ call: Call) {
         let (level, cause) = Self.gravity(error)
         logger.log(
@@ -43,7 +44,7 @@ extension Endpoints {
         case .store(.unavailable(let text)): (.error, "store unavailable: \(text)")
         case .store(.corrupted(let text)): (.error, "store corrupted: \(text)")
         case .overloaded: (.warning, "overloaded")
-        // Metrics count them: a flood of calls must not become a flood of lines.
+        // Rate-limited calls are logged at debug level, because a flood of calls must not flood the log; a metric counts them.
         case .tooManyRequests: (.debug, "too_many_requests")
         case .refused(.ended(.refreshTokenReused)): (.notice, "refresh_token_reused")
         case .refused(let reason), .loginRefused(let reason): (.info, reason.rawValue)
@@ -51,7 +52,7 @@ extension Endpoints {
         case .invalidCredentials, .wrongPassword: (.info, "invalid_credentials")
         case .invalidToken(let reason): (.info, reason?.rawValue ?? "invalid_token")
         case .identityRefused(let reason): (.info, "id_token \(reason.rawValue)")
-        // The fetch has told the log already.
+        // The level is info, because the failed fetch has already logged its cause.
         case .identityProviderUnavailable: (.info, "identity_provider_unavailable")
         case .proofMissing: (.info, "proof missing")
         case .unproven(let problem): (.info, "proof \(problem.rawValue)")
