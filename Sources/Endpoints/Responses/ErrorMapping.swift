@@ -227,8 +227,8 @@ extension Endpoints {
         case bearer, dpop
     }
 
-    /// The error of a token, and the scheme whose challenge carries it: the scheme of the request (RFC 6750 section 3, RFC 9449
-    /// section 7.1).
+    /// The error of a token, and the scheme of the challenge that carries it, which is that of the request (RFC 6750 section 3,
+    /// RFC 9449 section 7.1).
     private func tokenChallenge(_ call: Call, _ error: any Error) -> (TokenScheme, parameters: String) {
         switch error {
         case RequestProblem.unproven(let proof, _):

@@ -10,7 +10,7 @@ extension Endpoints {
         return try await tokens.authenticate(token, as: use, demandsPresence: demandsPresence, from: call.origin)
     }
 
-    /// The audit trail's name for the admin whose key is in the `Authorization` field. The admin socket demands no key, because
+    /// The audit trail's name for the admin with the key in the `Authorization` field. The admin socket demands no key, because
     /// a process that can open the socket can read the database and the root key as well.
     func authenticatedAdmin(_ call: Call, for scope: AdminKey.Scope) async throws -> String {
         if call.caller.listener == .adminSocket { return "admin:local" }

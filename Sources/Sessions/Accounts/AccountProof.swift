@@ -1,22 +1,22 @@
-/// What has shown who asks for a change of an account, before the change was begun.
+/// The proof that authorised a change of an account, checked before the change began.
 ///
-/// It is looked at again in the transaction that writes the change: hashing takes its time, and who was logged out, disabled or
-/// given another password meanwhile changes nothing any more.
+/// The transaction that writes the change checks the proof again, because hashing takes time, and a logout, a disabled login or
+/// a new password in between must prevent the change.
 public enum AccountProof: Hashable, Sendable {
-    /// A rolling token of that session, and what has shown beside it that the user is there, if anything has.
+    /// An access token of that session, and the proof of presence beside it, if any.
     case session(Identifier<Session>, beside: PresenceProof? = nil)
-    /// The password that has that hash.
+    /// The password with that hash.
     case password(hash: String?)
-    /// An ID token of an identity of the user, which is used up by it.
+    /// An ID token of an identity of the user. The check has marked the token as used.
     case identity
 
-    /// The session that asks, if one does.
+    /// The session of the access token; nil for other proofs.
     var sessionID: Identifier<Session>? { if case .session(let id, _) = self { id } else { nil } }
 }
 
 extension PresenceProof {
-    /// Why it says nothing of `user` any more; nil: it still does. Of a password only what is the user's at that moment says
-    /// anything: it may have been replaced while it was hashed, in the very session that it came with, too, which goes on then.
+    /// Returns the error if the proof is no longer valid for `user`, else nil. A password is valid only if it is still the
+    /// user's, because the same session may have replaced it while it was hashed.
     func refusal(for user: User?) -> ServiceError? {
         switch self {
         case .key: nil
@@ -26,27 +26,28 @@ extension PresenceProof {
 }
 
 extension UserChange {
-    /// The session that asks, with what it hangs on as it was before this change.
+    /// The session of the access token with its user, client and settings before this change; nil if it is not a session of the
+    /// user.
     private var askingRecord: SessionRecord? {
         guard let asking, asking.userID == user.id else { return nil }
         return SessionRecord(
             session: asking, user: user, client: clients.first { $0.id == asking.clientID }, settings: settings)
     }
 
-    /// Why `proof`, which was good when it was presented, is good for nothing any more; nil: it still is.
+    /// Returns the error if `proof` is no longer valid, else nil.
     func refusal(of proof: AccountProof, by policy: RefreshPolicy, at now: Instant) -> ServiceError? {
         switch proof {
         case .session(_, let presence):
             policy.refusal(ofTokensIn: askingRecord, at: now) ?? presence?.refusal(for: user)
         case .password(let hash): PresenceProof.password(hash: hash).refusal(for: user)
-        // The token was used up before. That an admin unlinks the identity in this very moment takes nothing back.
+        // The token was marked as used before, so that unlinking the identity at this moment does not revoke the proof.
         case .identity: nil
         }
     }
 }
 
 extension RefreshPolicy {
-    /// Why rolling tokens of the session are good for nothing at `now`, whatever they say themselves; nil: they are good.
+    /// Returns the error if access tokens of the session are invalid at `now`, whatever their claims are, else nil.
     func refusal(ofTokensIn record: SessionRecord?, at now: Instant) -> ServiceError? {
         guard let record else { return .invalidToken(.unknownSession) }
         if let ending = ending(of: record, at: now) { return .invalidToken(.ended(ending.reason)) }

@@ -1,7 +1,7 @@
-// The user's own switch. While it is off no token works, so it takes what a user has beside tokens: the password, or an ID token of an
-// identity provider. Whoever has neither would be locked out by it until an admin comes.
+// The user's own switch for logins. While logins are disabled no token works, so that the call accepts the password or an ID
+// token. A user without either could not enable logins again, except through an admin.
 extension AccountService {
-    /// The user with that name and password, for the one call that must work while no token does.
+    /// The user with that name and password. This check serves the one call that must work without a valid token.
     public func verifiedUser(
         username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> User {
@@ -9,16 +9,18 @@ extension AccountService {
             LoginAttempt(username: username, password: password, deviceID: nil), from: origin)
     }
 
-    /// The user whom that ID token is about, for the same call. It makes nobody, and is used up.
+    /// The user of an ID token, for the one call that must work without a valid token. The check creates no user, and marks the
+    /// token as used.
     public func verifiedUser(
         by token: IdentityToken, of verifier: any IdentityVerifier, from origin: Origin
     ) async throws(ServiceError) -> Identifier<User> {
         try await tokens.owner(of: try await tokens.identity(of: token, by: verifier, from: origin), from: origin)
     }
 
-    /// Throws the user's own switch: no new logins and no refreshes on any device, while `disabled` (seed 003).
+    /// Sets the user's own switch: while `disabled`, no login and no refresh succeeds on any device (seed 003). Throws
+    /// `conflict` if the user would have no way to enable logins again.
     ///
-    /// - Parameter providers: whose ID tokens can switch logins on again.
+    /// - Parameter providers: the identity providers by which a user can enable logins again.
     public func setLogins(
         of userID: Identifier<User>, shownBy proof: AccountProof, disabled: Bool,
         effective: User.LoginDisabling.Effective, providers: Set<String> = [], from origin: Origin

@@ -1,13 +1,13 @@
-/// A change of how an app guards its session.
+/// A change of a session's protection by its app.
 public struct ModeChange: Hashable, Sendable {
-    /// How from now on.
+    /// The new mode.
     public var mode: AuthenticationMode
-    /// A new presence key, for `BIOMETRIC`. The assertion of the evidence is then its own.
+    /// A new presence key, for `BIOMETRIC`. The assertion in `evidence` is then signed by this key.
     public var presenceKey: DeviceKey?
-    /// What shows that the user is there.
+    /// The proof of the user's presence.
     public var evidence: PresenceEvidence
 
-    /// A change to `mode`.
+    /// Creates a change to `mode`.
     public init(mode: AuthenticationMode, presenceKey: DeviceKey? = nil, evidence: PresenceEvidence) {
         self.mode = mode
         self.presenceKey = presenceKey
@@ -16,7 +16,8 @@ public struct ModeChange: Hashable, Sendable {
 }
 
 extension AccountService {
-    /// Notes that the user has shown to be there. What shows nothing is refused with what would.
+    /// Records a proof of the user's presence in the session. Throws `userAbsent` with the accepted ways if `evidence` is
+    /// empty.
     public func showPresence(
         _ evidence: PresenceEvidence, in current: AuthenticatedSession, from origin: Origin
     ) async throws(ServiceError) -> SessionRecord {
@@ -33,9 +34,8 @@ extension AccountService {
         }
     }
 
-    /// Changes how the app guards the session: at any time, but not while activation is pending. What guards it less than
-    /// before, and a new key, take the user; what guards it more takes nothing. The keys stay, so that the way back from
-    /// `PASSWORD` to `BIOMETRIC` needs no new one.
+    /// Changes the session's protection, unless activation is pending. A weaker mode and a new key demand a proof of presence;
+    /// a stronger mode does not. The keys remain, so that a change back from `PASSWORD` to `BIOMETRIC` needs no new key.
     public func changeMode(
         _ modeChange: ModeChange, in current: AuthenticatedSession, from origin: Origin
     ) async throws(ServiceError) -> SessionRecord {
@@ -69,8 +69,8 @@ extension AccountService {
         }
     }
 
-    /// Changes a session whose tokens are good, and whose user `proof` still shows, if there is one; what the closure fails with
-    /// is thrown, and nothing is written then.
+    /// Changes a session while its access tokens and `proof` are valid. Throws the error of the closure, and writes nothing
+    /// then.
     private func change(
         _ id: Identifier<Session>, shownBy proof: PresenceProof?, at now: Instant,
         _ edit: @escaping @Sendable (inout Session, User?) -> Result<AuditEvent?, ServiceError>
@@ -100,7 +100,7 @@ extension AccountService {
 }
 
 extension Session {
-    /// The change, after what the request shows was noted.
+    /// Applies the change, after the proofs in the request were recorded.
     fileprivate mutating func change(
         _ change: ModeChange, of user: User?, at now: Instant, from origin: Origin
     ) -> Result<AuditEvent?, ServiceError> {
@@ -129,8 +129,8 @@ extension Session {
         return .success(event)
     }
 
-    /// What a change of mode takes: what today's mode takes, a moment ago. From `PASSWORD` to `BIOMETRIC` the key that is
-    /// registered already is enough.
+    /// The proof that a change of mode demands: a recent one by the ways of the current mode. The registered presence key
+    /// suffices for a change from `PASSWORD` to `BIOMETRIC`.
     private func demand(before mode: AuthenticationMode, isNewKey: Bool) -> PresenceRequirement? {
         let ways: [PresenceRequirement.Way]
         switch (authenticationMode, mode) {

@@ -1,20 +1,19 @@
 internal import Cryptography
 
-/// What users do with their own account: profile, devices, their own switch for logins, their password.
+/// The use cases of users on their own account: profile, devices, the switch for logins, the password.
 public struct AccountService: Sendable {
     let context: ServiceContext
     let tokens: TokenService
     var store: any Store { context.store }
 
-    /// The account service of `context`.
+    /// Creates the account service of `context`.
     public init(_ context: ServiceContext) {
         self.context = context
         tokens = TokenService(context)
     }
 
-    /// Lets `edit` change the user's profile. Returns the user as it then is. Where the user is reached, by e-mail or telephone,
-    /// takes that the user has shown to be there a moment ago: whoever has found a phone, or stolen a token, could else have the
-    /// next reset of the password, and the warnings, sent to themselves.
+    /// Changes the user's profile by `edit`, and returns the changed user. A new e-mail address or telephone number demands a
+    /// recent proof of presence, because a found phone or a stolen token could otherwise redirect password resets and warnings.
     public func changeProfile(
         in current: AuthenticatedSession, shownBy evidence: PresenceEvidence = PresenceEvidence(), from origin: Origin,
         _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
@@ -43,13 +42,13 @@ public struct AccountService: Sendable {
         }.outcome
     }
 
-    /// As many of a user's sessions are listed.
+    /// The largest number of sessions that a list of a user's sessions has.
     public static let listedSessionsMax = 1000
-    /// Among so many: a bound on the work, whatever a user has.
+    /// The largest number of sessions that the store examines for the list, as a bound on its work.
     private static let listLookMax = 5000
 
-    /// The user's living sessions, those first that were refreshed last: `listedSessionsMax` at most, of a user with more than
-    /// `listLookMax` among some of them.
+    /// The user's active sessions, last refreshed first, at most `listedSessionsMax`. For a user with more than `listLookMax`
+    /// sessions the list is incomplete.
     public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
         let found = try await tokens.inStore { () async throws(StoreError) in
@@ -58,7 +57,7 @@ public struct AccountService: Sendable {
         return found.filter { context.policy.ending(of: $0, at: now) == nil }
     }
 
-    /// Gives a device of the user another name. Returns its session as it then is.
+    /// Renames a device of the user, and returns its session. Throws `notFound` if the device has no active session.
     public func renameDevice(
         _ deviceID: String, of userID: Identifier<User>, to name: String?, from origin: Origin
     ) async throws(ServiceError) -> SessionRecord {
@@ -83,7 +82,7 @@ public struct AccountService: Sendable {
         return renamed
     }
 
-    /// Ends the sessions of the user, on one device or on all. Returns how many ended.
+    /// Ends the sessions of the user, on one device or on all. Returns their number.
     public func endSessions(
         of userID: Identifier<User>, onDevice deviceID: String?, from origin: Origin
     ) async throws(ServiceError) -> Int {
@@ -98,7 +97,7 @@ public struct AccountService: Sendable {
         }.endedSessions
     }
 
-    /// Changes the password of a user who knows the old one. All other sessions end.
+    /// Changes the password of a user with the old one, and ends all other sessions.
     public func changePassword(
         of user: User, in session: Session, from old: String, to new: String, by origin: Origin
     ) async throws(ServiceError) {
@@ -111,8 +110,8 @@ public struct AccountService: Sendable {
         }
     }
 
-    /// The reset that a one-time token allows, or has allowed: whoever holds it holds a secret of that user. It is looked at
-    /// before a password is hashed for it.
+    /// Checks a one-time token before the new password is hashed. It may have expired. Throws if the token is not the last one
+    /// of its user.
     public func passwordReset(by token: String) async throws(ServiceError) -> ProvenReset {
         guard let token = PasswordResetToken(token) else { throw Self.resetRefused }
         let user = try await tokens.inStore { () async throws(StoreError) in try await store.user(.id(token.userID)) }
@@ -122,14 +121,14 @@ public struct AccountService: Sendable {
         return ProvenReset(userID: token.userID, reset: reset)
     }
 
-    /// Sets a new password, and spends the token. All sessions end.
+    /// Sets a new password with the token, marks the token as used, and ends all sessions.
     public func resetPassword(_ proven: ProvenReset, to new: String, from origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
         guard now < proven.reset.expiresAt else { throw Self.resetRefused }
         do throws(ServiceError) {
             let sender = PasswordHasher.Sender.user(proven.userID)
             try await setPassword(of: .id(proven.userID), to: new, sentBy: sender, by: origin) { change in
-                // Spent or replaced meanwhile?
+                // This fails if the token was used or replaced after the check.
                 change.user.passwordReset == proven.reset ? nil : Self.resetRefused
             }
         } catch { throw error == .notFound("user") ? Self.resetRefused : error }
@@ -138,7 +137,7 @@ public struct AccountService: Sendable {
     private static let resetRefused = ServiceError.invalid(
         member: "reset_token", detail: "is not valid, or no longer")
 
-    /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but the one that asks, if one does.
+    /// Hashes the password, and sets it if `check` succeeds inside the transaction. Ends all sessions except the one that asks.
     func setPassword(
         of reference: UserReference, to new: String, sentBy sender: PasswordHasher.Sender = .anybody,
         by origin: Origin, in sessionID: Identifier<Session>? = nil,
@@ -164,7 +163,7 @@ public struct AccountService: Sendable {
         }
     }
 
-    /// Changes a user for whom `proof` has shown at `now` to be them, and still does in the transaction.
+    /// Changes a user with `proof`, which was valid at `now` and is checked again inside the transaction.
     func update<Value: Sendable>(
         _ reference: UserReference, by proof: AccountProof, at now: Instant,
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
@@ -176,8 +175,8 @@ public struct AccountService: Sendable {
         }
     }
 
-    /// Changes a user; what the closure fails with is thrown, and nothing is written then. Nor is anything whose answer was given
-    /// up by the time of the transaction.
+    /// Changes a user. Throws the error of the closure, and writes nothing then. Writes nothing either if the request was
+    /// cancelled before the transaction.
     func update<Value: Sendable>(
         _ reference: UserReference, asking sessionID: Identifier<Session>? = nil,
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
@@ -202,18 +201,18 @@ public struct AccountService: Sendable {
 }
 
 extension User.Profile {
-    /// The longest member, in bytes of UTF-8.
+    /// The longest member of a profile, in bytes of UTF-8.
     static let lengthMax = 256
 
-    /// Whether whoever writes to the user, or calls, reaches the same as by `other`.
+    /// Returns true if e-mail address and telephone number are those of `other`.
     fileprivate func reachesSame(as other: Self) -> Bool {
         EmailChange(from: other, to: self) == nil && phoneNumber == other.phoneNumber
     }
 
-    /// Whether every member can stand in a profile.
+    /// Returns true if every member is valid.
     public var isSound: Bool { problem == nil }
 
-    /// What is wrong with the profile, if anything.
+    /// The error of the first invalid member; nil if all are valid.
     var problem: ServiceError? {
         let texts = [
             ("email", email), ("phone_number", phoneNumber), ("display_name", displayName),

@@ -1,20 +1,20 @@
 internal import Cryptography
 
 extension Administration {
-    /// Every client, by id.
+    /// All clients, sorted by id.
     public func clients() async throws(ServiceError) -> [Client] {
         try await tokens.inStore { () async throws(StoreError) in try await store.clients() }
     }
 
-    /// The client.
+    /// The client with that id. Throws `notFound`.
     public func client(_ id: String) async throws(ServiceError) -> Client {
         guard let client = try await tokens.inStore({ () async throws(StoreError) in try await store.client(id) })
         else { throw .notFound("client") }
         return client
     }
 
-    /// Makes a client; `edit` sets what is not default. Returns it, and the secret of a confidential one, which is never
-    /// shown again.
+    /// Creates a client; `edit` changes its defaults. Returns the client, and the secret of a client with a secret, which is
+    /// never shown again.
     public func createClient(
         id: String, by origin: Origin, _ edit: @escaping @Sendable (inout Client) -> ServiceError?
     ) async throws(ServiceError) -> (client: Client, secret: String?) {
@@ -37,7 +37,7 @@ extension Administration {
         return (client, client.authenticationMethod.hasSecret ? secret : nil)
     }
 
-    /// Lets `edit` change a client. A client that becomes confidential gets a new secret, and one that is, on request.
+    /// Changes a client by `edit`. A new secret is made on request, and for a client that had none and now needs one.
     public func changeClient(
         _ id: String, newSecret: Bool = false, by origin: Origin,
         _ edit: @escaping @Sendable (inout Client) -> ServiceError?
@@ -63,7 +63,7 @@ extension Administration {
         }
     }
 
-    /// Deletes a client. Its sessions are over, and stay so if a client with the same id is made again.
+    /// Deletes a client and ends its sessions. They remain ended if a client with the same id is created again.
     public func deleteClient(_ id: String, by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
         try await update(id) { change -> Result<Void, ServiceError> in
@@ -76,7 +76,7 @@ extension Administration {
         }
     }
 
-    /// Changes a client; what does not go together is refused, and nothing is written then.
+    /// Changes a client. Throws `invalid` if the client contradicts the settings, and writes nothing then.
     private func update<Value: Sendable>(
         _ id: String, _ edit: @escaping @Sendable (inout ClientChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> Value {
@@ -100,7 +100,7 @@ extension Administration {
 }
 
 extension Client {
-    /// What is wrong with the client beside the settings, in one sentence; nil when they go together.
+    /// The error in the client beside the settings, as one sentence; nil if there is none.
     fileprivate func problem(with settings: Settings, _ policy: RefreshPolicy) -> String? {
         if let name, !Device.isValid(text: name) {
             return "client_name must have 1 to \(Device.textLengthMax) bytes and no control characters"

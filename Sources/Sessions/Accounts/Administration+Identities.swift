@@ -5,7 +5,7 @@ extension Administration {
         return try await tokens.inStore { () async throws(StoreError) in try await store.identities(of: user.id) }
     }
 
-    /// Lets a user log in by an identity. True: it is new; false: the user had it before.
+    /// Links an identity to a user. Returns true if it is new, false if the user already had it.
     public func link(
         _ key: Identity.Key, to reference: UserReference, by origin: Origin
     ) async throws(ServiceError) -> Bool {
@@ -23,7 +23,7 @@ extension Administration {
         }
     }
 
-    /// Takes an identity from a user. Sessions go on: end them if they should not.
+    /// Removes an identity from a user. The user's sessions continue.
     public func unlink(
         _ key: Identity.Key, from reference: UserReference, by origin: Origin
     ) async throws(ServiceError) {

@@ -1,14 +1,14 @@
 internal import Cryptography
 
 extension Administration {
-    /// How exactly the last use of a key is known: a write for each use would cost more than it tells.
+    /// The precision of `lastUsedAt`. It is one hour, because one write for each use would cost more than it is worth.
     static let lastUsePrecision = Duration.seconds(3600)
 
-    /// The admin key that `secret` is; nil if it is none, or no longer.
+    /// The admin key with that secret; nil if it is unknown or has expired.
     public func adminKey(for secret: String) async throws(ServiceError) -> AdminKey? {
         let hash = sha256(Array(secret.utf8))
         let keys = try await tokens.inStore { () async throws(StoreError) in try await store.adminKeys() }
-        // Constant time for each key: how much of a guessed key's hash is right must not show.
+        // The comparison takes constant time, because its duration must not show how much of a guessed hash is right.
         let key = keys.first { constantTimeEqual($0.hash, hash) }
         let now = context.clock.now
         guard let key, key.expiresAt.map({ now < $0 }) ?? true else { return nil }
@@ -16,7 +16,7 @@ extension Administration {
         return key
     }
 
-    /// Writes down that a key is used. That this fails must not keep an admin from looking at a server that cannot write.
+    /// Records the use of a key. A failure is ignored, because admins must be able to inspect a server that cannot write.
     private func note(_ id: String, usedAt now: Instant) async {
         try? await store.updateAdminKeys { keys, _ in
             guard let index = keys.firstIndex(where: { $0.id == id }) else { return }
@@ -24,12 +24,12 @@ extension Administration {
         }
     }
 
-    /// The admin keys, without the keys themselves.
+    /// The admin keys, without their secrets.
     public func adminKeys() async throws(ServiceError) -> [AdminKey] {
         try await tokens.inStore { () async throws(StoreError) in try await store.adminKeys() }
     }
 
-    /// Makes an admin key. Returns it with its secret, which is never shown again.
+    /// Creates an admin key. Returns it with its secret, which is never shown again.
     public func createAdminKey(
         name: String, scope: AdminKey.Scope = .owner, lifetime: Duration? = nil, by origin: Origin
     ) async throws(ServiceError) -> (AdminKey, String) {
@@ -41,8 +41,8 @@ extension Administration {
         return (key, secret)
     }
 
-    /// Keeps an admin key whose secret is given. One that is kept already stays as it is. `replacingNamesakes`: other
-    /// keys of that name open nothing from then on.
+    /// Adds an admin key with a given secret. A key with that secret is returned unchanged. `replacingNamesakes` deletes the
+    /// other keys of that name.
     public func addAdminKey(
         name: String, secret: String, scope: AdminKey.Scope = .owner, lifetime: Duration? = nil,
         replacingNamesakes: Bool = false, by origin: Origin
@@ -74,7 +74,7 @@ extension Administration {
         }
     }
 
-    /// Deletes an admin key: it opens nothing from then on.
+    /// Deletes an admin key, so that it allows nothing from then on.
     public func deleteAdminKey(_ id: String, by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
         let found = try await tokens.inStore { () async throws(StoreError) in
@@ -88,17 +88,17 @@ extension Administration {
         guard found else { throw .notFound("admin key") }
     }
 
-    /// The signing keys, the newest first.
+    /// The signing keys, newest first.
     public func signingKeys() -> [StoredSigningKey] { context.signingKeys.all }
 
-    /// Makes a signing key that signs from a day from now on, or at once when `immediately`. Returns its id.
+    /// Makes a signing key, which signs after one day, or at once if `immediately`. Returns its id.
     public func rotateSigningKey(immediately: Bool, by origin: Origin) async throws(ServiceError) -> String {
         do throws(SigningKeys.Problem) {
             return try await context.signingKeys.rotate(at: context.clock.now, immediately: immediately, by: origin)
         } catch { throw Self.serviceError(error) }
     }
 
-    /// Takes a signing key that others know out of the set (`SigningKeys.withdraw`).
+    /// Withdraws a compromised signing key (`SigningKeys.withdraw`).
     public func withdrawSigningKey(_ id: String, by origin: Origin) async throws(ServiceError) {
         let found: Bool
         do throws(SigningKeys.Problem) {

@@ -4,8 +4,8 @@ extension Administration {
         try await tokens.inStore { () async throws(StoreError) in try await store.settings() }
     }
 
-    /// Lets `edit` change the session settings; what does not go together is refused with a sentence. They act on every
-    /// living session at once.
+    /// Changes the session settings by `edit`, with effect on all active sessions at once. Throws `invalid` with a sentence if
+    /// the values contradict each other.
     public func changeSettings(
         by origin: Origin, _ edit: @escaping @Sendable (inout SessionSettings) -> Void
     ) async throws(ServiceError) -> Settings {
@@ -28,8 +28,8 @@ extension Administration {
         return try result.get()
     }
 
-    /// Takes note that a server begins to serve by the policy of the context. If its absolute maximum is shorter than what was served with
-    /// before, all nodes go by it from then on, and the feed says so, once.
+    /// Records that a server starts with the policy of the context. If its absolute maximum is shorter than the recorded one,
+    /// all nodes apply the new one, and the revocation feed announces it once.
     public func beginServing() async throws(ServiceError) {
         let (now, policy) = (context.clock.now, context.policy)
         try await tokens.inStore { () async throws(StoreError) in
@@ -38,7 +38,7 @@ extension Administration {
         }
     }
 
-    /// Break glass: every session of every user ends, in one write.
+    /// Ends all sessions of all users in one write, for emergencies.
     public func revokeAllSessions(by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
         try await tokens.inStore { () async throws(StoreError) in
@@ -52,7 +52,7 @@ extension Administration {
         }
     }
 
-    /// The audit trail, oldest first, after place `cursor`.
+    /// The audit trail after the event `cursor`, oldest first.
     public func events(
         after cursor: Int64, limit: Int, userID: Identifier<User>? = nil, sessionID: Identifier<Session>? = nil
     ) async throws(ServiceError) -> [RecordedEvent] {

@@ -1,20 +1,21 @@
 internal import Cryptography
 
-/// What admins do: users and their sessions. Settings, clients and keys are in the extensions beside this file.
+/// The use cases of admins for users and sessions. Extensions beside this file hold those for settings, clients, identities and
+/// keys.
 public struct Administration: Sendable {
     let context: ServiceContext
     let tokens: TokenService
     let accounts: AccountService
     var store: any Store { context.store }
 
-    /// The administration of `context`.
+    /// Creates the administration of `context`.
     public init(_ context: ServiceContext) {
         self.context = context
         tokens = TokenService(context)
         accounts = AccountService(context)
     }
 
-    /// Makes a user; without a password, one who cannot log in by password.
+    /// Creates a user. A user without a password cannot log in by password.
     public func createUser(
         username: String, password: String?, profile: User.Profile, offlineSessionMax: Duration?,
         claims: UserClaims? = nil, by origin: Origin
@@ -26,7 +27,8 @@ public struct Administration: Sendable {
         }
         let hash: String?
         if let password { hash = try await context.passwords.hash(password) } else { hash = nil }
-        // Whoever was told meanwhile to try again must not find the name taken.
+        // A cancelled request creates no user, because the caller was answered 503, and its next attempt would find the
+        // username taken.
         if Task.isCancelled { throw .overloaded }
         var user = User(
             id: Identifier(random: context.random), username: Text.normalized(username), profile: profile,
@@ -39,14 +41,14 @@ public struct Administration: Sendable {
         return user
     }
 
-    /// The user.
+    /// The user. Throws `notFound`.
     public func user(_ reference: UserReference) async throws(ServiceError) -> User {
         guard let user = try await tokens.inStore({ () async throws(StoreError) in try await store.user(reference) })
         else { throw .notFound("user") }
         return user
     }
 
-    /// Users by name; those whose username, e-mail or name contains `query`.
+    /// A page of users sorted by username. With `query`, only users with a username, e-mail address or name that contains it.
     public func users(
         matching query: String?, after cursor: String?, limit: Int
     ) async throws(ServiceError) -> Page<User> {
@@ -55,7 +57,7 @@ public struct Administration: Sendable {
         }
     }
 
-    /// Lets `edit` change username, profile and own maximum of a user.
+    /// Changes username, profile, own maximum and claims of a user by `edit`.
     public func changeUser(
         _ reference: UserReference, by origin: Origin, _ edit: @escaping @Sendable (inout User) -> ServiceError?
     ) async throws(ServiceError) -> User {
@@ -75,7 +77,7 @@ public struct Administration: Sendable {
         }.outcome
     }
 
-    /// Deletes a user. Their sessions end as `user_deleted`. Returns how many.
+    /// Deletes a user. The sessions end with the reason `user_deleted`. Returns their number.
     public func deleteUser(_ reference: UserReference, by origin: Origin) async throws(ServiceError) -> Int {
         let now = context.clock.now
         return try await accounts.update(reference) { change -> Result<Void, ServiceError> in
@@ -88,8 +90,7 @@ public struct Administration: Sendable {
         }.endedSessions
     }
 
-    /// Switches a user's logins off. It blocks; it ends nothing, unless `revokingSessions`. Returns the user and how many
-    /// sessions ended.
+    /// Disables a user's logins. Sessions end only if `revokingSessions`. Returns the user and the number of ended sessions.
     public func disable(
         _ reference: UserReference, effective: User.LoginDisabling.Effective, revokingSessions: Bool, note: String?,
         by origin: Origin
@@ -108,7 +109,7 @@ public struct Administration: Sendable {
         return (update.outcome, update.endedSessions)
     }
 
-    /// Switches a user's logins on again, the admin's switch alone or the user's own too.
+    /// Enables logins that an admin disabled, and with `includingOwnSwitch` also those that the user disabled.
     public func enable(
         _ reference: UserReference, includingOwnSwitch: Bool, by origin: Origin
     ) async throws(ServiceError) -> User {
@@ -122,7 +123,7 @@ public struct Administration: Sendable {
         }.outcome
     }
 
-    /// Lets a user log in again who was locked out by wrong passwords.
+    /// Removes the lock that wrong passwords caused.
     public func unlock(_ reference: UserReference, by origin: Origin) async throws(ServiceError) -> User {
         let now = context.clock.now
         return try await accounts.update(reference) { change in
@@ -133,7 +134,7 @@ public struct Administration: Sendable {
         }.outcome
     }
 
-    /// Ends every session of a user. Returns how many.
+    /// Ends all sessions of a user. Returns their number.
     public func revokeSessions(of reference: UserReference, by origin: Origin) async throws(ServiceError) -> Int {
         let now = context.clock.now
         return try await accounts.update(reference) { change -> Result<Void, ServiceError> in
@@ -142,7 +143,7 @@ public struct Administration: Sendable {
         }.endedSessions
     }
 
-    /// The sessions of a user, tombstones included, newest first.
+    /// A page of the user's sessions and tombstones, newest first.
     public func sessions(
         of reference: UserReference, after cursor: String?, limit: Int
     ) async throws(ServiceError) -> Page<SessionRecord> {
@@ -153,36 +154,36 @@ public struct Administration: Sendable {
         }
     }
 
-    /// The session, or its tombstone.
+    /// The session, or its tombstone. Throws `notFound`.
     public func session(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord {
         guard let record = try await tokens.inStore({ () async throws(StoreError) in try await store.session(id) })
         else { throw .notFound("session") }
         return record
     }
 
-    /// What the identity provider of a session is asked with; nil: it is not asked.
+    /// The state of the checks with the session's identity provider; nil if the provider is not asked.
     public func providerCheck(of id: Identifier<Session>) async throws(ServiceError) -> ProviderCheck? {
         try await tokens.inStore { () async throws(StoreError) in try await store.providerCheck(of: id) }
     }
 
-    /// Ends one session.
+    /// Ends one session. Throws `notFound`.
     public func endSession(_ id: Identifier<Session>, by origin: Origin) async throws(ServiceError) {
         guard try await tokens.end(id, .revokedByAdmin, from: origin) else { throw .notFound("session") }
     }
 
-    /// Sets a user's password. All sessions end.
+    /// Sets a user's password, and ends all sessions.
     public func setPassword(
         of reference: UserReference, to new: String, by origin: Origin
     ) async throws(ServiceError) {
         try await accounts.setPassword(of: reference, to: new, by: origin)
     }
 
-    /// Makes a one-time password reset token, which replaces an outstanding one.
+    /// Makes a one-time token for a password reset, which replaces an earlier one.
     public func requestPasswordReset(
         of reference: UserReference, by origin: Origin
     ) async throws(ServiceError) -> (token: String, expiresAt: Instant) {
         let now = context.clock.now
-        // Drawn here, because a transaction that is run again must come to the same.
+        // The secret is made outside the transaction, because a transaction that runs again must have the same result.
         let secret = context.random.bytes(PasswordResetToken.secretCount)
         let expiresAt = now + context.resetTokenLifetime
         let text = try await accounts.update(reference) { change -> Result<String, ServiceError> in
@@ -203,7 +204,7 @@ public struct Administration: Sendable {
 }
 
 extension UserChange {
-    /// Ends all sessions of the user, and tells the audit trail.
+    /// Ends all sessions of the user, and records the event.
     mutating func endSessions(_ reason: EndReason, at now: Instant, by origin: Origin) {
         ending = EndingSessions(reason, at: now)
         events.append(AuditEvent(.sessionsEnded, at: now, by: origin, userID: user.id, reason: reason.rawValue))

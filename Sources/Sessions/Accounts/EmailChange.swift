@@ -1,18 +1,19 @@
-/// That a user's e-mail address has become another one, as the audit trail keeps it: whoever had the old one can be told.
+/// A change of a user's e-mail address as the audit trail records it, so that the old address can be notified.
 public struct EmailChange: Hashable, Sendable {
-    /// What it was; nil: there was none.
+    /// The old address; nil if there was none.
     public let old: String?
-    /// What it became; nil: there is none any more.
+    /// The new address; nil if it was removed.
     public let new: String?
 
-    /// The change from one profile to another; nil: it is the same address, to the byte.
+    /// The change between two profiles; nil if the addresses have equal bytes.
     public init?(from old: User.Profile, to new: User.Profile) {
-        // Not as text, for which a composed letter and a decomposed one are equal: they may be two mailboxes.
+        // The comparison uses bytes, because `String` treats composed and decomposed letters as equal, but they may name two
+        // mailboxes.
         guard old.email.map({ Array($0.utf8) }) != new.email.map({ Array($0.utf8) }) else { return nil }
         (self.old, self.new) = (old.email, new.email)
     }
 
-    /// The change that `reason` tells of; nil if it tells of none.
+    /// Parses the `reason` of an audit event; nil if it is not of this form.
     public init?(reason: String) {
         let sides = reason.split(separator: ">", omittingEmptySubsequences: false).map {
             String($0).replacing("%3E", with: ">").replacing("%25", with: "%")
@@ -21,15 +22,15 @@ public struct EmailChange: Hashable, Sendable {
         (old, new) = (sides[0].isEmpty ? nil : sides[0], sides[1].isEmpty ? nil : sides[1])
     }
 
-    /// `OLD>NEW`, either of which can be empty. Within an address `>` and `%`, which hardly any has, are percent-encoded.
+    /// `OLD>NEW`; each side can be empty. The characters `>` and `%` within an address are percent-encoded.
     public var reason: String {
         [old, new].map { ($0 ?? "").replacing("%", with: "%25").replacing(">", with: "%3E") }.joined(separator: ">")
     }
 }
 
 extension UserChange {
-    /// Follows a change of where the user is reached, if `old` was reached elsewhere. What was sent there sets no password any more:
-    /// that somebody else reads it may be why it was changed.
+    /// Discards an outstanding password reset if the e-mail address or telephone number is no longer that of `old`, because its
+    /// token may have been sent there, and others may read it. Records a change of the e-mail address.
     mutating func closeFormerAddresses(of old: User.Profile, at now: Instant, by origin: Origin) {
         let hasLeftMailbox = old.email != nil && EmailChange(from: old, to: user.profile) != nil
         let hasLeftNumber = old.phoneNumber != nil && old.phoneNumber != user.profile.phoneNumber
@@ -37,7 +38,7 @@ extension UserChange {
         tellEmailChange(from: old, at: now, by: origin)
     }
 
-    /// Tells the audit trail of a change of the user's address, if `old` had another one.
+    /// Records a change of the e-mail address, if `old` has another one.
     mutating func tellEmailChange(from old: User.Profile, at now: Instant, by origin: Origin) {
         guard let change = EmailChange(from: old, to: user.profile) else { return }
         events.append(AuditEvent(.emailChanged, at: now, by: origin, userID: user.id, reason: change.reason))

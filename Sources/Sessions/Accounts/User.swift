@@ -1,11 +1,11 @@
-/// An account that can log in.
+/// A user account.
 public struct User: Hashable, Sendable, Identifiable {
     /// The longest username, in bytes of UTF-8.
     public static let usernameLengthMax = 128
 
-    /// What the app shows and stores of the user (seed 002); every member may be missing.
+    /// The profile that the app shows and stores (seed 002). Every member may be absent.
     public struct Profile: Hashable, Sendable {
-        /// The e-mail address. Another one is not verified; another spelling of the same one is what it was.
+        /// The e-mail address. A new address is not verified; another spelling of the verified address remains verified.
         public var email: String? {
             didSet {
                 let wasVerified = verifiedEmailKey != nil && oldValue.flatMap(Text.emailKey) == verifiedEmailKey
@@ -14,22 +14,22 @@ public struct User: Hashable, Sendable, Identifiable {
         }
         /// The telephone number.
         public var phoneNumber: String?
-        /// The name to show.
+        /// The name to display.
         public var displayName: String?
         /// The country, ISO 3166-1 alpha-2.
         public var country: String?
-        /// The key (`Text.emailKey`) of the address that was verified, which counts only while it is the key of `email`. A key of
-        /// another Unicode version may differ, and then counts no more. Not for users to write.
+        /// The key (`Text.emailKey`) of the verified address. It counts only while it equals the key of `email`. Users cannot
+        /// write it.
         public var verifiedEmailKey: String?
 
-        /// Whether the e-mail address was found to be the user's by somebody who is believed: an admin, or a provider that may link
-        /// users by it. Stays false for an address without a key.
+        /// True if an admin, or an identity provider that may link users by e-mail, has verified the address. It remains false
+        /// for an address without a key.
         public var isEmailVerified: Bool {
             get { verifiedEmailKey != nil && email.flatMap(Text.emailKey) == verifiedEmailKey }
             set { verifiedEmailKey = newValue ? email.flatMap(Text.emailKey) : nil }
         }
 
-        /// A profile.
+        /// Creates a profile.
         public init(
             email: String? = nil, phoneNumber: String? = nil, displayName: String? = nil, country: String? = nil
         ) {
@@ -40,24 +40,24 @@ public struct User: Hashable, Sendable, Identifiable {
         }
     }
 
-    /// Logins switched off: no login and no refresh, on any device. It blocks; it ends nothing.
+    /// Disabled logins: no login and no refresh succeeds on any device. Sessions do not end.
     public struct LoginDisabling: Hashable, Sendable {
-        /// From when living rolling tokens are refused.
+        /// The time from which existing access tokens are refused.
         public enum Effective: String, CaseIterable, Sendable {
-            /// Rolling tokens are refused at once.
+            /// Access tokens are refused at once.
             case immediate
-            /// Rolling tokens serve until they expire; they are not renewed.
+            /// Access tokens are valid until they expire; refreshes are refused.
             case onExpiry = "on_expiry"
         }
 
-        /// When living rolling tokens stop being accepted.
+        /// The time from which existing access tokens are refused.
         public var effective: Effective
-        /// Since when.
+        /// The time at which logins were disabled.
         public var since: Instant
-        /// What the admin wrote, for other admins.
+        /// The admin's note for other admins.
         public var note: String?
 
-        /// A switch thrown at `since`.
+        /// Creates a disabling at `since`.
         public init(effective: Effective, since: Instant, note: String? = nil) {
             self.effective = effective
             self.since = since
@@ -65,71 +65,71 @@ public struct User: Hashable, Sendable, Identifiable {
         }
     }
 
-    /// A one-time password reset that is outstanding. At most one per user: a newer one replaces it.
+    /// An outstanding one-time password reset. A user has at most one, because a newer one replaces it.
     public struct PasswordReset: Hashable, Sendable {
         /// SHA-256 of the token's secret part.
         public let secretHash: [UInt8]
-        /// The first instant at which it no longer works.
+        /// The first instant at which the token is invalid.
         public let expiresAt: Instant
 
-        /// An outstanding reset.
+        /// Creates an outstanding reset.
         public init(secretHash: [UInt8], expiresAt: Instant) {
             self.secretHash = secretHash
             self.expiresAt = expiresAt
         }
     }
 
-    /// Wrong passwords since the last right one, from devices on which the user has no living session.
+    /// Wrong passwords since the last right one, from devices without an active session of the user.
     public struct WrongPasswords: Hashable, Sendable {
-        /// How many; 0: what nodes count on their own up to `lastAt` is void.
+        /// The number of wrong passwords. 0 voids what each node has counted on its own up to `lastAt`.
         public var count: Int
-        /// When the last one came.
+        /// The time of the last wrong password.
         public var lastAt: Instant
-        /// Until when no password from such a device is taken, be it right. Not after `lastAt`: when an admin lifted a lock,
-        /// which the later passwords leave standing. Nil: neither.
+        /// The end of the lock, during which such a device is refused even with the right password. A value not after `lastAt`
+        /// is the time at which an admin removed a lock, and later wrong passwords keep it. Nil if there was neither.
         public var lockedUntil: Instant?
 
-        /// So many wrong passwords.
+        /// Creates a count of wrong passwords.
         public init(count: Int, lastAt: Instant, lockedUntil: Instant? = nil) {
             self.count = count
             self.lastAt = lastAt
             self.lockedUntil = lockedUntil
         }
 
-        /// When an admin last lifted a lock, as long as that is known.
+        /// The time at which an admin last removed a lock, while it is known.
         public var liftedAt: Instant? { count == 0 ? lastAt : lockedUntil.flatMap { $0 > lastAt ? nil : $0 } }
 
-        /// The end of the lock, which may have passed; nil: there was none.
+        /// The end of the lock, which may have passed; nil if there was no lock.
         public var lockEnd: Instant? { liftedAt == nil ? lockedUntil : nil }
 
-        /// Whether no password is taken at `now` from where the user has no session.
+        /// Returns true if a device without an active session of the user is refused at `now`.
         func isLocked(at now: Instant) -> Bool { lockEnd.map { now < $0 } ?? false }
     }
 
-    /// 16 random bytes; stable and opaque: the `sub` of every token.
+    /// 16 random bytes, stable and opaque. This id is the `sub` of all tokens.
     public let id: Identifier<User>
-    /// Unique without regard to case and Unicode composition (`Text.key`).
+    /// The username, unique without regard to case and Unicode composition (`Text.key`).
     public var username: String
-    /// What the app shows.
+    /// The profile.
     public var profile: Profile
-    /// A PHC string; nil for a user who cannot log in by password.
+    /// The password hash as a PHC string; nil if the user cannot log in by password.
     public var passwordHash: String?
-    /// The user's own limit for a session, from its start; nil inherits.
+    /// The user's own limit for a session, from its start; nil inherits the client's or the server's.
     public var offlineSessionMax: Duration?
-    /// Set while an admin has switched the user's logins off.
+    /// The disabling of logins by an admin; nil while there is none.
     public var disabledByAdmin: LoginDisabling?
-    /// Set while the user has switched their own logins off.
+    /// The disabling of logins by the user; nil while there is none.
     public var disabledByUser: LoginDisabling?
-    /// The outstanding reset, if any.
+    /// The outstanding password reset; nil if there is none.
     public var passwordReset: PasswordReset?
-    /// Wrong passwords since the last right one; nil: none.
+    /// Wrong passwords since the last right one; nil if there are none.
     public var wrongPasswords: WrongPasswords?
-    /// What an admin has said of the user, for every rolling token; nil: nothing.
+    /// The claims that an admin has added to all access tokens of the user; nil if there are none.
     public var claims: UserClaims?
-    /// When the account was made.
+    /// The time at which the account was created.
     public let createdAt: Instant
 
-    /// A user as it stands in the store.
+    /// Creates a user from its stored values.
     public init(
         id: Identifier<User>, username: String, profile: Profile = Profile(), passwordHash: String? = nil,
         offlineSessionMax: Duration? = nil, disabledByAdmin: LoginDisabling? = nil,
@@ -146,25 +146,25 @@ public struct User: Hashable, Sendable, Identifiable {
         self.createdAt = createdAt
     }
 
-    /// Why logins and refreshes are refused at present, if they are; the admin's word comes first.
+    /// The reason for which logins and refreshes are refused; nil if they are not. The admin's reason precedes the user's.
     public var loginRefusal: RefusalReason? {
         if disabledByAdmin != nil { return .loginDisabledByAdmin }
         if disabledByUser != nil { return .loginDisabledByUser }
         return nil
     }
 
-    /// Whether a living rolling token must be refused because logins are off with immediate effect.
+    /// True if valid access tokens are refused, because logins are disabled with immediate effect.
     public var rejectsRollingTokens: Bool {
         disabledByAdmin?.effective == .immediate || disabledByUser?.effective == .immediate
     }
 }
 
-/// How an admin names a user: by id, or as `username:NAME`.
+/// A reference to a user in a call of an admin: an id or `username:NAME`.
 public enum UserReference: Hashable, Sendable {
     case id(Identifier<User>)
     case username(String)
 
-    /// The reference that `text` spells; nil if it is neither an id nor `username:NAME`.
+    /// Parses a reference; nil if `text` is neither an id nor `username:NAME`.
     public init?(_ text: String) {
         if text.hasPrefix("username:") {
             let name = String(text.dropFirst("username:".count))

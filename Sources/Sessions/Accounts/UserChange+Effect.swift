@@ -1,30 +1,30 @@
 extension UserChange {
-    /// Lifts the user's lock, what is counted beside it, and on each node the delays up to now.
+    /// Removes the user's lock, the shared counts of failed attempts, and on each node the delays up to now.
     mutating func unlock(at now: Instant) {
         user.wrongPasswords = User.WrongPasswords(count: 0, lastAt: now)
         forgetsGuesses = true
     }
 
-    /// What a store has to do for a change of a user, in this order, before it writes the events.
+    /// The writes of a user change, in the order in which a store makes them before it writes the events.
     public struct Effect: Hashable, Sendable {
-        /// The user to be written, unless somebody else has the name; nil: nothing to write.
+        /// The user to write, unless another user has the username; nil if there is nothing to write.
         public let written: User?
-        /// Sessions to be ended, one ending after the other: what the first has ended, the second does not find.
+        /// The sessions to end, in this order. A later ending does not affect sessions that an earlier one has ended.
         public let endings: [EndingSessions]
-        /// Whether the user is deleted.
+        /// True if the user is deleted.
         public let deletes: Bool
 
-        /// Whether `namesake`, who has the name of the user to be written, is somebody else.
+        /// Returns true if `namesake`, the user with the name that is to be written, is another user.
         public func isRefused(by namesake: Identifier<User>?) -> Bool {
             if let written, let namesake { namesake != written.id } else { false }
         }
     }
 
-    /// What this change of `stored` comes to. Pure.
+    /// The effect of this change on `stored`. This function is pure.
     public func effect(on stored: User, now: Instant) -> Effect {
         var endings = ending.map { [$0] } ?? []
         if deletes {
-            // Whom the change did not end for a reason of its own.
+            // Deletion also ends the sessions that the change has not ended for another reason.
             endings.append(EndingSessions(.userDeleted, at: ending?.at ?? events.first?.at ?? now))
         }
         return Effect(written: deletes || user == stored ? nil : user, endings: endings, deletes: deletes)

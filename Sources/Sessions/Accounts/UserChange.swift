@@ -1,19 +1,19 @@
-/// A change of one user, inside a transaction: edit `user`, end sessions with it, or delete it.
+/// A change of one user inside a transaction: edits `user`, ends sessions, or deletes the user.
 public struct UserChange: Sendable {
-    /// Which of the user's sessions end with this change.
+    /// The sessions of the user that end with this change.
     public struct EndingSessions: Hashable, Sendable {
-        /// The reason that each gets.
+        /// The reason of their end.
         public var reason: EndReason
-        /// The instant that each gets.
+        /// The time of their end.
         public var at: Instant
-        /// Spared: the session that asked.
+        /// The session that asks for the change, which continues.
         public var except: Identifier<Session>?
-        /// Only those in this client, if set.
+        /// The client of the sessions that end; nil means every client.
         public var clientID: String?
-        /// Only those on this device, if set.
+        /// The device of the sessions that end; nil means every device.
         public var deviceID: String?
 
-        /// All sessions of the user, but `except`, as far as client and device agree.
+        /// Selects all sessions of the user except `except`, restricted to the client and the device if given.
         public init(
             _ reason: EndReason, at: Instant, except: Identifier<Session>? = nil, clientID: String? = nil,
             deviceID: String? = nil
@@ -26,24 +26,24 @@ public struct UserChange: Sendable {
         }
     }
 
-    /// The user, to be edited; what differs at the end is written. The id stays.
+    /// The user, which the closure edits. A difference at the end is written. The id cannot change.
     public var user: User
-    /// The settings of this moment.
+    /// The current settings.
     public let settings: Settings
-    /// Every client of this moment, in no order: what the user's sessions may be in.
+    /// All current clients, in no particular order.
     public let clients: [Client]
-    /// The session that asks for the change, as it is at this moment; nil: none was named, or it is forgotten.
+    /// The session that asks for the change; nil if none was named, or if its tombstone was deleted.
     public let asking: Session?
-    /// Sessions that end in the same transaction.
+    /// The sessions that end in the same transaction.
     public var ending: EndingSessions?
-    /// Whether what is counted in `LockoutTarget`s of the user is forgotten.
+    /// True if the counts of all `LockoutTarget`s of the user are deleted.
     public var forgetsGuesses = false
-    /// Whether the user is deleted; their sessions then end as `user_deleted` and stay as tombstones.
+    /// True if the user is deleted. The sessions then end with the reason `user_deleted` and remain as tombstones.
     public var deletes = false
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
 
-    /// The change of `user`.
+    /// Creates a change of `user`.
     public init(user: User, settings: Settings, clients: [Client], asking: Session? = nil) {
         self.user = user
         self.settings = settings
@@ -52,12 +52,12 @@ public struct UserChange: Sendable {
     }
 }
 
-/// What a change of a user came to.
+/// The result of a user change.
 public enum UserUpdate<Outcome: Sendable>: Sendable {
-    /// No such user.
+    /// The user does not exist.
     case notFound
-    /// The new username belongs to somebody else; nothing was written.
+    /// The new username belongs to another user; nothing was written.
     case usernameTaken
-    /// Written and durable; so many sessions ended with it.
+    /// The change is durable. `endedSessions` is the number of sessions that it ended.
     case done(Outcome, endedSessions: Int)
 }
