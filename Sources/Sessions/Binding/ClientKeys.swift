@@ -3,31 +3,32 @@ internal import FoundationEssentials
 public import JOSE
 public import JSON
 
-/// The public keys with which a client proves itself (RFC 7591's `jwks`): a JWK set of which every key can be used.
+/// The public keys by which a client authenticates (`jwks` of RFC 7591): a JWK set without unusable keys.
 public struct ClientKeys: Hashable, Sendable {
-    /// What a client may sign with.
+    /// The algorithms with which a client may sign.
     public static let algorithms: [VerificationAlgorithm] = [.es256, .eddsa, .rs256, .ps256]
-    /// More than a client needs to change its keys without haste.
+    /// The largest number of keys. It leaves room for an unhurried rotation.
     public static let countMax = 8
 
-    /// What is wrong with a set, as the end of a sentence that begins with its name.
+    /// The error in a set, as the end of a sentence that begins with its name.
     public struct Problem: Error, Hashable, Sendable {
         /// The end of the sentence.
         public let detail: String
     }
 
-    /// The set as JSON, with the members that are read alone.
+    /// The set as JSON, with only the members that this server reads.
     public let text: String
     /// The keys.
     public let set: JWKSet
 
-    /// The set that `json` is.
+    /// Creates the set from a JSON value.
     public init(json: JSONValue) throws(Problem) {
         guard let text = try? JSONEncoder().encode(json) else { throw Problem(detail: "must be a JWK set") }
         try self.init(text: Array(text))
     }
 
-    /// The set that `text` is. Unlike a set that somebody else publishes, one that is registered here holds no key in vain.
+    /// Creates the set from JSON text. Unlike a set that an identity provider publishes, a registered set may not hold an
+    /// unusable key.
     public init(text: [UInt8]) throws(Problem) {
         struct Registered: Decodable { let keys: [JWK] }
         guard let keys = try? JSONDecoder().decode(Registered.self, from: Data(text)).keys,
@@ -51,9 +52,9 @@ public struct ClientKeys: Hashable, Sendable {
         self.text = String(decoding: text, as: UTF8.self)
     }
 
-    /// The same set.
+    /// Compares the texts, which determine the sets.
     public static func == (left: ClientKeys, right: ClientKeys) -> Bool { left.text == right.text }
 
-    /// Hashes the text, which is the set.
+    /// Hashes the text, which determines the set.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }

@@ -1,26 +1,26 @@
 public import JOSE
 
-/// What proofs of possession have to be like (RFC 9449), as the operator decides.
+/// The operator's rules for proofs of possession (RFC 9449).
 public struct DPoPPolicy: Hashable, Sendable {
-    /// Whether a proof must hold a nonce of the server.
+    /// The requirement of a server nonce in proofs.
     public enum NonceRequirement: String, CaseIterable, Sendable {
-        /// No. Whoever has a wrong clock gets one all the same, and one of ours takes the place of the time.
+        /// Nonces are optional. A client with a wrong clock gets one, and a proof with a nonce needs no correct time.
         case off
-        /// Yes: whoever has none gets one, and tries again.
+        /// Nonces are required. A client without one gets one with the error, and tries again.
         case required
     }
 
-    /// How long after it was made a proof is taken.
+    /// The age up to which a proof is accepted.
     public var age: Duration
-    /// How far the clock of its maker may be ahead.
+    /// The accepted lead of the client's clock.
     public var lead: Duration
-    /// Whether it must hold a nonce of the server.
+    /// The requirement of a server nonce.
     public var nonce: NonceRequirement
-    /// How many proofs are remembered, so that none is taken twice, and as many again that hold a nonce: 48 bytes each, or a little
-    /// more.
+    /// The number of remembered proofs without a nonce, and of those with one, to detect replays. Each takes 48 bytes or a
+    /// little more.
     public var memory: Int
 
-    /// A policy; left out: the defaults.
+    /// Creates a policy.
     public init(
         age: Duration = .seconds(60), lead: Duration = .seconds(15), nonce: NonceRequirement = .off,
         memory: Int = 100_000
@@ -32,16 +32,16 @@ public struct DPoPPolicy: Hashable, Sendable {
     }
 }
 
-/// The request that a proof must have been made for.
+/// The request that a proof must name.
 public struct ExpectedRequest: Sendable {
     /// The method of the request.
     public let method: String
-    /// Its target; nil fits no proof.
+    /// The target URI; nil matches no proof.
     public let target: DPoPTarget?
-    /// The access token that it holds, if it does.
+    /// The access token in the request; nil without one.
     public let accessToken: String?
 
-    /// A request.
+    /// Creates an expected request.
     public init(method: String, target: DPoPTarget?, accessToken: String? = nil) {
         self.method = method
         self.target = target
@@ -49,39 +49,39 @@ public struct ExpectedRequest: Sendable {
     }
 }
 
-/// Why a proof is not taken. The raw value is a stable code for the log.
+/// The reason for which a proof is refused. The raw value is a stable code for the log.
 public enum DPoPError: String, Error, Hashable, Sendable, CaseIterable {
-    /// It cannot be read, has not all claims, or its key has not signed it.
+    /// The proof is unreadable, misses a claim, or is not signed by its key.
     case malformed
-    /// It was made for another method.
+    /// The proof names another method.
     case otherMethod = "other_method"
-    /// It was made for another target.
+    /// The proof names another target.
     case otherTarget = "other_target"
-    /// It goes with another access token, or with none.
+    /// The proof names another access token, or none.
     case otherAccessToken = "other_access_token"
-    /// It was made too long ago, by its own clock: with a nonce of the server it would be taken.
+    /// The proof is too old by its own clock. A proof with a server nonce would be accepted.
     case tooOld = "too_old"
-    /// It was made in a future that no right clock shows, or ahead of the time while too many others were: with a nonce of the
-    /// server it would be taken.
+    /// The proof is dated too far ahead, or a little ahead while too many others were as well. A proof with a server nonce
+    /// would be accepted.
     case tooEarly = "too_early"
-    /// Its own `exp` has passed, or its `nbf` has not come.
+    /// The proof's `exp` has passed, or its `nbf` lies ahead.
     case untimely
-    /// It was presented before.
+    /// The proof was used before.
     case repeated
-    /// It holds no nonce that the server gave out a moment ago: with the one of the answer it would be taken.
+    /// The proof holds no recent server nonce. A proof with the nonce of the answer would be accepted.
     case nonceMissing = "nonce_missing"
 }
 
-/// Takes proofs of possession, each at most once.
+/// Verifies proofs of possession, and accepts each at most once.
 ///
-/// That one was made just now is shown by a nonce of the server or, without one, by its `iat`. With a nonce the clock of its maker
-/// does not matter (RFC 9449 section 11.1), and it is remembered for as long as the nonce is good.
+/// A server nonce or, without one, `iat` shows that a proof is recent. With a nonce the client's clock does not matter (RFC
+/// 9449 section 11.1), and the proof is remembered until the nonce expires.
 public struct DPoPVerifier: Sendable {
     let policy: DPoPPolicy
     private let nonces: DPoPNonces
-    /// Proofs that show their time by `iat`, until that is too long ago.
+    /// Used proofs without a nonce, until their `iat` is too old.
     private let dated: ReplayCache
-    /// Proofs that hold a nonce, until that one is too old.
+    /// Used proofs with a nonce, until the nonce expires.
     private let nonced: ReplayCache
 
     init(_ policy: DPoPPolicy, rootKeys: RootKeys) {
@@ -89,27 +89,28 @@ public struct DPoPVerifier: Sendable {
         nonces = DPoPNonces(rootKeys: rootKeys)
         dated = ReplayCache(
             capacity: policy.memory, longest: policy.age + policy.lead + .seconds(1), lead: policy.lead)
-        // Nonces of one moment end at one moment: in buckets of a second none pushes out those of now, while they are in use.
+        // A bucket spans one second, because nonces of one second expire together. An eviction then discards the oldest nonces
+        // and not those in use.
         let longest = DPoPNonces.lifetime + DPoPNonces.lead
         nonced = ReplayCache(
             capacity: policy.memory, longest: longest, lead: DPoPNonces.lead, buckets: longest.wholeSeconds)
     }
 
-    /// How many proofs are remembered.
+    /// The number of remembered proofs.
     var remembered: Int { dated.count + nonced.count }
 
-    /// The nonce that proofs are to hold from `now` on; nil when they need none.
+    /// The nonce that proofs must hold from `now` on; nil if nonces are optional.
     public func nonce(at now: Instant) -> String? {
         policy.nonce == .required ? nonces.current(at: now) : nil
     }
 
-    /// The nonce with which a proof would be taken that was refused for `problem`; nil when none would help.
+    /// The nonce with which a proof refused for `problem` would be accepted; nil if no nonce would help.
     public func nonce(curing problem: DPoPError, at now: Instant) -> String? {
         problem.isCuredByNonce ? nonces.current(at: now) : nil
     }
 
-    /// Reads `text` as a proof for this request and checks it (RFC 9449 section 4.3). Whether it was used before shows when it is
-    /// used: nothing is remembered until then.
+    /// Parses and checks a proof for the expected request (RFC 9449 section 4.3). The check remembers nothing; a replay is
+    /// detected when the proof is used.
     public func check(
         _ text: String, for occasion: ExpectedRequest, at now: Instant
     ) throws(DPoPError) -> ProofOfPossession {
@@ -121,7 +122,7 @@ public struct DPoPVerifier: Sendable {
         }
         try checkTerms(of: proof, at: now)
         if let nonce = proof.nonce.flatMap(nonces.read) {
-            // Ours, and too old: its time is over, whatever `iat` says. By that it could come a second time.
+            // An expired server nonce is refused whatever `iat` says, because `iat` alone would admit the proof a second time.
             guard nonce.isGood(at: now) else { throw .nonceMissing }
             return proof.rememberedWhenUsed(
                 in: nonced, until: nonce.end, at: now, forgotten: .nonceMissing, crowdedOut: .nonceMissing)
@@ -132,14 +133,15 @@ public struct DPoPVerifier: Sendable {
         return proof.rememberedWhenUsed(in: dated, until: end, at: now, forgotten: .tooOld, crowdedOut: .tooEarly)
     }
 
-    /// When it was made, by its maker's clock. No sum with what the proof says: a number of 64 bits can be in it.
+    /// Checks `iat` by the client's clock. The check adds nothing to the number in the proof, because any 64-bit number can
+    /// stand there.
     private func checkIssue(of proof: DPoPProof, at now: Instant) throws(DPoPError) {
         let now = now.secondsSinceEpoch
         guard proof.issuedAt <= now + policy.lead.wholeSeconds else { throw .tooEarly }
         guard proof.issuedAt >= now - policy.age.wholeSeconds else { throw .tooOld }
     }
 
-    /// What its maker may have said beside that (RFC 7519 sections 4.1.4 and 4.1.5), which no nonce takes back.
+    /// Checks `exp` and `nbf` (RFC 7519 sections 4.1.4 and 4.1.5), which hold for a proof with a nonce as well.
     private func checkTerms(of proof: DPoPProof, at now: Instant) throws(DPoPError) {
         let now = now.secondsSinceEpoch
         if let notBefore = proof.notBefore, notBefore > now + policy.lead.wholeSeconds { throw .untimely }
@@ -148,7 +150,7 @@ public struct DPoPVerifier: Sendable {
 }
 
 extension DPoPError {
-    /// Whether a proof that holds a nonce of the server would be taken in its place (RFC 9449 sections 8 and 11.1).
+    /// True if a proof with a server nonce would be accepted instead (RFC 9449 sections 8 and 11.1).
     public var isCuredByNonce: Bool {
         switch self {
         case .nonceMissing, .tooOld, .tooEarly: true
@@ -158,7 +160,7 @@ extension DPoPError {
 }
 
 extension DPoPProof {
-    /// The proof, which can be presented until just before `end`, and is remembered in `replays` when it is used.
+    /// The proof of possession, which `replays` remembers until `end` when it is used.
     fileprivate func rememberedWhenUsed(
         in replays: ReplayCache, until end: Instant, at now: Instant, forgotten: DPoPError, crowdedOut: DPoPError
     ) -> ProofOfPossession {

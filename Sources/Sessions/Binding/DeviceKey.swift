@@ -1,14 +1,14 @@
 public import Cryptography
 
-/// The public key by which a device resumes its session without any stored token. Its private half never leaves the device.
+/// The public key with which a device resumes its session without a stored token. The private key never leaves the device.
 public struct DeviceKey: Hashable, Sendable {
-    /// The key, which is sound.
+    /// The validated key.
     public let key: VerificationKey
 
-    /// That key.
+    /// Creates a device key.
     public init(_ key: VerificationKey) { self.key = key }
 
-    /// The key that `text` holds: the algorithm, a dot, and the coordinates in base64url.
+    /// Parses a key: the algorithm, a dot, and the coordinates in base64url.
     public init?(text: String) {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let bytes = Base64URL.decode(parts[1]) else { return nil }
@@ -22,13 +22,13 @@ public struct DeviceKey: Hashable, Sendable {
         self.key = key
     }
 
-    /// The key as the store has it.
+    /// The key in its stored form.
     public var text: String {
         let coordinates =
             switch key.coordinates {
             case .p256(let x, let y): x + y
             case .ed25519(let x): x
-            // No device has one: what registers keys takes those two kinds alone.
+            // These kinds never occur, because the registration accepts only P-256 and Ed25519.
             case .p384(let x, _), .p521(let x, _): x
             case .rsa(let n, _): n
             }

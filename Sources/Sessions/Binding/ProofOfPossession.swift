@@ -1,23 +1,24 @@
 internal import Locks
 
-/// A good proof of possession of a key (RFC 9449), as the request has it that brought it along.
+/// A verified proof of possession of a key (RFC 9449), in the request that holds it.
 ///
-/// It is good for one thing that comes of it. Whatever brings that about uses it up right before, when nothing else stands in the way
-/// and the key is the right one: so a stranger, whose proofs are good and bring about nothing, takes no memory; and of two
-/// requests with one proof at most one has an effect, whenever they come.
+/// The proof allows one effect. The code that causes the effect uses the proof immediately before, when nothing else prevents
+/// the effect and the key is the right one. Proofs of strangers cause no effect, so that they take no memory, and of two
+/// requests with one proof at most one has an effect.
 public final class ProofOfPossession: Sendable {
-    /// The RFC 7638 thumbprint of the key.
+    /// The JWK thumbprint of the key (RFC 7638).
     public let keyThumbprint: String
     private let remember: @Sendable () throws(DPoPError) -> Void
     private let outcome = Locked<Result<Void, DPoPError>?>(nil)
 
-    /// A proof of that key, which `remember` takes for used, or says why it is not to be taken any more.
+    /// Creates a proof. `remember` marks it as used, or throws if it was used or has expired.
     init(of keyThumbprint: String, remember: @escaping @Sendable () throws(DPoPError) -> Void) {
         self.keyThumbprint = keyThumbprint
         self.remember = remember
     }
 
-    /// Uses it up. Once for its request, whose transaction may be tried again, or have two steps: the first outcome stands.
+    /// Uses the proof. All uses in one request have the outcome of the first one, because a transaction may run again or have
+    /// two steps.
     public func use() throws(ServiceError) {
         let outcome = outcome.withLock { outcome in
             if let outcome { return outcome }
@@ -31,7 +32,7 @@ public final class ProofOfPossession: Sendable {
 }
 
 extension ProofOfPossession: Hashable {
-    /// Whether both are of one request.
+    /// Returns true if both belong to one request.
     public static func == (one: ProofOfPossession, other: ProofOfPossession) -> Bool { one === other }
 
     /// See `Hashable`.

@@ -1,38 +1,39 @@
 internal import Cryptography
 internal import Locks
 
-/// Remembers what was presented, for as long as it could be presented again, in a bounded memory: proofs of possession
-/// (RFC 9449 section 11.1).
+/// Remembers used proofs of possession (RFC 9449 section 11.1), in bounded memory, for as long as each could be used again.
 ///
-/// Let only what was checked otherwise, and is about to have an effect, get here: then a stranger fills nothing (`ProofOfPossession`).
+/// Only proofs that passed all other checks and are about to have an effect may be presented here, so that strangers cannot
+/// fill the memory (`ProofOfPossession`).
 ///
-/// Entries lie in buckets by the time at which they stop to matter, so that what is over goes as a whole. When the memory is
-/// full, the bucket that would go next goes early, and what would have lain in it is refused from then on: under a flood the
-/// time for which something can be presented grows shorter, and nothing passes twice.
+/// Entries stand in buckets by the time at which they expire, so that a bucket is discarded as a whole. When the memory is
+/// full, the bucket that expires next is discarded early, and all entries of its time are refused from then on. A flood
+/// therefore shortens the time for which a proof is accepted, and no proof is accepted twice.
 ///
-/// What is dated ahead lies in the last buckets, and a flood of it would push out what is made now. So it gets a quarter of the
-/// memory at most: the quarter that lies ahead and the one that lay ahead until now leave half of it for the present.
+/// Entries dated ahead stand in the last buckets, where a flood of them would evict current entries. They therefore get at most
+/// a quarter of the memory. The quarter that is ahead and the one that was ahead until now leave half of the memory for current
+/// entries.
 public final class ReplayCache: Sendable {
-    /// What presenting something came to.
+    /// The result of presenting an entry.
     public enum Finding: Hashable, Sendable {
-        /// It was not presented before, and is remembered now.
+        /// The entry is new, and is remembered now.
         case fresh
-        /// It was presented before.
+        /// The entry was presented before.
         case repeated
-        /// Nobody can tell any more: it is treated as too old.
+        /// The entry is as old as a discarded bucket, so that it may have been presented before. It counts as too old.
         case forgotten
-        /// It is dated ahead, as too much else is: it can be presented when its time has come.
+        /// The entry is dated ahead, as are too many others. It can be presented when its time has come.
         case crowdedOut
     }
 
     private struct State {
-        /// By number: what stops to matter in the same span of time.
+        /// The entries by number of their bucket.
         var buckets: [Int64: Set<SIMD2<UInt64>>] = [:]
         var count = 0
-        /// The first bucket that is remembered.
+        /// The number of the first bucket that was not discarded.
         var first = Int64.min
 
-        /// How much lies in the buckets after that one.
+        /// The number of entries in the buckets after `last`.
         func count(after last: Int64) -> Int {
             buckets.reduce(0) { $1.key > last ? $0 + $1.value.count : $0 }
         }
@@ -40,15 +41,15 @@ public final class ReplayCache: Sendable {
 
     private let capacity: Int
     private let bucketSeconds: Int64
-    /// More buckets than lie ahead of the present.
+    /// A number of buckets greater than the number of those that lie ahead of the present.
     private let bucketsAhead: Int64
-    /// How long after it was presented the latest bucket ends of what is not dated ahead.
+    /// The longest time for which an entry that is not dated ahead can be presented.
     private let present: Duration
     private let state = Locked(State())
 
-    /// Remembers up to `capacity` entries (48 bytes each, or a little more) of what can be presented for no longer than
-    /// `longest`, and the last `lead` of that only if it is dated ahead. One of the `buckets` into which the time is cut is what a
-    /// flood can cost at once.
+    /// Creates a cache of up to `capacity` entries, of 48 bytes or a little more each. An entry can be presented for at most
+    /// `longest`, and for the last `lead` of that only if it is dated ahead. The time is divided into `buckets`, and a flood
+    /// discards one of them at a time.
     public init(capacity: Int = 100_000, longest: Duration, lead: Duration = .zero, buckets: Int64 = 16) {
         self.capacity = capacity
         bucketSeconds = max(1, longest.wholeSeconds / buckets)
@@ -56,15 +57,15 @@ public final class ReplayCache: Sendable {
         present = longest - lead
     }
 
-    /// How many are remembered.
+    /// The number of remembered entries.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Presents what its owner calls `id`, and could present until just before `end`. The owner's name holds no NUL.
+    /// Presents the entry `id` of `owner`, which expires at `end`. `owner` must not contain NUL.
     public func present(_ id: String, of owner: String, until end: Instant, at now: Instant) -> Finding {
         let entry = Self.entry(id, of: owner)
         let bucket = number(end)
         return state.withLock { state in
-            // No flood moves the first bucket so far: the clock was ahead, and has been set back.
+            // A flood cannot move the first bucket so far: the clock was ahead and has been set back.
             if state.first > number(now) + bucketsAhead { state.first = number(now) }
             discard(&state, before: number(now))
             if bucket < state.first { return .forgotten }

@@ -1,60 +1,60 @@
-/// What a session knows of its user's presence since the login.
+/// A session's record of its user's presence since the login.
 public struct UserPresence: Hashable, Sendable {
-    /// The public key that signs only while the user is there, because the device asks for biometry first; as
-    /// `DeviceKey.text`.
+    /// The presence key as `DeviceKey.text`. The device asks for biometry before this key signs.
     public var key: String?
-    /// When that key signed last.
+    /// The time at which the presence key last signed.
     public var provenAt: Instant?
-    /// When the password was typed last, after the login.
+    /// The time at which the password was last given after the login.
     public var passwordAt: Instant?
 
-    /// Nothing is known yet.
+    /// Creates a record.
     public init(key: String? = nil, provenAt: Instant? = nil, passwordAt: Instant? = nil) {
         self.key = key
         self.provenAt = provenAt
         self.passwordAt = passwordAt
     }
 
-    /// Whether a key was registered at the login that has not signed yet. Until it has, nobody knows that the device can
-    /// use it, and the mode stays what the login made it.
+    /// True if the login registered a presence key that has not signed yet. The mode cannot change until it has, because before
+    /// that it is unknown whether the device can use the key.
     public var isActivationPending: Bool { key != nil && provenAt == nil }
 }
 
-/// How a request shows that the user is there.
+/// A proof of the user's presence.
 public enum PresenceProof: Hashable, Sendable {
-    /// By an assertion of the presence key.
+    /// An assertion of the presence key.
     case key
-    /// By the password that has that hash.
+    /// The password with that hash.
     case password(hash: String?)
 }
 
-/// What a session asks for before it goes on (RFC 9470): that the user has shown to be there, not too long ago.
+/// A requirement of a recent proof of the user's presence (RFC 9470).
 public struct PresenceRequirement: Hashable, Sendable {
-    /// The words for the ways to show it (`acr`), the preferred one first.
+    /// The ways to prove presence, as values of `acr`, the preferred one first.
     public enum Way: String, CaseIterable, Sendable {
-        /// The presence key has signed.
+        /// An assertion of the presence key.
         case presence
-        /// The password was typed.
+        /// The password.
         case password
     }
 
-    /// How long ago it may be at most.
+    /// The largest accepted age of the proof.
     public let ageMax: Duration
-    /// What will do.
+    /// The accepted ways.
     public let ways: [Way]
-    /// Whether the session can do none of it: there is no presence key, or its user has no password. A login helps then.
+    /// True if the session can use none of the ways, because it has no presence key or its user has no password. A new login
+    /// helps then.
     public private(set) var takesLogin = false
 
-    /// How long ago it may be for a change of what guards the session.
+    /// The largest accepted age of the proof for a change of the session's protection.
     public static let ageMaxOfChanges = Duration.seconds(300)
 
-    /// A demand.
+    /// Creates a requirement.
     init(ageMax: Duration, ways: [Way]) {
         self.ageMax = ageMax
         self.ways = ways
     }
 
-    /// The same, of that session and its user.
+    /// The requirement with `takesLogin` set for that session and its user.
     func asked(of user: User?, in session: Session) -> PresenceRequirement {
         var demand = self
         demand.takesLogin = !ways.contains { way in
@@ -66,7 +66,7 @@ public struct PresenceRequirement: Hashable, Sendable {
         return demand
     }
 
-    /// Whether `session` meets it. What is shown this moment always does.
+    /// Returns true if `session` meets the requirement. A proof of this moment always does.
     func isMet(by session: Session, at now: Instant) -> Bool {
         let age = now - session.lastShown(in: ways)
         return age <= .zero || age < ageMax
@@ -74,12 +74,13 @@ public struct PresenceRequirement: Hashable, Sendable {
 }
 
 extension AuthenticationMode {
-    /// Whether `user` can ever do what it asks for. A session that asks for a password that nobody has is stuck.
+    /// Returns true if `user` can meet the mode. A session with the mode `PASSWORD` of a user without a password would be
+    /// stuck.
     func suits(_ user: User?) -> Bool { self != .password || user?.passwordHash != nil }
 }
 
 extension Session {
-    /// When the user last showed to be there in one of these ways. The login counts as each of them.
+    /// The time of the last proof of presence in one of these ways. The login counts as each of them.
     func lastShown(in ways: [PresenceRequirement.Way]) -> Instant {
         ways.reduce(startedAt) { last, way in
             switch way {
@@ -89,10 +90,10 @@ extension Session {
         }
     }
 
-    /// When the user was last authenticated: by the login, or since then.
+    /// The time of the last authentication: the login or a later proof of presence.
     public var authenticatedAt: Instant { lastShown(in: PresenceRequirement.Way.allCases) }
 
-    /// The way of that authentication, if it was after the login (RFC 9470 section 6).
+    /// The way of the last authentication, if it was after the login (RFC 9470 section 6).
     public var authenticationContext: PresenceRequirement.Way? {
         switch (presence.provenAt, presence.passwordAt) {
         case (let key?, let password?): key > password ? .presence : .password
@@ -102,7 +103,7 @@ extension Session {
         }
     }
 
-    /// Takes over that the user has shown to be there.
+    /// Records a proof of the user's presence.
     mutating func note(_ proof: PresenceProof, at now: Instant) {
         switch proof {
         case .key: presence.provenAt = now
@@ -112,17 +113,17 @@ extension Session {
 }
 
 extension RefreshPolicy {
-    /// What the session's mode asks for, of whom there is; nil: it goes on silently.
+    /// The requirement of the session's mode, with `takesLogin` set; nil if the session may continue without a proof.
     func presenceDemand(on record: SessionRecord) -> PresenceRequirement? {
         presenceDemand(on: record.session, client: record.client, settings: record.settings)?
             .asked(of: record.user, in: record.session)
     }
 
-    /// What the session's mode asks for, by today's settings; nil: it goes on silently.
+    /// The requirement of the session's mode under the current settings; nil if the session may continue without a proof.
     ///
-    /// - `NO` asks for nothing.
-    /// - `BIOMETRIC` asks for the presence key, or the password in its stead, when the client says how often.
-    /// - `PASSWORD` asks for the password whenever a rolling token is due for renewal, and more often if the client says so.
+    /// - `NO` requires nothing.
+    /// - `BIOMETRIC` requires the presence key or the password, at the interval that the client sets.
+    /// - `PASSWORD` requires the password whenever an access token is due for renewal, and more often if the client says so.
     private func presenceDemand(on session: Session, client: Client?, settings: Settings) -> PresenceRequirement? {
         let ageMax = client?.userPresenceMaxAge?.ifPositive
         switch session.authenticationMode {
@@ -135,8 +136,8 @@ extension RefreshPolicy {
         }
     }
 
-    /// The demand that `presentation` leaves open. A key that resumes the session by itself is never enough for `PASSWORD`:
-    /// that takes the password in the same request, however short ago it was typed.
+    /// The requirement that `presentation` leaves unmet. For `PASSWORD` a device key that resumes the session needs the
+    /// password in the same request, however recent the last password was.
     func openDemand(
         of presentation: RefreshPresentation, on session: Session, client: Client?, settings: Settings, now: Instant
     ) -> PresenceRequirement? {

@@ -1,11 +1,12 @@
 internal import CCommonPasswords
 
-/// The passwords that are guessed first: a list of those that people use most (NIST SP 800-63B-4 section 3.1.1.2), and what whoever
-/// failedAttempts makes of words. The list ends somewhere, and the patterns that fill it do not: one character or a short piece again and
-/// again, rows of the alphabet, the digits or the keyboard, dates, and a few dozen words of everyday life with digits and signs
-/// behind them, letters written as digits. These are rules.
+/// Recognises common passwords: a list of the most used ones (NIST SP 800-63B-4 section 3.1.1.2), and rules for the patterns
+/// that attackers try.
+///
+/// Rules cover what no finite list can: a repeated character or short piece, rows of the alphabet, the digits or the keyboard,
+/// dates, and a few dozen common words with digits and signs after them, also with digits in place of letters.
 enum CommonPasswords {
-    /// Whether a password, folded to lower case, is one of them.
+    /// Returns true if the password, folded to lower case, is common.
     static func contains(_ password: String) -> Bool {
         if isListed(password) { return true }
         let characters = Array(password)
@@ -13,7 +14,7 @@ enum CommonPasswords {
         return cores(of: characters).contains { core in words.contains(core) || isRow(Array(core)) && core.count > 3 }
     }
 
-    /// The list: lines, sorted by their bytes. Searched where it lies in the program's file, of which nothing is read before.
+    /// The list: lines, sorted by their bytes. The search runs on the program's mapped file, so that no memory holds a copy.
     static var list: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: CCommonPasswords_list(), count: CCommonPasswords_length())
     }
@@ -33,7 +34,7 @@ enum CommonPasswords {
         return false
     }
 
-    /// `aaaaaaaa`, `abcabcabc`, `12341234`: a piece of up to four characters again and again.
+    /// `aaaaaaaa`, `abcabcabc`, `12341234`: a repeated piece of at most four characters.
     private static func isRepeated(_ characters: [Character]) -> Bool {
         (1...4).contains { size in
             characters.count >= size * 2
@@ -41,7 +42,7 @@ enum CommonPasswords {
         }
     }
 
-    /// `12345678`, `87654321`, `abcdefgh`, `qwertyuiop`: a piece of a row, or two pieces one after the other.
+    /// `12345678`, `87654321`, `abcdefgh`, `qwertyuiop`: a piece of a row, or two such pieces.
     private static func isRow(_ characters: [Character]) -> Bool {
         func piece(_ part: ArraySlice<Character>) -> Bool {
             part.count > 2 && (rows.contains { $0.contains(String(part)) })
@@ -51,7 +52,7 @@ enum CommonPasswords {
         return (3...characters.count - 3).contains { piece(characters[..<$0]) && piece(characters[$0...]) }
     }
 
-    /// Eight digits that are a day of the last or this century, year first or last.
+    /// Eight digits that form a date of this or the last century, year first or last.
     private static func isDate(_ characters: [Character]) -> Bool {
         guard characters.count == 8, characters.allSatisfy({ ("0"..."9").contains($0) }) else { return false }
         func number(_ range: Range<Int>) -> Int { Int(String(characters[range])) ?? 0 }
@@ -63,7 +64,7 @@ enum CommonPasswords {
         return isDay(0..<4, 4..<6, 6..<8) || isDay(4..<8, 0..<2, 2..<4)
     }
 
-    /// What is left of a password without digits and signs around it, as it is and with letters for look-alike digits.
+    /// The password without the digits and signs around it, once unchanged and once with letters for look-alike digits.
     private static func cores(of characters: [Character]) -> Set<String> {
         func trimmed(_ characters: [Character]) -> String {
             let front = characters.drop { !$0.isLetter }
@@ -74,11 +75,11 @@ enum CommonPasswords {
         ]
         let isTail = { (character: Character) in !character.isLetter }
         let tail = characters.reversed().prefix(while: isTail).count
-        // Only inside: behind the word digits are digits.
+        // The digits after the word are not replaced, because there they are digits.
         let spelled = characters.dropLast(tail).map { letters[$0] ?? $0 }
         var cores: Set = [trimmed(characters), trimmed(spelled), trimmed(characters.map { letters[$0] ?? $0 })]
         for core in cores {
-            // A word twice: `lovelove`.
+            // `lovelove`: a word twice.
             let half = core.prefix(core.count / 2)
             if half + half == core { cores.insert(String(half)) }
         }

@@ -1,9 +1,9 @@
 internal import Locks
 
-/// Counts wrong passwords for each of many names, whether or not somebody has the name, in memory that never grows.
+/// Counts failed attempts for each name, existing or not, in bounded memory.
 ///
-/// As with buckets, a name has its place in one of many small sets by a hash that nobody outside can aim with, and the
-/// newcomer in a full set takes the place of the smallest count: who wants to be forgotten has to guess as often at other names.
+/// A random hash assigns each name to one of many small sets, so that an attacker cannot choose a set. In a full set a new name
+/// replaces the smallest count, so that an attacker who wants a count forgotten has to fail as often with other names.
 final class FailedAttemptCounter: Sendable {
     private struct Row {
         var tag = 0
@@ -16,13 +16,13 @@ final class FailedAttemptCounter: Sendable {
     private static let setSize = 8
 
     private let policy: LockoutPolicy
-    /// Empty until the first password.
+    /// The table is empty until the first password.
     private let rows = Locked<[Row]>([])
 
     init(_ policy: LockoutPolicy) { self.policy = policy }
 
-    /// Nil: a password may be tried at `now`. Else how long to wait. Once there are delays, one try at a time passes: that
-    /// which passes makes the next ones wait before it has failed.
+    /// Returns nil if a password may be tried at `now`, else the time to wait. Once delays apply, one attempt at a time is
+    /// admitted, because an admitted attempt delays the next ones before it fails.
     func wait(_ name: String, at now: Instant) -> Duration? {
         with(name) { rows, place, tag in
             guard rows[place].tag == tag else { return nil }
@@ -35,7 +35,7 @@ final class FailedAttemptCounter: Sendable {
         }
     }
 
-    /// A wrong password.
+    /// Counts a failed attempt.
     func count(_ name: String, at now: Instant) {
         with(name) { rows, place, tag in
             let now = now.secondsSinceEpoch
@@ -49,7 +49,7 @@ final class FailedAttemptCounter: Sendable {
         }
     }
 
-    /// Forgets the wrong passwords for a name, those up to `instant` if it is given.
+    /// Forgets the failed attempts for a name, or only those up to `instant`.
     func forget(_ name: String, upTo instant: Instant? = nil) {
         with(name) { rows, place, tag in
             guard rows[place].tag == tag else { return }

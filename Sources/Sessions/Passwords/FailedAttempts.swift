@@ -1,25 +1,25 @@
 internal import Cryptography
 
-/// Wrong passwords in a row, as all nodes together have counted them.
+/// Failed attempts in a row, as counted by all nodes together.
 public struct FailedAttempts: Hashable, Sendable {
-    /// How many.
+    /// The number of failed attempts.
     public var count: Int
-    /// When the last one came.
+    /// The time of the last one.
     public var lastAt: Instant
 
-    /// So many wrong passwords.
+    /// Creates a count.
     public init(count: Int, lastAt: Instant) {
         self.count = count
         self.lastAt = lastAt
     }
 }
 
-/// What all nodes count wrong passwords for together. Only who holds a session's token, or knows the id of a device on which the
-/// user has a session, can have one counted: a stranger fills nothing.
+/// The subject of failed attempts that all nodes count together. An attempt counts only with a session's token or the id of a
+/// device with a session of the user, so that strangers cannot fill the table.
 public struct LockoutTarget: Hashable, Sendable {
-    /// SHA-256 of what it is.
+    /// SHA-256 of the kind, the user and the id.
     public let digest: [UInt8]
-    /// Whose password is guessed.
+    /// The user with the attacked password.
     public let userID: Identifier<User>
 
     private init(_ kind: String, _ id: String, _ userID: Identifier<User>) {
@@ -27,7 +27,7 @@ public struct LockoutTarget: Hashable, Sendable {
         self.userID = userID
     }
 
-    /// The passwords that come with tokens of a session.
+    /// The passwords that accompany tokens of a session.
     public static func session(_ id: Identifier<Session>, of userID: Identifier<User>) -> Self {
         Self("session", id.description, userID)
     }
@@ -36,13 +36,13 @@ public struct LockoutTarget: Hashable, Sendable {
     public static func device(_ id: String, of userID: Identifier<User>) -> Self { Self("device", id, userID) }
 }
 
-/// A change of what is counted for one target, inside a transaction: edit `failedAttempts`, record `events`.
+/// A change of the count for one target, inside a transaction.
 public struct FailedAttemptsChange: Sendable {
-    /// Nil: none. What differs at the end is written.
+    /// The count; nil if there is none. A difference at the end is written.
     public var failedAttempts: FailedAttempts?
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
 
-    /// The change of `failedAttempts`.
+    /// Creates a change of `failedAttempts`.
     public init(_ failedAttempts: FailedAttempts?) { self.failedAttempts = failedAttempts }
 }

@@ -1,21 +1,21 @@
-/// How guessing passwords is slowed down.
+/// The delays and locks that slow down the guessing of passwords.
 public struct LockoutPolicy: Hashable, Sendable {
-    /// Wrong passwords after which the next one has to wait; 0: none ever does.
+    /// The number of failed attempts from which the next one is delayed; 0 switches delays and locks off.
     public var triesBeforeDelay = 10
-    /// Wrong passwords after which no password is taken for a while.
+    /// The number of failed attempts that causes a lock.
     public var triesBeforeLock = 20
-    /// How long that is.
+    /// The duration of a lock.
     public var lockDuration = Duration.seconds(900)
 
-    /// The longest wait before the lock.
+    /// The longest delay before the lock.
     static let delayMax = Duration.seconds(60)
-    /// A row of wrong passwords that has paused for so long begins anew.
+    /// The pause after which the count begins anew.
     public static let memory = Duration.seconds(86_400)
 
-    /// The defaults.
+    /// Creates the default policy.
     public init() {}
 
-    /// How long to wait after so many wrong passwords in a row: a second, two, four, up to a minute; then the lock.
+    /// The delay after `count` failed attempts in a row: one second, two, four, up to a minute; then the lock.
     func delay(after count: Int) -> Duration {
         if triesBeforeDelay == 0 || count < triesBeforeDelay { return .zero }
         if count >= triesBeforeLock { return lockDuration }
@@ -23,29 +23,29 @@ public struct LockoutPolicy: Hashable, Sendable {
         return min(.seconds(1 << exponent), Self.delayMax)
     }
 
-    /// Whether so many wrong passwords in a row are too many.
+    /// Returns true if `count` failed attempts in a row cause a lock.
     func isLock(after count: Int) -> Bool { triesBeforeDelay > 0 && count >= triesBeforeLock }
 
-    /// How long to wait after these, however long ago the last one came.
+    /// The delay after these attempts, counted from the last of them; zero once they are forgotten at `now`.
     func delay(after failedAttempts: FailedAttempts?, at now: Instant) -> Duration {
         guard let failedAttempts, now <= failedAttempts.lastAt + Self.memory else { return .zero }
         return delay(after: failedAttempts.count)
     }
 
-    /// Nil: a password may be tried at `now`. Else how long to wait.
+    /// Returns nil if a password may be tried at `now`, else the time to wait.
     func wait(after failedAttempts: FailedAttempts?, at now: Instant) -> Duration? {
         guard let failedAttempts else { return nil }
         let end = failedAttempts.lastAt + delay(after: failedAttempts, at: now)
         return now < end ? end - now : nil
     }
 
-    /// The same, if there were so many that none is taken, be it right.
+    /// Returns the rest of the lock, in which even the right password is refused; nil if there is no lock.
     func lock(after failedAttempts: FailedAttempts?, at now: Instant) -> Duration? {
         guard let failedAttempts, isLock(after: failedAttempts.count) else { return nil }
         return wait(after: failedAttempts, at: now)
     }
 
-    /// What one more wrong password at `now` makes of those that were counted.
+    /// The count after one more failed attempt at `now`.
     func adding(to failedAttempts: FailedAttempts?, at now: Instant) -> FailedAttempts {
         guard let failedAttempts, now <= failedAttempts.lastAt + Self.memory else {
             return FailedAttempts(count: 1, lastAt: now)
@@ -53,7 +53,7 @@ public struct LockoutPolicy: Hashable, Sendable {
         return FailedAttempts(count: failedAttempts.count + 1, lastAt: max(failedAttempts.lastAt, now))
     }
 
-    /// What one more wrong password at `now` makes of those that a user has.
+    /// The user's count after one more wrong password at `now`.
     func adding(to wrong: User.WrongPasswords?, at now: Instant) -> User.WrongPasswords {
         let isNew = wrong.map { now > $0.lastAt + Self.memory } ?? true
         let count = (isNew ? 0 : wrong?.count ?? 0) + 1

@@ -1,30 +1,30 @@
-/// Which passwords wait to be hashed, and whose turn it is.
+/// The queue of passwords to hash.
 ///
-/// Anybody can send logins, as many as there are, and right ones are held against nobody. So those who hold a secret of a user
-/// beside the password, mostly a token of a session, have a room and a line of their own: a flood of logins leaves it free, and
-/// neither can a flood of theirs stop all logins.
+/// Any caller can send logins in any number, and successful ones have no limit. Passwords that come with a secret of a user,
+/// mostly a session's token, therefore have a queue of their own with priority. A flood of logins leaves that queue free, and a
+/// flood in that queue cannot stop all logins.
 struct PasswordHashQueue<Work> {
-    /// So many of a user's own go before a login that waits.
+    /// The number of passwords with a user's secret that precede a waiting login.
     static var turnsBeforeLogin: Int { 3 }
-    /// So many of one user's own may wait or be hashed: the right password can be sent again and again, and must not fill the
-    /// room of all the others.
+    /// The number of passwords of one user that may be pending. It is small, because the right password can be sent repeatedly,
+    /// and must not fill the queue of all users.
     static var pendingOfUserMax: Int { 4 }
 
     private let pendingMax: Int
-    /// Those that wait, and those that are being hashed.
+    /// Passwords that wait or are being hashed.
     private var pendingOfAnybody = 0
     private var pendingOfUsers: [Identifier<User>: Int] = [:]
     private var pendingOfAllUsers = 0
-    /// Those that wait.
+    /// Passwords that wait.
     private var ofUsers: [Work] = []
     private var ofAnybody: [Work] = []
-    /// Since the last login.
+    /// Passwords with a user's secret that were hashed since the last login.
     private var turnsOfUsers = 0
 
-    /// Each of the two rooms holds `pendingMax` passwords.
+    /// Creates two queues that each admit `pendingMax` passwords.
     init(pendingMax: Int) { self.pendingMax = pendingMax }
 
-    /// Lets a password in; false: there is no room for it.
+    /// Admits a password. Returns false if its queue is full.
     mutating func admit(_ sender: PasswordHasher.Sender) -> Bool {
         switch sender {
         case .anybody:
@@ -40,7 +40,7 @@ struct PasswordHashQueue<Work> {
         return true
     }
 
-    /// One that was let in is done with.
+    /// Removes an admitted password that is finished.
     mutating func leave(_ sender: PasswordHasher.Sender) {
         switch sender {
         case .anybody: pendingOfAnybody -= 1
@@ -51,7 +51,7 @@ struct PasswordHashQueue<Work> {
         }
     }
 
-    /// How many were let in and are not done with.
+    /// The number of admitted passwords that are not finished.
     func pending(_ room: PasswordHasher.Room) -> Int {
         switch room {
         case .users: pendingOfAllUsers
@@ -59,7 +59,7 @@ struct PasswordHashQueue<Work> {
         }
     }
 
-    /// One that was let in waits for its turn.
+    /// Appends the work of an admitted password.
     mutating func append(_ work: Work, of sender: PasswordHasher.Sender) {
         switch sender.room {
         case .users: ofUsers.append(work)
@@ -67,13 +67,14 @@ struct PasswordHashQueue<Work> {
         }
     }
 
-    /// Whose turn it is; nil: nobody waits. It counts as a turn once it was `taken`: what comes too late takes none.
+    /// Removes and returns the next work; nil if there is none. The caller reports it by `taken` if it is hashed, because
+    /// expired work does not count as a turn.
     mutating func next() -> (work: Work, room: PasswordHasher.Room)? {
         let isLogin = ofUsers.isEmpty || turnsOfUsers >= Self.turnsBeforeLogin
         if isLogin, !ofAnybody.isEmpty { return (ofAnybody.removeFirst(), .anybody) }
         return ofUsers.isEmpty ? nil : (ofUsers.removeFirst(), .users)
     }
 
-    /// A turn was taken.
+    /// Records that a password of `room` is hashed.
     mutating func taken(by room: PasswordHasher.Room) { turnsOfUsers = room == .users ? turnsOfUsers + 1 : 0 }
 }

@@ -2,23 +2,23 @@ public import Cryptography
 internal import Dispatch
 internal import Locks
 
-/// Hashes and verifies passwords away from the event loops, a few at a time: scrypt with N = 2^17 takes 128 MiB and a
-/// third of a second each, so that more at once would only exhaust the machine.
+/// Hashes and verifies passwords outside the event loops, few at a time, because scrypt with N = 2^17 takes 128 MiB and a third
+/// of a second for each password.
 public final class PasswordHasher: Sendable {
-    /// The fewest characters of a new password.
+    /// The smallest number of characters of a new password.
     public static let lengthMin = 8
-    /// The most bytes of a password, in UTF-8 after normalisation; all of them are significant.
+    /// The largest password in bytes of UTF-8 after normalisation. All bytes are significant.
     public static let byteCountMax = Scrypt.longestPassword
 
-    /// A password that has waited this long is not hashed any more: whoever sent it has been told to try again, and a
-    /// hash for nobody would only make the next ones wait.
+    /// The time after which a waiting password is no longer hashed, because its sender was answered 503, and the hash would
+    /// only delay the next passwords.
     static let waitMax = Duration.seconds(10)
 
-    /// Who sends a password.
+    /// The sender of a password.
     public enum Sender: Hashable, Sendable {
-        /// Whoever may: a login, which anybody can send.
+        /// An unauthenticated caller: a login.
         case anybody
-        /// Who has shown a secret of that user beside it: a token of a session, or one for a new password.
+        /// A caller with a secret of that user beside the password: a session's token or a reset token.
         case user(Identifier<User>)
 
         var room: Room {
@@ -29,20 +29,20 @@ public final class PasswordHasher: Sendable {
         }
     }
 
-    /// Where passwords wait: a flood of those that anybody can send leaves room for the others, which go first.
+    /// The two queues. A flood of logins leaves the queue of `users` free, which has priority.
     public enum Room: String, CaseIterable, Sendable {
         case users, anybody
     }
 
     private struct Work: Sendable {
         let since: ContinuousClock.Instant
-        /// Told whether it is in time.
+        /// Runs the work; false means that it has waited too long.
         let run: @Sendable (Bool) -> Void
     }
 
     private struct State {
         var turns: PasswordHashQueue<Work>
-        /// Those that hash nothing.
+        /// The queues that are idle.
         var idle: [DispatchQueue]
     }
 
@@ -50,7 +50,8 @@ public final class PasswordHasher: Sendable {
     private let state: Locked<State>
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// A hasher that works on `width` passwords at a time and lets `pendingMax` wait in each room. A test gives a cheaper `scrypt`.
+    /// Creates a hasher that hashes `width` passwords at a time and lets `pendingMax` wait in each queue. Tests give a cheaper
+    /// `scrypt`.
     public init(
         scrypt: Scrypt = .standard, width: Int = 2, pendingMax: Int = 64,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -63,10 +64,10 @@ public final class PasswordHasher: Sendable {
         self.now = now
     }
 
-    /// How many passwords wait in that room, or are being hashed.
+    /// The number of passwords of `room` that wait or are being hashed.
     public func pending(_ room: Room) -> Int { state.withLock { $0.turns.pending(room) } }
 
-    /// What is wrong with a new password, as the end of a sentence that begins with its name; nil when it will do.
+    /// The error in a new password, as the end of a sentence that begins with its name; nil if it is valid.
     public static func problem(with password: String) -> String? {
         if password.utf8.contains(0) { return "must not contain a NUL character" }
         let normalized = Text.normalized(password)
@@ -75,22 +76,22 @@ public final class PasswordHasher: Sendable {
         return nil
     }
 
-    /// The PHC string of a password that `problem` has passed.
+    /// Returns the PHC string of a password that `problem` has accepted. Throws `overloaded`.
     public func hash(_ password: String, for sender: Sender = .anybody) async throws(ServiceError) -> String {
         let bytes = Array(Text.normalized(password).utf8)
         return try await run(for: sender) { [scrypt] in try? scrypt.hash(bytes) }
     }
 
-    /// Whether `text` is a hash that `verify` understands: one of ours, or of another system.
+    /// Returns true if `verify` accepts `text` as a hash: one of this server or of another system.
     public static func canVerify(_ text: String) -> Bool {
         Scrypt.isHash(text) || ForeignPasswordHash(text) != nil
     }
 
-    /// Whether `password` is the one behind `phc`. A nil `phc` takes as long and answers false, so that an unknown user
-    /// cannot be told from a wrong password.
+    /// Returns true if `password` matches the hash `phc`. A nil `phc` takes the same time and returns false, so that a caller
+    /// cannot distinguish an unknown user from a wrong password. Throws `overloaded`.
     ///
-    /// The hash of another system is verified beside a scrypt of nothing: whoever asks waits for the longer of the two,
-    /// which is the scrypt, so that users who came from there cannot be told from others either.
+    /// The hash of another system is verified in parallel to a scrypt of nothing. The longer of the two is the scrypt, so that
+    /// imported users cannot be distinguished from others either.
     public func verify(
         _ password: String, against phc: String?, for sender: Sender = .anybody
     ) async throws(ServiceError) -> Bool {
@@ -98,10 +99,10 @@ public final class PasswordHasher: Sendable {
         let isPossible = bytes.count <= Self.byteCountMax && !bytes.contains(0)
         let work = isPossible ? bytes : []
         return try await run(for: sender) { [scrypt] () -> Bool? in
-            // A password that no hash can have been made of costs the same and is wrong.
+            // A password that no hash can have takes the same time and is wrong.
             guard isPossible, let phc else { return (try? scrypt.verifyAgainstNothing(work)).map { false } }
             if let foreign = ForeignPasswordHash(phc) {
-                // Others did not normalise what was typed.
+                // Other systems did not normalise the password, so that both forms are tried.
                 let typed = Array(password.utf8)
                 let candidates = typed == work ? [work] : [work, typed]
                 return Self.verify(candidates, against: foreign, beside: scrypt)
@@ -110,7 +111,7 @@ public final class PasswordHasher: Sendable {
         }
     }
 
-    /// Whether the password should be hashed again, because the parameters have risen since.
+    /// Returns true if the hash has weaker parameters than the current ones and should be replaced.
     public func needsRehash(_ phc: String) -> Bool { scrypt.needsRehash(phc) }
 
     private static func verify(
@@ -130,11 +131,11 @@ public final class PasswordHasher: Sendable {
         return hasWaited.withLock { $0 } ? isRight.withLock { $0 } : nil
     }
 
-    /// What `work` comes to; overloaded when it came to nothing, or too late to its turn.
+    /// The result of `work`. Throws `overloaded` if the queue is full, the wait was too long, or the work failed.
     private func run<Value: Sendable>(
         for sender: Sender, _ work: @escaping @Sendable () -> Value?
     ) async throws(ServiceError) -> Value {
-        // Of several that one call needs, the answer may have been given up before this one.
+        // A call can need several hashes, and its request may have been cancelled before this one.
         if Task.isCancelled { throw .overloaded }
         guard state.withLock({ $0.turns.admit(sender) }) else { throw .overloaded }
         defer { state.withLock { $0.turns.leave(sender) } }
@@ -151,7 +152,7 @@ public final class PasswordHasher: Sendable {
         return value
     }
 
-    /// Hashes on `queue` until nobody waits.
+    /// Hashes on `queue` until no password waits.
     private func takeTurns(on queue: DispatchQueue) {
         while let (work, room) = state.withLock({ state in
             let next = state.turns.next()

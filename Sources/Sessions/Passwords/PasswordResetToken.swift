@@ -1,7 +1,7 @@
 internal import Cryptography
 
-/// A one-time token that sets a new password: `sjp_` and the base64url of user id (16) · secret (32). The store keeps the
-/// hash of the secret, which is random, so that a fast hash is enough.
+/// A one-time token for a password reset: `sjp_` and the base64url of user id (16 bytes) and secret (32 bytes). The store keeps
+/// the hash of the secret. A fast hash suffices, because the secret is random.
 struct PasswordResetToken: Sendable {
     static let prefix = "sjp_"
     static let secretCount = 32
@@ -9,7 +9,7 @@ struct PasswordResetToken: Sendable {
     let userID: Identifier<User>
     private let secret: [UInt8]
 
-    /// The token of a user with a new secret of `secretCount` random bytes.
+    /// Creates the token of a user with a new secret of `secretCount` random bytes.
     init(userID: Identifier<User>, secret: [UInt8]) {
         self.userID = userID
         self.secret = secret
@@ -29,10 +29,10 @@ struct PasswordResetToken: Sendable {
     var secretHash: [UInt8] { sha256(secret) }
 }
 
-/// A password reset whose one-time token was shown.
+/// A password reset with a checked one-time token.
 public struct ProvenReset: Sendable {
-    /// Whose password it is.
+    /// The user with the password to reset.
     public let userID: Identifier<User>
-    /// What the store had of the token.
+    /// The stored reset that the token matched.
     let reset: User.PasswordReset
 }
