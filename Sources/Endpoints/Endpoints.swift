@@ -1,19 +1,19 @@
-// Endpoints: maps HTTP to the domain. A `Request` goes in, and a `Response` comes out.
+// Endpoints: the domain meets the wire. A `Request` goes in, a `Response` comes out, and nothing else happens here.
 //
 // This module owns the table of routes, the shapes of bodies, the authentication of callers, and the one mapping of the
-// domain's errors to answers, in two formats: OAuth's JSON under /oauth, RFC 9457 problems everywhere else. It decides nothing
-// about tokens and sessions (`Sessions` does), and knows neither sockets (`HTTPServer`) nor databases.
+// domain's errors to answers, in two faces: OAuth's JSON under /oauth, RFC 9457 problems everywhere else. It decides
+// nothing about tokens and sessions (`Sessions` does), knows no socket (`HTTPServer`) and no database.
 //
-// Reading order: Routes, then the path of a refresh: TokenEndpoint, RefreshTokenGrant, TokenAnswer. RouteTable finds a route,
-// Call is one request, Authentication identifies the caller, Members reads bodies, ErrorMapping answers errors. Each endpoint
-// or small family of endpoints has one file; the calls of admins are in the folder Admin.
+// Reading order: Routes, then the line of a refresh: TokenEndpoint, RefreshTokenGrant, TokenAnswer. RouteTable finds a
+// route, Call is one request, Authentication says who asks, Members reads bodies, ErrorMapping answers what went wrong.
+// One file for each endpoint or small family; what admins do is in Admin….
 
 internal import Glibc
 public import HTTP
 public import Sessions
 public import Telemetry
 
-/// Answers all calls of the public and the admin listener.
+/// Answers every call of both listeners.
 public final class Endpoints: Sendable {
     let context: ServiceContext
     let tokens: TokenService
@@ -33,17 +33,16 @@ public final class Endpoints: Sendable {
     private let publicTable: RouteTable
     private let adminTable: RouteTable
 
-    /// Creates the endpoints of the domain in `context`.
+    /// The endpoints of the domain that `context` is.
     ///
     /// - Parameters:
-    ///   - metrics: receives the metrics of this module, and is the content of `GET /metrics`.
-    ///   - doorLimits: the rate limits.
-    ///   - backups: copies the database while the server runs; nil if this database has no such service.
-    ///   - identityVerifier: verifies ID tokens of the configured identity providers; nil if there are none.
-    ///   - scopes: the scopes that the server metadata lists; each client has its own.
-    ///   - isStopping: returns true when the server is about to stop. `GET /readyz` then answers 503, so that no more requests
-    ///     come.
-    ///   - stopwatch: returns nanoseconds since a fixed moment, to measure the duration of requests.
+    ///   - metrics: gets the metrics of this module, and is what `GET /metrics` shows.
+    ///   - doorLimits: how often may be tried what could be guessing.
+    ///   - backups: what copies the database while it serves, if this one can.
+    ///   - identityVerifier: what knows the identity providers, if there are any.
+    ///   - scopes: what the metadata says that clients may ask for; each client has its own.
+    ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
+    ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         doorLimits: RateLimits = RateLimits(),
@@ -73,17 +72,18 @@ public final class Endpoints: Sendable {
         adminTable = RouteTable(routes, on: .admin)
     }
 
-    /// The browser uses https alone for one year (RFC 6797). The field must not be sent over http (section 7.2).
+    /// RFC 6797: for a year, clients that came over https come over nothing else. Over http the field must not be sent
+    /// (section 7.2).
     private static let transportSecurity = "max-age=31536000"
 
-    /// Returns nanoseconds since a fixed moment, from the monotonic clock.
+    /// Nanoseconds since some moment, from the monotonic clock.
     @Sendable public static func monotonicTime() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Answers one request. The answer is returned at once if the handler has nothing to await.
+    /// Answers one request. Whatever it is, there is an answer; at once, if nothing has to be awaited for it.
     public func reply(to request: Request, from caller: Caller) -> Reply {
         let id = RequestID(keptFrom: request.fields) ?? requestIDs.next()
         let table = caller.listener == .public ? publicTable : adminTable
@@ -99,10 +99,11 @@ public final class Endpoints: Sendable {
             }
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
-            if route.isPatient, Self.waits(request) {
-                // The closure has no capture list, because one would queue it on the event loop twice more (Swift 6.3).
-                return .patient(
-                    StreamingReply(patience: Self.longestWait) { await self.patientAnswer(call, id, route, start) })
+            if route.isStreaming, Self.waits(request) {
+                // No capture list: with one, the closure would be put into the loop's queue anew, there and back (Swift 6.3).
+                return .streaming(
+                    StreamingReply(longestWait: Self.longestWait) { await self.streamingAnswer(call, id, route, start) }
+                )
             }
             return .later { await self.answer(call, id, route, start) }
         }
@@ -127,8 +128,7 @@ public final class Endpoints: Sendable {
         }
     }
 
-    /// Appends the fields of every answer, and counts it. An immediate answer has no `start`, because measuring it would cost
-    /// more than making it.
+    /// Adds what every answer has, and counts it. What waited for nothing has no `start`: to time it would cost more than it took.
     private func finish(
         _ response: inout Response, _ request: Request, _ caller: Caller, _ id: RequestID, _ route: Route?,
         _ start: Int64?
@@ -161,7 +161,7 @@ public final class Endpoints: Sendable {
         }
     }
 
-    /// Runs the route's handler after the caller has proved what the route demands.
+    /// Lets the route's handler answer, after whoever asks has proved what the route demands.
     private func answer(_ call: Call) async -> Response {
         do {
             if call.request.method == .put { try refusePart(call.request) }
@@ -178,14 +178,14 @@ public final class Endpoints: Sendable {
         }
     }
 
-    /// Refuses partial content in a PUT, because it would replace the whole (RFC 9110 section 14.5).
+    /// RFC 9110 section 14.5: a part would be taken for the whole.
     private func refusePart(_ request: Request) throws {
         if request.fields.contains("Content-Range") {
             throw RequestProblem.invalid("Content-Range", "is not supported: send the whole")
         }
     }
 
-    // These functions are not inlined, because inlining them would enlarge the frame of every refresh.
+    // Not inlined into what every refresh passes, whose memory would grow by what only these need.
 
     @inline(never)
     private func userAnswer(
@@ -206,7 +206,7 @@ public final class Endpoints: Sendable {
         return try await handle(self, call)
     }
 
-    /// Runs the handler of a route with a streaming reply.
+    /// The same for a route whose answer may wait.
     @inline(never)
     private func streamingAnswer(_ call: Call) async -> StreamingAnswer {
         do {
@@ -220,28 +220,28 @@ public final class Endpoints: Sendable {
     }
 }
 
-/// The sender of a request, as far as the connection identifies it.
+/// Who sent a request, as far as the connection tells.
 public struct Caller: Hashable, Sendable {
-    /// The listener that received a request.
+    /// Where the request came in.
     public enum Listener: Hashable, Sendable {
-        /// The public listener, for apps.
+        /// The listener of the apps.
         case `public`
-        /// The admin listener, for admins and Prometheus.
+        /// The listener of admins and Prometheus.
         case admin
-        /// The Unix socket beside the database. It needs no admin key, because only the server's own user can open it.
+        /// The Unix socket beside the database, which only the server's own user can open: no key is needed there.
         case adminSocket
     }
 
-    /// The network address of the sender; nil for a Unix socket.
+    /// The network address of the sender; nil when there is none.
     public let remoteAddress: String?
-    /// The listener that received the request.
+    /// Where the request came in.
     public let listener: Listener
-    /// True if the request came over https, to this server or to a trusted proxy.
+    /// Whether it came over https, as far as this server or a proxy that it trusts knows.
     public let isSecure: Bool
-    /// True if the connection comes from a trusted proxy, so that its fields about the original request are believed.
+    /// Whether the connection is a trusted proxy's: then what it says of the request that it asks about is believed.
     public let isProxy: Bool
 
-    /// Creates a caller.
+    /// A caller.
     public init(remoteAddress: String?, listener: Listener, isSecure: Bool = false, isProxy: Bool = false) {
         self.remoteAddress = remoteAddress
         self.listener = listener

@@ -3,7 +3,7 @@ internal import JOSE
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /admin/v1/clients`: creates a client and answers its secret once, if it has one.
+    /// `POST /admin/v1/clients`
     func createClient(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ClientMembers.names + ["client_id"])
         let change = try ClientMembers(members)
@@ -18,32 +18,18 @@ extension Endpoints {
         return response
     }
 
-    /// Encodes `text` as one path segment (RFC 3986 section 3.3).
-    private static func segment(_ text: String) -> String {
-        var segment = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if (0x41...0x5A).contains(byte & 0xDF) || (0x30...0x39).contains(byte) || "-._~".utf8.contains(byte) {
-                segment.unicodeScalars.append(scalar)
-            } else {
-                segment += "%" + Hex.encode([byte])
-            }
-        }
-        return segment
-    }
-
-    /// `GET /admin/v1/clients`: lists all clients.
+    /// `GET /admin/v1/clients`
     func listClients(_ call: Call) async throws -> Response {
         try .json(ListAnswer(try await administration.clients().map { ClientAnswer($0) }))
     }
 
-    /// `GET /admin/v1/clients/{client_id}`: answers one client.
+    /// `GET /admin/v1/clients/{client_id}`
     func showClient(_ call: Call) async throws -> Response {
         try .json(ClientAnswer(try await administration.client(call.parameter)))
     }
 
-    /// `PATCH /admin/v1/clients/{client_id}`: changes the members that the body names. Null removes the name or restores an
-    /// inherited setting. `rotate_secret` gives a confidential client a new secret.
+    /// `PATCH /admin/v1/clients/{client_id}`: members left out stay; null makes the client inherit or takes the name away.
+    /// `rotate_secret` gives a confidential client a new secret.
     func changeClient(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ClientMembers.names + ["rotate_secret"])
         let change = try ClientMembers(members)
@@ -56,14 +42,14 @@ extension Endpoints {
         return try .json(ClientAnswer(client, secret: secret))
     }
 
-    /// `DELETE /admin/v1/clients/{client_id}`: deletes the client and ends its sessions.
+    /// `DELETE /admin/v1/clients/{client_id}`: its sessions are over.
     func deleteClient(_ call: Call) async throws -> Response {
         try await administration.deleteClient(call.parameter, by: call.origin)
         return .noContent
     }
 }
 
-/// The members of a client in a create or change request: the names of RFC 7591 and those of the session settings.
+/// The members of a client in a body that makes or changes one (RFC 7591's names beside the settings').
 struct ClientMembers: Sendable {
     static let names = [
         "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
@@ -103,7 +89,7 @@ struct ClientMembers: Sendable {
         userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
     }
 
-    /// Sets the members that the body names. The domain checks that the combination is valid.
+    /// Sets what the body names; the domain says whether it goes together.
     func apply(to client: inout Client) {
         if let name { client.name = name }
         if let authenticationMethod { client.authenticationMethod = authenticationMethod }
@@ -121,7 +107,7 @@ struct ClientMembers: Sendable {
     }
 }
 
-/// A client as JSON. `client_secret` is present only in the answer to the call that made the secret.
+/// A client. The secret is there only when it was just made.
 struct ClientAnswer: Encodable {
     let clientID: String
     let clientSecret: String?

@@ -1,33 +1,32 @@
 internal import HTTP
 internal import Sessions
 
-/// A row of the table of routes. It is a class, so that a look-up copies nothing.
+/// One row of the table of routes. A class, so that finding one copies nothing.
 final class Route: Sendable {
-    /// The handler with the authentication that the caller must pass before the handler runs. Handlers cannot omit it.
+    /// What a caller has to prove before the handler runs; a handler cannot forget it.
     enum Handler: Sendable {
-        /// No authentication; the answer depends on no request and awaits nothing, so that no task is started.
+        /// Nothing, and the answer depends on no request and waits for nothing: no task is started for it.
         case immediate(@Sendable (Endpoints) throws -> Response)
-        /// No authentication, or one that the handler itself demands.
+        /// Nothing, or what the handler itself asks for.
         case open(@Sendable (Endpoints, Call) async throws -> Response)
-        /// An access token of an active session.
+        /// A rolling token whose session lives.
         case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// An access token of an active session, even if the session demands a proof of presence. The handler accepts that
-        /// proof.
+        /// The same, although the session asks for its user first: what shows that the user is there.
         case absentUser(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// An admin key with this scope, or the admin socket.
+        /// An admin key that may do so much, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
-        /// An admin key with this scope, or the admin socket; the answer may wait or be a stream.
-        case patient(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
+        /// The same, for an answer that may wait for something to happen.
+        case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
     }
 
-    /// The listeners that serve a route. Other listeners answer 404.
+    /// Where a route exists. Everywhere else its path is unknown.
     enum Place: Sendable {
         case `public`
         case admin
         case both
     }
 
-    /// The format of error answers.
+    /// How errors are told.
     enum ErrorFormat: Sendable {
         /// RFC 9457.
         case problem
@@ -43,22 +42,22 @@ final class Route: Sendable {
     }
 
     let method: Method
-    /// The path. One segment can be `{name}`; a last segment `*` matches any suffix.
+    /// Segments, of which one can be `{name}`; a last segment `*` stands for any rest.
     let pattern: String
     let place: Place
     let errorFormat: ErrorFormat
     let challenge: Challenge
     let handler: Handler
-    /// True if the conditions of a GET apply to the answer (RFC 9110 section 13). Forward authentication answers a decision,
-    /// and its conditional fields belong to the original request.
+    /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
+    /// the conditions there those of somebody else's request.
     let isRepresentation: Bool
-    /// True if the answer may wait or be a stream.
-    let isPatient: Bool
-    /// True if refusals count against the caller's address, because any caller can send tokens or client secrets to this route.
+    /// Whether its answer may wait for something to happen.
+    let isStreaming: Bool
+    /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
     let countsRefusals: Bool
-    /// True if a proxy asks this route about another request.
+    /// Whether a proxy asks here about the request of somebody else.
     let isForwardAuthentication: Bool
-    /// The name in metrics and in the log, such as `POST /oauth/token`.
+    /// The name in metrics and log: `POST /oauth/token`.
     let name: String
 
     init(

@@ -1,10 +1,11 @@
 public import JSON
 
-/// The claims that an admin adds to the access tokens of a user: a JSON object, with members that become claims.
+/// What an admin has said of a user, for those who read rolling tokens: a JSON object whose members become claims.
 public struct UserClaims: Hashable, Sendable {
-    /// The largest size of the object in bytes. It is small, because every request with a token carries it.
+    /// The most bytes of the object: it is in every request with a token.
     public static let byteCountMax = 2048
-    /// The names with another meaning in access tokens or other tokens (RFC 7519, 7662, 8693, 9068, 9449, OpenID Connect).
+    /// The names that mean something else in a token of ours, or would in a token of others (RFC 7519, 7662, 8693, 9068, 9449,
+    /// OpenID Connect).
     public static let reservedNames: Set<String> = [
         "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "client_id", "scope", "sid", "device_id", "auth_time", "amr",
         "acr",
@@ -13,25 +14,25 @@ public struct UserClaims: Hashable, Sendable {
         "token_type", "session_id", "events", "sub_id", "authorization_details", "typ", "alg", "kid",
     ]
 
-    /// The object in compact form, members sorted by name.
+    /// The object in its shortest form, members by their names.
     public let json: String
 
-    /// The members without the braces; empty for an empty object.
+    /// The members, each with what stands before and after it in a list: nothing for an object without any.
     public var members: Substring { json.dropFirst().dropLast() }
 
-    /// Creates claims from their stored form.
+    /// What the store has kept.
     public init(stored: String) { json = stored }
 
-    /// The members, parsed.
-    public var values: [String: JSONValue] { (try? StrictJSON.object(Array(json.utf8), else: .invalidClaims)) ?? [:] }
+    /// The members, read again.
+    public var values: [String: JSONValue] { (try? StrictJSON.object(Array(json.utf8))) ?? [:] }
 
-    /// The reason why an object cannot be the claims of a user.
+    /// Why an object is none.
     public struct Problem: Error, Hashable, Sendable {
         /// The end of a sentence that begins with the member's name.
         public let detail: String
     }
 
-    /// Creates the claims from `members`; nil if there are none.
+    /// The claims that `members` are; nil when there are none.
     public init?(_ members: [String: JSONValue]) throws(Problem) {
         if members.isEmpty { return nil }
         if let name = members.keys.filter(Self.reservedNames.contains).min() {

@@ -1,21 +1,21 @@
 internal import Cryptography
 
-/// Nonces for proofs of possession (RFC 9449 section 8). They are not stored: each holds the second of its issue and a MAC
-/// under a key derived from the root key, so that every node accepts the nonces of the others.
+/// Nonces for proofs of possession (RFC 9449 section 8), which are stored nowhere: each is the second in which it was given out, with
+/// a MAC under a key from the root key, so that every node takes what another one gave out.
 struct DPoPNonces: Sendable {
-    /// The time for which a nonce is accepted.
+    /// How long a nonce is taken.
     static let lifetime = Duration.seconds(240)
-    /// The accepted lead of the issuing node's clock.
+    /// How far the clock of the node may be ahead that gave it out.
     static let lead = Duration.seconds(120)
 
-    /// A nonce that one of the nodes issued.
+    /// A nonce that one of the nodes gave out.
     struct Nonce: Sendable {
         let issuedAt: Instant
 
-        /// The first instant at which it is refused.
+        /// When it is taken no more.
         var end: Instant { issuedAt + DPoPNonces.lifetime }
 
-        /// Returns true if the nonce is accepted at `now`.
+        /// Whether it was given out a moment ago.
         func isGood(at now: Instant) -> Bool { issuedAt <= now + DPoPNonces.lead && now < end }
     }
 
@@ -23,10 +23,6 @@ struct DPoPNonces: Sendable {
         let id: UInt8
         let hmac: HMACSHA256Key
     }
-
-    /// A smaller number counts spans of two minutes instead of seconds, the form of an earlier version.
-    private static let firstSecond: Int64 = 1_000_000_000
-    private static let spanSeconds: Int64 = 120
 
     private let first: Key
     private let all: [Key]
@@ -37,18 +33,18 @@ struct DPoPNonces: Sendable {
         all = rootKeys.all.map(key)
     }
 
-    /// Returns the nonce of `now`.
+    /// The nonce of `now`.
     func current(at now: Instant) -> String {
         let number = now.secondsSinceEpoch
         return Base64URL.encode([first.id] + Self.bytes(number) + Self.tag(first, number))
     }
 
-    /// Parses a nonce of any age; nil if no node has issued it.
+    /// The nonce that `text` is, however old; nil when no node has given it out.
     func read(_ text: String) -> Nonce? {
         guard let bytes = Base64URL.decode(text), bytes.count == 25, let key = all.first(where: { $0.id == bytes[0] })
         else { return nil }
         let number = bytes[1...8].reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        // The comparison takes constant time, because its duration must not show how much of a guessed tag is right.
+        // Constant time: how much of a guessed tag is right must not show.
         guard constantTimeEqual(Array(bytes[9...]), Self.tag(key, number)) else { return nil }
         return Nonce(issuedAt: Instant(secondsSinceEpoch: number))
     }

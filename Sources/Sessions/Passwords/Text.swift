@@ -1,8 +1,6 @@
-@_spi(_Unicode) import Swift
-
-/// Rules for short texts that users type: names, usernames, addresses.
+/// Rules for short texts of users and admins: names, usernames, addresses.
 public enum Text {
-    /// Returns true if `text` has 1 to `lengthMax` bytes of UTF-8 and no control characters.
+    /// Whether `text` is not empty, not longer than `lengthMax` bytes of UTF-8, and free of control characters.
     public static func isValid(_ text: String, lengthMax: Int) -> Bool {
         (1...lengthMax).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { scalar in
@@ -13,21 +11,15 @@ public enum Text {
             }
     }
 
-    /// `text` in Unicode normalisation form C, so that texts from different keyboards that look equal are equal.
-    public static func normalized(_ text: String) -> String {
-        // This uses the standard library's internal normaliser, because the public one belongs to the Foundation that carries
-        // 40 MB of ICU.
-        var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: text._nfc)
-        return String(scalars)
-    }
+    /// `text` in Unicode normalisation form C, so that two keyboards give the same text for the same characters.
+    public static func normalized(_ text: String) -> String { text.normalizationFormC }
 
-    /// The key that all spellings of a username share: normalised and in lower case.
+    /// The key by which usernames are compared: normalised and lower-case.
     public static func key(_ username: String) -> String { normalized(normalized(username).lowercased()) }
 
-    /// The key that all spellings of an e-mail address share: the address in lower case. Nil for an address with a character
-    /// outside ASCII, in the mailbox or in the domain. Only the host knows which mailboxes are equal (RFC 5321 section 2.3.11),
-    /// a provider may distinguish two that Unicode treats as equal, and a missing link costs less than a link to another user.
+    /// The key by which e-mail addresses are compared: the address in lower case; nil unless it is ASCII. Only the host
+    /// decides which mailboxes are the same (RFC 5321 section 2.3.11), and may see two where Unicode sees one. A missing
+    /// link costs less than a link to another user.
     public static func emailKey(_ address: String) -> String? {
         address.utf8.allSatisfy { $0 < 0x80 } ? address.lowercased() : nil
     }
