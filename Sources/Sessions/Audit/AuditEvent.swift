@@ -1,15 +1,15 @@
-/// One line of the audit trail: a security event and its cause. It commits with the change that it tells of.
+/// An event of the audit trail with its cause. It commits with the change that it records.
 public struct AuditEvent: Hashable, Sendable {
-    /// What happened. The raw values are on the wire and in the database.
+    /// The kind of event. The raw values are on the wire and in the database.
     public enum Kind: String, CaseIterable, Sendable {
         case sessionStarted = "session_started"
         case sessionEnded = "session_ended"
         case sessionsEnded = "sessions_ended"
         case sessionRestored = "session_restored"
         /// A refresh token of a session that is bound to a key came without a proof of that key; `reason` is `TokenMisuse`. The
-        /// session is kept.
+        /// session continues.
         case refreshTokenMisused = "refresh_token_misused"
-        /// How the app guards a session was changed; `reason` is from what to what.
+        /// The protection of a session by its app changed; `reason` is the old and the new mode.
         case authenticationModeChanged = "authentication_mode_changed"
         case loginFailed = "login_failed"
         case loginRefused = "login_refused"
@@ -17,7 +17,7 @@ public struct AuditEvent: Hashable, Sendable {
         case loginsEnabled = "logins_enabled"
         case userCreated = "user_created"
         case userChanged = "user_changed"
-        /// A user's e-mail address became another one; `reason` is `EmailChange.reason`.
+        /// A user's e-mail address changed; `reason` is `EmailChange.reason`.
         case emailChanged = "email_changed"
         case userDeleted = "user_deleted"
         case identityLinked = "identity_linked"
@@ -37,30 +37,31 @@ public struct AuditEvent: Hashable, Sendable {
         case databaseRestored = "database_restored"
     }
 
-    /// What happened.
+    /// The kind of event.
     public var kind: Kind
-    /// When.
+    /// The time of the event.
     public var at: Instant
-    /// Who did it: `user`, `admin:KEY`, `client:ID`, `provider:NAME`, `system`.
+    /// The actor: `user`, `admin:KEY`, `client:ID`, `provider:NAME` or `system`.
     public var actor: String
-    /// Whom it concerns.
+    /// The user.
     public var userID: Identifier<User>?
-    /// Which stay it concerns.
+    /// The session.
     public var sessionID: Identifier<Session>?
-    /// In which app.
+    /// The client.
     public var clientID: String?
-    /// On which device.
+    /// The device.
     public var deviceID: String?
-    /// The cause: an end reason, a refusal reason, or what changed.
+    /// The cause: an end reason, a refusal reason, or the changed values.
     public var reason: String?
-    /// The network address that asked, if one did.
+    /// The network address of the caller; nil if there is none.
     public var remoteAddress: String?
-    /// The request, as in `X-Request-Id`.
+    /// The request id, as in `X-Request-Id`.
     public var requestID: String?
-    /// What resource servers have to know of it; nil: nothing. The trail keeps what became of it (`RecordedEvent.revocation`).
+    /// The revocation that resource servers need; nil if there is none. The trail records the result as
+    /// `RecordedEvent.revocation`.
     public var revokes: Revocation.Kind?
 
-    /// An event of `kind` at `at`, brought about by `origin`.
+    /// Creates an event of `kind` at `at`, caused by `origin`.
     public init(
         _ kind: Kind, at: Instant, by origin: Origin, userID: Identifier<User>? = nil,
         sessionID: Identifier<Session>? = nil, clientID: String? = nil, deviceID: String? = nil, reason: String? = nil
@@ -77,7 +78,7 @@ public struct AuditEvent: Hashable, Sendable {
         self.requestID = origin.requestID
     }
 
-    /// An event of `kind` about `session`.
+    /// Creates an event of `kind` about `session`.
     public init(_ kind: Kind, at: Instant, by origin: Origin, session: Session, reason: String? = nil) {
         self.init(
             kind, at: at, by: origin, userID: session.userID, sessionID: session.id, clientID: session.clientID,
@@ -85,39 +86,39 @@ public struct AuditEvent: Hashable, Sendable {
     }
 }
 
-/// Who asked for a change, from where: what the audit trail says of every cause.
+/// The cause of a change, which the audit trail records with every event: actor, address and request.
 public struct Origin: Hashable, Sendable {
-    /// `user`, `admin:KEY`, `client:ID`, `provider:NAME`, `system`.
+    /// `user`, `admin:KEY`, `client:ID`, `provider:NAME` or `system`.
     public var actor: String
-    /// The network address, if it came over the network.
+    /// The network address, if the request came over the network.
     public var remoteAddress: String?
-    /// The request's id.
+    /// The request id.
     public var requestID: String?
 
-    /// An origin.
+    /// Creates an origin.
     public init(actor: String, remoteAddress: String? = nil, requestID: String? = nil) {
         self.actor = actor
         self.remoteAddress = remoteAddress
         self.requestID = requestID
     }
 
-    /// The actor of who asks for themselves.
+    /// The actor of users on their own account.
     public static let userActor = "user"
 
-    /// The server itself: clean-up, key rotation.
+    /// The server itself, in clean-up and key rotation.
     public static let system = Origin(actor: "system")
 }
 
-/// An audit event with its place in the trail.
+/// An audit event with its id in the trail.
 public struct RecordedEvent: Hashable, Sendable {
-    /// Counts up, without order lost: the cursor of the trail.
+    /// The id, which increases in the order of the trail and is its cursor.
     public var id: Int64
-    /// What happened.
+    /// The event.
     public var event: AuditEvent
-    /// What the feed of revocations says of it, but for the number there; nil: nothing.
+    /// The revocation that this event entered into the feed, without its number; nil if there is none.
     public var revocation: Revocation?
 
-    /// The event at place `id`.
+    /// Creates a recorded event.
     public init(id: Int64, event: AuditEvent, revocation: Revocation? = nil) {
         self.id = id
         self.event = event

@@ -1,12 +1,12 @@
 internal import Locks
 
-/// Of which sessions it was told a moment ago that their tokens are misused, in memory that never grows: nobody can fill the audit
-/// trail with it, or the mailbox of a user.
+/// Limits `refresh_token_misused` events in bounded memory: one per session and interval, and eight sessions per user, so that
+/// an attacker cannot flood the audit trail or a user's mailbox.
 final class MisuseEventThrottle: Sendable {
     private struct Row {
-        /// How many are told of.
+        /// The number of sessions with an event.
         var count = 0
-        /// Until when no more than those.
+        /// The end of the interval.
         var until: Instant
     }
 
@@ -15,18 +15,18 @@ final class MisuseEventThrottle: Sendable {
         var users: [Identifier<User>: Row] = [:]
     }
 
-    /// With strict rotation the interval is nothing.
+    /// The shortest interval. With strict rotation the interval of the settings is zero.
     static let intervalMin = Duration.seconds(60)
-    /// More than the devices of anybody; who has more sessions than that may want to fill something.
+    /// The number of sessions per user. It exceeds the devices of most users, and more sessions suggest an attack.
     static let perUser = 8
     static let capacity = 4096
 
     private let rows = Locked(Rows())
 
-    /// Whether to tell of `session` at `now`; then not again for `interval`.
+    /// Returns true if an event for `session` may be recorded at `now`; then not again within `interval`.
     func claim(_ session: Session, for interval: Duration, at now: Instant) -> Bool {
         rows.withLock { rows in
-            // A clock that was set back must not make a row last longer.
+            // A row with an end too far ahead has expired, because the clock was set back.
             func isOver(_ row: Row) -> Bool { now >= row.until || row.until > now + interval }
             if rows.sessions.count >= Self.capacity {
                 rows.sessions = rows.sessions.filter { !isOver($0.value) }
@@ -44,7 +44,7 @@ final class MisuseEventThrottle: Sendable {
         }
     }
 
-    /// Takes it back that it was told of `session`.
+    /// Returns a claim, because no event was recorded.
     func giveBack(_ session: Session) {
         rows.withLock { rows in
             if rows.sessions.removeValue(forKey: session.id) != nil { rows.users[session.userID]?.count -= 1 }

@@ -1,16 +1,16 @@
-// Lifetimes that become shorter end sessions at once, but not the tokens that are out, which say when they end. How many
-// sessions these are does not matter: resource servers are told to take no token of before.
+// Shorter lifetimes end sessions at once, but not the issued access tokens, which carry the old expiry. Resource servers
+// therefore get one revocation for all tokens of before, however many sessions are affected.
 
 extension SettingsChange {
-    /// Sets `sessions` with `event`, which tells resource servers if sessions end earlier by it.
+    /// Sets `sessions` with `event`, which also revokes earlier tokens if sessions now end earlier.
     public mutating func setLifetimes(_ sessions: SessionSettings, _ policy: RefreshPolicy, _ event: AuditEvent) {
         var settings = settings
         settings.sessions = sessions
         replaceSettings(by: settings, policy, event)
     }
 
-    /// Takes note at `now` that a server begins to serve with `policy`, and tells resource servers if sessions end earlier by it than
-    /// by that of the server that began before it. Of servers that begin together with the same, the first one tells.
+    /// Records at `now` that a server starts with `policy`. The event revokes earlier tokens if sessions end earlier than under
+    /// the policy of the server that started before. Of several servers with equal policies, the first one records the event.
     public mutating func serve(_ policy: RefreshPolicy, at now: Instant) {
         let (old, new) = (settings.servedMaximum, policy.absoluteMaximum)
         if old == new { return }
@@ -19,14 +19,14 @@ extension SettingsChange {
         guard old != nil else { return self.settings = settings }
         let event = AuditEvent(
             .settingsChanged, at: now, by: .system, reason: "absolute_max_lifetime=\(new.wholeSeconds)")
-        // What it was and what it becomes both stand in the settings.
+        // `ofSettingsAlone` suffices, because the settings hold the old and the new maximum.
         replaceSettings(by: settings, .ofSettingsAlone, event)
     }
 
     private mutating func replaceSettings(by settings: Settings, _ policy: RefreshPolicy, _ event: AuditEvent) {
         let old = self.settings
         self.settings = settings
-        // A user's own maximum can only make the difference smaller.
+        // The comparison ignores users, because a user's own maximum can only make the difference smaller.
         events.append(
             event.shortening(
                 policy.endsSooner(in: clients, with: (settings, nil), than: (old, nil))))
@@ -34,7 +34,7 @@ extension SettingsChange {
 }
 
 extension ClientChange {
-    /// Puts `client` in the place of `old` with `event`, which tells resource servers if sessions end earlier by it.
+    /// Replaces `old` by `client` with `event`, which also revokes earlier tokens if sessions now end earlier.
     public mutating func replace(
         _ old: Client, by client: Client, _ policy: RefreshPolicy, _ event: AuditEvent
     ) {
@@ -46,7 +46,7 @@ extension ClientChange {
 }
 
 extension UserChange {
-    /// Puts `user` in the place of what it was with `event`, which tells resource servers if sessions end earlier by it.
+    /// Replaces the user with `event`, which also revokes earlier tokens if sessions now end earlier.
     mutating func replaceUser(by user: User, _ policy: RefreshPolicy, _ event: AuditEvent) {
         let old = self.user
         self.user = user
@@ -56,7 +56,7 @@ extension UserChange {
 }
 
 extension RefreshPolicy {
-    /// Whether there is a client among `clients` whose sessions end sooner with those settings and that user than with the others.
+    /// Returns true if the sessions of one of `clients` end sooner under `new` than under `old`.
     fileprivate func endsSooner(
         in clients: [Client], with new: (settings: Settings, user: User?), than old: (settings: Settings, user: User?)
     ) -> Bool {
@@ -68,7 +68,7 @@ extension RefreshPolicy {
 }
 
 extension AuditEvent {
-    /// The event, with what it revokes if it `endsSooner` what sessions there are.
+    /// The event, which revokes earlier tokens if `endsSooner`.
     fileprivate func shortening(_ endsSooner: Bool) -> AuditEvent {
         var event = self
         if endsSooner { event.revokes = .lifetimesShortened }

@@ -1,28 +1,28 @@
-/// What a resource server has to know that checks rolling tokens by itself: which of those that have not expired are good
-/// for nothing any more. It commits with the change that it tells of.
+/// A revocation of access tokens before their expiry, for resource servers that verify tokens by themselves. It commits with
+/// the change that causes it.
 ///
-/// A session that the clock ends (idle, maximum) brings none: its rolling tokens end with it, or before, unless lifetimes have
-/// become shorter since, which brings one for all of them.
+/// A session that ends by time (idle, maximum) causes none, because its access tokens expire with it or before. If lifetimes
+/// become shorter, one revocation covers all sessions.
 public struct Revocation: Hashable, Sendable {
-    /// What is over. The raw values are on the wire and in the database.
+    /// The revoked tokens. The raw values are on the wire and in the database.
     public enum Kind: String, CaseIterable, Sendable {
         /// Tokens with this `sid`.
         case sessionEnded = "session_ended"
-        /// Tokens with this `sub`, until `userUnblocked`: their logins are off with immediate effect.
+        /// Tokens with this `sub`, until `userUnblocked`, because logins are disabled with immediate effect.
         case userBlocked = "user_blocked"
-        /// Tokens with this `sub` are good again, as far as their sessions live.
+        /// Tokens with this `sub` are valid again, if their sessions are active.
         case userUnblocked = "user_unblocked"
-        /// Tokens with this `sub` and an `iat` that is not after `at`: an import may bring the user back, who then gets others.
+        /// Tokens with this `sub` and an `iat` not after `at`. An import may create the user again, and later tokens are valid.
         case userDeleted = "user_deleted"
-        /// Tokens with this `client_id` and an `iat` that is not after `at`.
+        /// Tokens with this `client_id` and an `iat` not after `at`.
         case clientDeleted = "client_deleted"
-        /// Tokens with a `sid` and an `iat` that is not after `at`.
+        /// Tokens with a `sid` and an `iat` not after `at`.
         case allSessionsEnded = "all_sessions_ended"
-        /// Tokens with a `sid` and an `iat` that is not after `at`; only those with this `client_id` or this `sub`, if it names one. Their
-        /// sessions end earlier now. Those that live get tokens that say so.
+        /// Tokens with a `sid` and an `iat` not after `at`, only those with this `client_id` or `sub` if one is named. Their
+        /// sessions now end earlier, and active sessions get tokens with the new expiry.
         case lifetimesShortened = "lifetimes_shortened"
 
-        /// Whether later tokens are good.
+        /// True if tokens issued after `at` are valid.
         var hasCutoff: Bool {
             switch self {
             case .userDeleted, .clientDeleted, .allSessionsEnded, .lifetimesShortened: true
@@ -30,28 +30,29 @@ public struct Revocation: Hashable, Sendable {
             }
         }
 
-        /// Whether a later one takes none back. Of a session or a user the last word counts.
+        /// True if no later revocation cancels this one. For a session or a user the last one counts.
         var addsUp: Bool { hasCutoff && self != .userDeleted }
     }
 
-    /// Counts up in the order of commits, so that who has seen one never misses a smaller one: the cursor of the feed.
+    /// The number, which increases in the order of commits, so that a reader of one number has missed no smaller one. It is
+    /// part of the cursor.
     public var number: Int64
-    /// What is over.
+    /// The kind.
     public var kind: Kind
-    /// Since when; up to which `iat`, where later tokens are good.
+    /// The time of the revocation; the last revoked `iat` for kinds with a cutoff.
     public var at: Instant
-    /// From then on it can be forgotten: every token that it is about has expired.
+    /// The time from which the revocation can be deleted, because all its tokens have expired.
     public var until: Instant
-    /// Whose.
+    /// The user.
     public var userID: Identifier<User>?
-    /// Which stay.
+    /// The session.
     public var sessionID: Identifier<Session>?
-    /// In which app.
+    /// The client.
     public var clientID: String?
-    /// Why a session ended: an `EndReason`. Of nothing else, for which it can be what an admin wrote about a user.
+    /// The `EndReason` of a session; nil for other kinds, because theirs could hold an admin's note about a user.
     public var reason: String?
 
-    /// A revocation at place `number` of the feed.
+    /// Creates a revocation with `number`.
     public init(
         number: Int64, _ kind: Kind, at: Instant, until: Instant, userID: Identifier<User>? = nil,
         sessionID: Identifier<Session>? = nil, clientID: String? = nil, reason: String? = nil
@@ -66,15 +67,15 @@ public struct Revocation: Hashable, Sendable {
         self.reason = kind == .sessionEnded ? reason : nil
     }
 
-    /// How much later than the change a token can have been issued without knowing of it: by a node whose clock is ahead, or by
-    /// a refresh that wrote nothing and read what was there before the commit.
+    /// The time after a change in which tokens may have been issued without knowledge of it: by a node with a fast clock, or by
+    /// a refresh that wrote nothing and read the state before the commit.
     public static let leeway = Duration.seconds(1)
 
-    /// The revocation that `event` is; nil if it is none. Its number is given when it is written.
+    /// Creates the revocation of `event`; nil if it has none. The store assigns the number when it writes it.
     ///
     /// - Parameters:
-    ///   - now: when it is written. The event may be older: while its change waited, tokens were issued.
-    ///   - lastTokenEnd: when the last token has expired that was issued by some instant.
+    ///   - now: the time of the write. The event may be older, and tokens may have been issued while its change waited.
+    ///   - lastTokenEnd: returns the expiry of the last token that was issued by an instant.
     public init?(_ event: AuditEvent, at now: Instant, lastTokenEnd: (Instant) -> Instant) {
         guard let kind = event.revokes else { return nil }
         let written = max(event.at, now)
@@ -82,7 +83,7 @@ public struct Revocation: Hashable, Sendable {
         self.init(kind, of: event, at: at, until: lastTokenEnd(max(at, written)))
     }
 
-    /// The revocation of `kind` that `event` was, without its number.
+    /// Creates the revocation of `kind` for `event`, without its number.
     public init(_ kind: Kind, of event: AuditEvent, at: Instant, until: Instant) {
         self.init(
             number: 0, kind, at: at, until: until, userID: event.userID, sessionID: event.sessionID,
@@ -91,12 +92,12 @@ public struct Revocation: Hashable, Sendable {
 }
 
 extension EndReason {
-    /// Whether rolling tokens can outlive a session that ends for this reason.
+    /// True if access tokens can outlive a session with this end.
     var leavesTokens: Bool { self != .idleExpired && self != .maxLifetimeReached }
 }
 
 extension AuditEvent {
-    /// The end of a session, for its reason.
+    /// The event for the end of a session.
     static func ended(_ session: Session, _ reason: EndReason, at now: Instant, by origin: Origin) -> AuditEvent {
         var event = AuditEvent(.sessionEnded, at: now, by: origin, session: session, reason: reason.rawValue)
         if reason.leavesTokens { event.revokes = .sessionEnded }
@@ -108,12 +109,12 @@ extension AuditEvent {
 public struct EndedSession: Hashable, Sendable {
     /// The session.
     public var id: Identifier<Session>
-    /// The app.
+    /// The client.
     public var clientID: String
     /// The device.
     public var deviceID: String
 
-    /// A session that ended.
+    /// Creates an ended session.
     public init(id: Identifier<Session>, clientID: String, deviceID: String) {
         self.id = id
         self.clientID = clientID
@@ -122,7 +123,7 @@ public struct EndedSession: Hashable, Sendable {
 }
 
 extension UserChange {
-    /// What the audit trail gets for each session that `ending` has ended, after the events of the change itself.
+    /// The audit events for the sessions that `ending` has ended, to write after the events of the change itself.
     public func events(_ ended: [EndedSession], by ending: EndingSessions) -> [AuditEvent] {
         let cause = events.first
         let origin = Origin(
@@ -137,8 +138,8 @@ extension UserChange {
         }
     }
 
-    /// Switches logins off or on by `edit`, and tells the audit trail; and resource servers, if living tokens lose, or get
-    /// back, what they are good for.
+    /// Disables or enables logins by `edit` and records the event. The event carries a revocation if existing access tokens
+    /// become invalid, or valid again.
     mutating func switchLogins(
         _ kind: AuditEvent.Kind, at now: Instant, by origin: Origin, reason: String? = nil, _ edit: (inout User) -> Void
     ) {
@@ -152,20 +153,20 @@ extension UserChange {
     }
 }
 
-/// Until when rolling tokens live that were issued by some moment. Their life is settled when they are issued; a shorter one
-/// that is set later shortens only the next ones.
+/// The expiry of access tokens that were issued by some moment. It is fixed when a token is issued, so that a shorter setting
+/// affects only later tokens.
 extension Settings {
-    /// The longest life of a rolling token that is issued now, whatever its client.
+    /// The longest lifetime of an access token issued now, over all clients.
     public func tokenLife(_ clients: some Sequence<Client>) -> Duration {
         clients.reduce(.zero) { longest, client in
-            // Only ends of sessions depend on users and the maximum, and those come on top.
+            // Users and the maximum affect only the ends of sessions, which limit the lifetime further.
             let own = Lifetimes(
                 settings: sessions, client: client, user: nil, absoluteMaximum: sessions.offlineSessionIdle)
             return max(longest, own.accessToken)
         }
     }
 
-    /// When the last token has expired that was issued by `instant`.
+    /// The expiry of the last token issued by `instant`.
     public func lastTokenEnd(_ clients: some Sequence<Client>, issuedBy instant: Instant) -> Instant {
         let end = instant + tokenLife(clients)
         return max(end, earlierTokensEnd ?? end)

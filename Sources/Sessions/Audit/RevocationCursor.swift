@@ -1,17 +1,18 @@
 internal import Cryptography
 
-/// A place in the feed of revocations, as those who follow it keep it: the number of the last revocation that they have, until
-/// when that one matters, and a mark of what it says. A database that was restored from a backup, or a standby that had not
-/// got everything, gives numbers a second time; by the rest it knows the places apart that it has not given.
+/// A cursor of the revocation feed: the number of the last revocation read, its expiry, and a mark of its content. A database
+/// restored from a backup, or a standby that missed writes, assigns numbers a second time, and detects foreign cursors by
+/// expiry and mark.
 public struct RevocationCursor: Hashable, Sendable, CustomStringConvertible {
-    /// Before all revocations.
+    /// The cursor before all revocations.
     public static let start = RevocationCursor(number: 0, until: nil, mark: nil)
 
-    /// Of the last revocation before the place.
+    /// The number of the last revocation before the cursor.
     public let number: Int64
-    /// Until when it matters; nil: somebody has only the number.
+    /// The expiry of that revocation; nil if the cursor has only a number.
     public let until: Instant?
-    /// What tells it from others of its number. Many matter until the same second, while tokens of a longer life are out.
+    /// A mark of its content. The expiry alone does not identify a revocation, because many expire in one second while tokens
+    /// with an older, longer lifetime exist.
     public let mark: Int64?
 
     private init(number: Int64, until: Instant?, mark: Int64?) {
@@ -20,15 +21,15 @@ public struct RevocationCursor: Hashable, Sendable, CustomStringConvertible {
         self.mark = mark
     }
 
-    /// The place behind `revocation`.
+    /// Creates the cursor after `revocation`.
     public init(after revocation: Revocation) {
         self.init(number: revocation.number, until: revocation.until, mark: revocation.mark)
     }
 
-    /// The digits of the largest number.
+    /// The number of digits of the largest number.
     private static let digitsMax = 19
 
-    /// Reads a place; nil: it cannot be one. All but the number may be missing, from the end on.
+    /// Parses a cursor; nil if the text is invalid. Expiry and mark may be missing.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in
@@ -40,19 +41,19 @@ public struct RevocationCursor: Hashable, Sendable, CustomStringConvertible {
             mark: numbers.count > 2 ? numbers[2] : nil)
     }
 
-    /// As `init` reads it.
+    /// The text form, which `init` parses.
     public var description: String {
         [number, until?.secondsSinceEpoch, mark].compactMap { $0.map(String.init) }.joined(separator: "-")
     }
 
-    /// Whether `revocation`, which has the number of this place, is the one that the place was given for.
+    /// Returns true if `revocation`, which has the cursor's number, is the one that the cursor was made for.
     func isBehind(_ revocation: Revocation) -> Bool {
         (until ?? revocation.until) == revocation.until && (mark ?? revocation.mark) == revocation.mark
     }
 }
 
 extension Revocation {
-    /// Four bytes of a hash of what it says.
+    /// Four bytes of a hash of the content.
     fileprivate var mark: Int64 {
         let ids = [userID?.description, sessionID?.description, clientID].map { $0 ?? "" }.joined(separator: " ")
         let text = "\(kind.rawValue) \(at.secondsSinceEpoch) \(ids)"

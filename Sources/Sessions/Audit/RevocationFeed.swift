@@ -1,17 +1,15 @@
 internal import Locks
 
-/// Brings revocations to those who wait for them. Only while somebody does, the store is asked again and again: one small
-/// query for all of them. So the revocations of other nodes come as soon as one's own, through whatever stands between
-/// here and the database.
+/// Delivers revocations to waiting readers. While there are readers, one small query repeats for all of them, so that
+/// revocations of other nodes arrive as fast as those of this node, through any proxy before the database.
 public final class RevocationFeed: Sendable {
-    /// How long nobody looks, when nothing has come. A tenth of a second is what the way from the caller of a revocation to
-    /// everybody who follows the feed may take altogether.
+    /// The pause between two queries. The whole delivery to all readers should take at most a tenth of a second.
     public static let pause = Duration.milliseconds(25)
 
-    /// The most that one answer holds.
+    /// The largest number of revocations in one answer.
     public static let pageMax = 200
 
-    /// What somebody is told; nil: the place that they are at is not of this database.
+    /// The answer to a reader; nil if the cursor is not of this database.
     private typealias Answer = Result<[Revocation]?, StoreError>
 
     private struct Waiting {
@@ -25,7 +23,7 @@ public final class RevocationFeed: Sendable {
         var waiting: [Int: Waiting] = [:]
         var lastTicket = 0
         var isLooking = false
-        /// No revocation up to this place is to come any more that nobody has seen; nil while nobody looks.
+        /// The cursor up to which all revocations were delivered; nil while no query runs.
         var seen: RevocationCursor?
     }
 
@@ -34,7 +32,7 @@ public final class RevocationFeed: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Locked(State())
 
-    /// The feed of `source`.
+    /// Creates the feed of `source`.
     public init(
         source: any RevocationSource, clock: WallClock,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -44,15 +42,16 @@ public final class RevocationFeed: Sendable {
         self.now = now
     }
 
-    /// How many wait at present.
+    /// The number of waiting readers.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether this database has given `place`, as far as that can be known: a place before what has been swept is one.
+    /// Returns true if this database made the cursor, as far as that can be known. A cursor before deleted revocations counts
+    /// as known.
     public func knows(_ place: RevocationCursor) async throws(ServiceError) -> Bool {
         try await page(after: place, limit: 0) != nil
     }
 
-    /// What there is after `place` that still matters; nothing, if there is nothing. Nil: `place` is not of this database.
+    /// The revocations after `place` that still matter, or an empty array; nil if the cursor is not of this database.
     public func page(after place: RevocationCursor, limit: Int) async throws(ServiceError) -> [Revocation]? {
         let limit = min(limit, Self.pageMax)
         do throws(StoreError) {
@@ -61,7 +60,7 @@ public final class RevocationFeed: Sendable {
             case .unknownPlace: return nil
             case .revocations(let news): return Array(news.prefix(limit))
             case .nothing:
-                // Of a place whose own revocation does not matter any more, only the number is left.
+                // Only the number can be checked, because the cursor's own revocation has been deleted.
                 if place.number == 0 || !excerpt.rows.isEmpty { return [] }
                 return try await place.number <= source.lastRevocation() ? [] : nil
             }
@@ -72,11 +71,12 @@ public final class RevocationFeed: Sendable {
         try await RevocationExcerpt(from: place, in: source, at: clock.now, limit: limit)
     }
 
-    /// The same as `page`, but waits until there is something; for `patience` at most, and no longer than the task lives.
+    /// Returns the revocations after `place` like `page`, but waits for at least one, at most for `patience` or until the task
+    /// is cancelled.
     public func next(
         after place: RevocationCursor, limit: Int, patience: Duration
     ) async throws(ServiceError) -> [Revocation]? {
-        // Whoever is as far as the others has only to wait with them.
+        // A reader at the delivered cursor only needs to wait with the others.
         if state.withLock({ $0.seen != place }) {
             guard let page = try await page(after: place, limit: limit) else { return nil }
             if !page.isEmpty { return page }
@@ -85,7 +85,7 @@ public final class RevocationFeed: Sendable {
         do throws(StoreError) {
             news = try await wait(at: place, limit: min(limit, Self.pageMax), until: now() + patience).get()
         } catch { throw .store(error) }
-        // The look that knows nothing of the place may be older than the place.
+        // The store is read again, because the shared query may have begun before the cursor was made.
         if news?.isEmpty != false, !Task.isCancelled { return try await page(after: place, limit: limit) }
         return news
     }
@@ -108,7 +108,7 @@ public final class RevocationFeed: Sendable {
     }
 
     private func begin(_ ticket: Int, _ waiting: Waiting) {
-        // Between a look at the task and the list, the task can be cancelled: then nobody finds it in the list.
+        // The task may be cancelled between the check and the registration, in which case the handler does not find the reader.
         let mustLook = state.withLock { state in
             state.waiting[ticket] = waiting
             defer { state.isLooking = true }
@@ -120,7 +120,7 @@ public final class RevocationFeed: Sendable {
         if mustLook { Task { await look() } }
     }
 
-    /// Looks for as long as somebody waits.
+    /// Repeats the query while there are readers.
     private func look() async {
         while true {
             let place = state.withLock { state -> RevocationCursor? in
@@ -151,7 +151,7 @@ public final class RevocationFeed: Sendable {
         for (waiting, answer) in ended { waiting.continuation.resume(returning: answer) }
     }
 
-    /// Nil: goes on waiting.
+    /// Returns the answer to a reader; nil if it continues to wait.
     private static func answer(
         to waiting: Waiting, from result: Result<RevocationExcerpt, StoreError>, since place: RevocationCursor,
         at now: ContinuousClock.Instant
@@ -159,7 +159,7 @@ public final class RevocationFeed: Sendable {
         switch result {
         case .failure(let error): return .failure(error)
         case .success(let excerpt):
-            // Who began to wait at an earlier place while the store was asked finds what comes before in the next look.
+            // A reader with an earlier cursor that came during the query gets earlier revocations from the next query.
             let news = waiting.place.number < place.number ? .nothing : excerpt.news(for: waiting.place)
             return switch news {
             case .unknownPlace: .success(nil)

@@ -1,40 +1,40 @@
-/// Who keeps the feed of revocations.
+/// The storage of the revocation feed.
 public protocol RevocationSource: Sendable {
-    /// Up to `limit` of the revocations after place `cursor` that still matter at `now`, the oldest first. Whoever has seen one has
-    /// been shown every smaller one that was ever written, by whatever node.
+    /// Returns up to `limit` revocations after the number `cursor` that still matter at `now`, oldest first. A reader of one
+    /// revocation has been given every smaller number that any node ever wrote.
     func revocations(after cursor: Int64, at now: Instant, limit: Int) async throws(StoreError) -> [Revocation]
 
-    /// The largest number that the feed has given away; a cursor beyond it is not of this database.
+    /// Returns the largest assigned number. A cursor beyond it is not of this database.
     func lastRevocation() async throws(StoreError) -> Int64
 }
 
-/// What the store had at one moment from a place of the feed on, the revocation before that place included. So it also shows
-/// which places are not of this database: what still matters is not swept.
+/// The state of the feed at one moment from a cursor on, with the cursor's own revocation. It also shows whether a cursor is of
+/// this database, because revocations that still matter are never deleted.
 struct RevocationExcerpt {
-    /// All that still mattered at `instant`, as far as `isComplete` says.
+    /// The revocations that still mattered at `instant`, up to the limit.
     let rows: [Revocation]
-    /// Whether nothing came after them.
+    /// True if no further revocations existed.
     let isComplete: Bool
     let instant: Instant
 
-    /// What it has for those at some place.
+    /// The revocations after a cursor.
     enum News {
         case nothing
         case revocations(ArraySlice<Revocation>)
-        /// The database has never given the place, or has lost what it gave.
+        /// The database has never made the cursor, or has lost the revocation.
         case unknownPlace
     }
 
     init(from place: RevocationCursor, in source: any RevocationSource, at now: Instant, limit: Int)
         async throws(StoreError)
     {
-        // One more, for the revocation before the place.
+        // One row more, for the cursor's own revocation.
         rows = try await source.revocations(after: place.number - 1, at: now, limit: limit + 1)
         isComplete = rows.count <= limit
         instant = now
     }
 
-    /// The place behind all of it.
+    /// The cursor after the last row.
     var end: RevocationCursor? { rows.last.map(RevocationCursor.init(after:)) }
 
     func news(for place: RevocationCursor) -> News {

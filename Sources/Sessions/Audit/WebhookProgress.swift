@@ -1,18 +1,18 @@
-/// How far a webhook has come, and which node works on it: so that none of several nodes sends what another does, and whoever
-/// takes over goes on where it stopped.
+/// The progress of a webhook, and the node that sends it. Only one of several nodes sends, and the next one continues where the
+/// last one stopped.
 public struct WebhookProgress: Hashable, Sendable {
-    /// The last event of the audit trail that is done with.
+    /// The id of the last finished event of the audit trail.
     public var cursor: Int64
-    /// Events from before are not sent: the webhook was not there.
+    /// The creation time of the webhook. Earlier events are not sent.
     public var since: Instant
-    /// The node that sends; nobody else does before `heldUntil`.
+    /// The node that sends. No other node sends before `heldUntil`.
     public var holder: String
-    /// Until when the node is believed to be there.
+    /// The end of the node's lease.
     public var heldUntil: Instant
-    /// When the delivery failed first that has not succeeded yet; nil: none has.
+    /// The time of the first failed delivery since the last successful one; nil if there is none.
     public var failingSince: Instant?
 
-    /// A webhook that begins with what comes from now on, and that nobody works on.
+    /// Creates the progress of a new webhook without a sending node.
     public init(since: Instant) {
         cursor = 0
         self.since = since
@@ -22,20 +22,20 @@ public struct WebhookProgress: Hashable, Sendable {
 }
 
 extension WebhookProgress {
-    /// Nobody holds it for longer, not even for a receiver that asks for time. What says so is of a clock that was ahead, whose node
-    /// may be gone: it is not believed.
+    /// The longest lease, even for a receiver that asks for time. A longer one in the store comes from a node with a fast
+    /// clock, which may be gone, and is ignored.
     private static let longestHold = Duration.seconds(600)
 
-    /// Lets `node` send until `lease` from `now` on, unless another one does. Whether it may.
+    /// Gives `node` a lease from `now` on, unless another node holds one. Returns true if `node` may send.
     public mutating func take(by node: String, at now: Instant, for lease: Duration) -> Bool {
         if heldUntil > now + Self.longestHold { heldUntil = now }
         guard holder == node || now >= heldUntil else { return false }
-        // A write for each look would cost more than it tells.
+        // The lease is renewed only after half of it, because one write for each look would cost too much.
         if holder != node || heldUntil < now + lease / 2 { (holder, heldUntil) = (node, now + lease) }
         return true
     }
 
-    /// Everything up to `cursor` is done with, says `node`. False: another one has taken over, and says what is done.
+    /// Records that `node` has finished all events up to `cursor`. Returns false if another node has taken over.
     public mutating func advance(to cursor: Int64, by node: String) -> Bool {
         guard holder == node, cursor >= self.cursor else { return false }
         self.cursor = cursor
@@ -43,8 +43,8 @@ extension WebhookProgress {
         return true
     }
 
-    /// A delivery of `node` has failed at `now`, and it tries again after `delay`, so that it is not believed to be gone before
-    /// `lease` later. Returns since when deliveries fail; nil: another node has taken over.
+    /// Records that a delivery of `node` failed at `now`. The lease is extended until `lease` after the next attempt, which
+    /// comes after `delay`. Returns the time since which deliveries fail; nil if another node has taken over.
     public mutating func fail(by node: String, at now: Instant, for delay: Duration, _ lease: Duration) -> Instant? {
         guard holder == node else { return nil }
         heldUntil = now + delay + lease
@@ -53,7 +53,7 @@ extension WebhookProgress {
         return since
     }
 
-    /// `node` goes, and whoever comes need not wait for the end of the lease.
+    /// Ends the lease of `node`, so that another node need not wait for its end.
     public mutating func leave(_ node: String, at now: Instant) {
         if holder == node { heldUntil = now }
     }

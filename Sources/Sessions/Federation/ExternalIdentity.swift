@@ -1,13 +1,13 @@
-/// An ID token as the wire brought it.
+/// An ID token as the request sent it.
 public struct IdentityToken: Sendable {
-    /// Whose it is said to be, by the provider's name in the configuration; nil: whichever provider its issuer is.
+    /// The provider's name in the configuration; nil selects the provider by the token's issuer.
     public var provider: String?
-    /// The token.
+    /// The token as a JWT.
     public var text: String
-    /// What the app had the provider put into it.
+    /// The nonce that the app sent to the provider for the token; nil without one.
     public var nonce: String?
 
-    /// A token.
+    /// Creates a token.
     public init(provider: String?, text: String, nonce: String? = nil) {
         self.provider = provider
         self.text = text
@@ -15,28 +15,28 @@ public struct IdentityToken: Sendable {
     }
 }
 
-/// Whom an identity provider has authenticated, as far as its configuration takes its word.
+/// The verified claims of an ID token, as far as the configuration trusts the provider.
 public struct ExternalIdentity: Sendable {
-    /// Who it is.
+    /// The provider and subject.
     public let key: Identity.Key
-    /// What a new user is to be called; nil: nothing that may be taken.
+    /// The username for a new user; nil if the token has none that may be used.
     public var username: String?
-    /// What is said of the user. What cannot be in a profile is left out.
+    /// The profile. Values that a profile cannot hold are left out.
     public var profile: User.Profile
-    /// The e-mail address, if the provider says that it was proven, and is believed to link users by that.
+    /// The e-mail address, if the provider says that it is verified and may link users by it.
     public var linkingEmail: String?
-    /// How the provider says that it authenticated the user (RFC 8176); empty: it does not.
+    /// The authentication methods that the provider names (RFC 8176); empty if it names none.
     public var authenticationMethods: [String]
-    /// What is the same exactly for the same token: a hash of all that it says.
+    /// A hash of all claims, equal for equal tokens only.
     public let tokenID: String
-    /// From when the token is refused for its age.
+    /// The time from which the token is refused for its age.
     public let goodUntil: Instant
-    /// The id that the app has at the provider: for whom the token was made.
+    /// The app's client id at the provider, which is the audience of the token.
     public let clientID: String
-    /// How often the provider is asked again; nil: it is not.
+    /// The terms of later checks with the provider; nil if it is not asked.
     public var recheck: RecheckTerms?
 
-    /// An identity that a token has proved.
+    /// Creates the result of a verified token.
     public init(
         _ key: Identity.Key, username: String? = nil, profile: User.Profile = User.Profile(),
         linkingEmail: String? = nil,
@@ -55,40 +55,40 @@ public struct ExternalIdentity: Sendable {
     }
 }
 
-/// Tells whom an ID token is about: what the domain needs of the providers, whose keys come over the network.
+/// Verifies ID tokens. The domain needs this protocol, because the providers' keys come over the network.
 public protocol IdentityVerifier: Sendable {
-    /// Checks everything but whether the token was used before.
+    /// Verifies a token, except whether it was used before. Throws `identityRefused` or `identityProviderUnavailable`.
     func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity
-    /// The providers whose tokens it takes, by their names in the configuration.
+    /// The names of the accepted providers in the configuration.
     var providerNames: Set<String> { get }
 }
 
-/// Why an ID token is not taken. The raw values are on the wire, in the log and in metrics.
+/// The reason for which an ID token is refused. The raw values are on the wire, in the log and in metrics.
 public enum IdentityRefusal: String, CaseIterable, Sendable {
-    /// It is no signed token that can be read in one way, or brings its own key.
+    /// The token is no signed JWT with an unambiguous reading, or it brings its own key.
     case malformed
     /// No provider of the configuration has this name or issuer.
     case unknownProvider = "unknown_provider"
-    /// Signed with an algorithm that is not taken from this provider.
+    /// The provider may not sign with this algorithm.
     case algorithm
-    /// The provider has no such key.
+    /// The provider does not publish this key.
     case unknownKey = "unknown_key"
-    /// The signature is not that of the provider's key.
+    /// The signature does not match the provider's key.
     case signature
-    /// Another provider's.
+    /// The issuer is another one than the provider's.
     case issuer
-    /// For another app.
+    /// The audience is another app.
     case audience
     /// `exp` has passed.
     case expired
-    /// Issued too long ago.
+    /// The token was issued too long ago.
     case tooOld = "too_old"
-    /// Not good yet: `nbf` or `iat` lie ahead.
+    /// `nbf` or `iat` lies in the future.
     case notYet = "not_yet"
-    /// The nonce is missing, or another one.
+    /// The nonce is missing, or is another one.
     case nonce
-    /// It has no subject that can be one.
+    /// The subject is missing or invalid.
     case subject
-    /// It was used before.
+    /// The token was used before.
     case replayed
 }

@@ -1,17 +1,17 @@
-/// A refresh token of another system, known by its hash: accepted once, and exchanged for a session of ours.
+/// A refresh token of another system, known by its hash, which is exchanged once for a session of this server.
 ///
-/// Whoever moves here from another server brings these along, so that nobody has to log in again. The foreign token is
-/// the serial 0 of the session that it becomes: presented again, it is judged by the table of rotation like any other
-/// parent, so that a lost answer logs nobody out and a token that was used twice is found out.
+/// The tokens are imported in a move from another server, so that users need not log in again. The foreign token is serial 0 of
+/// the new session. When it is presented again, the rules of rotation treat it like any parent token, so that a lost answer
+/// logs no user out, and a token that was used twice is detected.
 public struct ForeignToken: Hashable, Sendable {
-    /// What a foreign token has become.
+    /// The exchange of a foreign token for a session.
     public struct Exchange: Hashable, Sendable {
-        /// The session.
+        /// The new session.
         public let sessionID: Identifier<Session>
-        /// Since when.
+        /// The time of the exchange.
         public let at: Instant
 
-        /// The exchange for the session `sessionID`.
+        /// Creates an exchange for the session `sessionID`.
         public init(sessionID: Identifier<Session>, at: Instant) {
             self.sessionID = sessionID
             self.at = at
@@ -20,29 +20,29 @@ public struct ForeignToken: Hashable, Sendable {
 
     /// The number of bytes of a digest.
     public static let digestCount = 32
-    /// Why a session started that such a token has become, in the trail.
+    /// The reason in the audit event of a session that such a token started.
     public static let startReason = "foreign_token"
 
-    /// SHA-256 of the token's text as the client presents it.
+    /// SHA-256 of the token as the client presents it.
     public let digest: [UInt8]
-    /// Whose it is.
+    /// The user.
     public let userID: Identifier<User>
-    /// The app.
+    /// The client.
     public let clientID: String
     /// The installation of the app.
     public let device: Device
-    /// What was granted; nil: all that the client can be granted when the token is exchanged.
+    /// The granted scope; nil for all scopes that the client has when the token is exchanged.
     public let scope: Scope?
-    /// The interactive login, at the other system: the session starts here, and its longest stay counts from here.
+    /// The time of the interactive login at the other system. The session's maximum lifetime counts from this time.
     public let startedAt: Instant
-    /// From when the other system would have refused it; nil if it sets no such end.
+    /// The time from which the other system would refuse the token; nil if it sets none.
     public let expiresAt: Instant?
-    /// The value of the store's counter when it was brought here: a "revoke all" ends what waits, too.
+    /// The epoch (`Settings.epoch`) at the import. A later "revoke all" also revokes tokens that were not exchanged yet.
     public let epoch: Int64
-    /// Set when it was exchanged.
+    /// The exchange; nil before it.
     public var exchange: Exchange?
 
-    /// A foreign token as it stands in the store.
+    /// Creates a foreign token from its stored values.
     public init(
         digest: [UInt8], userID: Identifier<User>, clientID: String, device: Device, scope: Scope? = nil,
         startedAt: Instant, expiresAt: Instant? = nil, epoch: Int64, exchange: Exchange? = nil
@@ -59,25 +59,25 @@ public struct ForeignToken: Hashable, Sendable {
     }
 }
 
-/// A change of one foreign token, inside a transaction: exchange it for a session, or delete it.
+/// A change of one foreign token inside a transaction: exchange it for a session, or delete it.
 public struct ForeignTokenChange: Sendable {
-    /// The token; nil deletes it. Only its `exchange` can be edited.
+    /// The token; nil deletes it. Only `exchange` can be changed.
     public var token: ForeignToken?
-    /// Nil when the user was deleted.
+    /// The user; nil if it was deleted.
     public let user: User?
-    /// Nil when there is no such client.
+    /// The client; nil if it does not exist.
     public let client: Client?
-    /// The settings of this moment.
+    /// The current settings.
     public let settings: Settings
-    /// The session on the token's (user, client, device) without a recorded end, if there is one. It stays as it is, so
-    /// that a new session is possible only when this is nil.
+    /// The session of the token's user, client and device without a recorded end; nil if there is none. The change cannot
+    /// modify it, so that a new session is possible only if this is nil.
     public let living: Session?
-    /// The session that the token becomes; left nil when it becomes none.
+    /// The new session; nil if the change starts none.
     public var session: Session?
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
 
-    /// The change of `token`.
+    /// Creates a change of `token`.
     public init(token: ForeignToken, user: User?, client: Client?, settings: Settings, living: Session?) {
         self.token = token
         self.user = user

@@ -1,15 +1,14 @@
-/// A user, as an identity provider knows them.
+/// An identity of a user at an identity provider.
 public struct Identity: Hashable, Sendable {
-    /// What names an identity: the subject is unique within its provider, and never given to somebody else
-    /// (OpenID Connect Core section 2).
+    /// The key of an identity. The provider never reassigns a subject to another user (OpenID Connect Core section 2).
     public struct Key: Hashable, Sendable {
-        /// The provider, by its name in the configuration.
+        /// The provider's name in the configuration.
         public let provider: String
-        /// The `sub` of its tokens, compared byte by byte.
+        /// The `sub` of the provider's tokens, compared byte by byte.
         public let subject: String
 
-        /// Nil when a part is none: a provider's name has 1 to 64 lower-case letters, digits and hyphens, a subject 1 to 255
-        /// printable ASCII characters.
+        /// Creates a key; nil if a part is invalid. A provider's name has 1 to 64 lower-case letters, digits and hyphens, a
+        /// subject 1 to 255 printable ASCII characters.
         public init?(provider: String, subject: String) {
             guard Self.isValid(provider: provider), (1...255).contains(subject.utf8.count),
                 subject.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
@@ -18,7 +17,7 @@ public struct Identity: Hashable, Sendable {
             self.subject = subject
         }
 
-        /// Whether a provider can have that name.
+        /// Returns true if a provider can have that name.
         public static func isValid(provider: String) -> Bool {
             (1...64).contains(provider.utf8.count)
                 && provider.utf8.allSatisfy {
@@ -27,14 +26,14 @@ public struct Identity: Hashable, Sendable {
         }
     }
 
-    /// Its name.
+    /// The provider and subject.
     public let key: Key
-    /// Whose it is.
+    /// The user.
     public let userID: Identifier<User>
-    /// Since when.
+    /// The time of the link.
     public let linkedAt: Instant
 
-    /// The identity `key` of a user.
+    /// Creates the identity `key` of a user.
     public init(_ key: Key, userID: Identifier<User>, linkedAt: Instant) {
         self.key = key
         self.userID = userID
@@ -42,26 +41,26 @@ public struct Identity: Hashable, Sendable {
     }
 }
 
-/// An identity that is to be added, in one transaction.
+/// An identity to insert in one transaction.
 public struct IdentityInsertion: Sendable {
     /// The identity.
     public let identity: Identity
-    /// What the audit trail gets if it is added.
+    /// The audit events to write if the identity is inserted.
     public let events: [AuditEvent]
 
-    /// Adds `identity`.
+    /// Creates an insertion of `identity`.
     public init(_ identity: Identity, events: [AuditEvent]) {
         self.identity = identity
         self.events = events
     }
 
-    /// What came of it.
+    /// The result of the insertion.
     public enum Outcome: Hashable, Sendable {
-        /// It was added.
+        /// The identity was inserted.
         case inserted
-        /// It is somebody's already; nothing was written.
+        /// The identity belongs to that user already; nothing was written.
         case taken(by: Identifier<User>)
-        /// The user is not there; nothing was written.
+        /// The user does not exist; nothing was written.
         case unknownUser
     }
 }

@@ -1,15 +1,15 @@
-/// What a provider is asked about one session.
+/// A question to an identity provider about one session.
 public struct ProviderQuestion: Sendable {
     /// The provider's name in the configuration.
     public let provider: String
-    /// Whom it has to mean.
+    /// The subject that the answer has to name.
     public let subject: String
-    /// The id that the app has there.
+    /// The app's client id at the provider.
     public let clientID: String
     /// The provider's refresh token.
     public let refreshToken: String
 
-    /// A question.
+    /// Creates a question.
     public init(provider: String, subject: String, clientID: String, refreshToken: String) {
         self.provider = provider
         self.subject = subject
@@ -18,28 +18,29 @@ public struct ProviderQuestion: Sendable {
     }
 }
 
-/// What became of the question.
+/// The result of a question.
 public enum ProviderAnswer: Hashable, Sendable {
-    /// It stands by the user; with the token to ask with from now on, if that is another one.
+    /// The provider confirms the user. `refreshToken` is the token for the next question, if it is a new one.
     case confirmed(refreshToken: String?)
-    /// No: the token is not good any more, or the provider wants to see the user first.
+    /// The provider refuses: the token is no longer valid, or the user has to authenticate there first.
     case rejected
-    /// The token is another user's.
+    /// The answer names another subject.
     case somebodyElse
-    /// Tokens, which do not show whose they are; with the token to ask with from now on, if that is another one.
+    /// The answer has tokens but does not show their subject. `refreshToken` is the token for the next question, if it is a new
+    /// one.
     case unproven(refreshToken: String?)
-    /// Nothing that can be believed came back. Whether the provider may have taken the token for used is told as well.
+    /// There is no trustworthy answer. `mayHaveArrived` is true if the provider may have marked the token as used.
     case failed(mayHaveArrived: Bool)
 }
 
-/// Asks providers: what the domain needs of them, who are reached over the network.
+/// Asks identity providers. The domain needs this protocol, because the providers are reached over the network.
 public protocol ProviderAsker: Sendable {
-    /// Asks once, and takes no longer than half a minute.
+    /// Asks once, within half a minute.
     func ask(_ question: ProviderQuestion) async -> ProviderAnswer
 }
 
 extension ProviderAnswer {
-    /// The token to ask with from now on, if the answer has another one.
+    /// The token for the next question, if the answer has a new one.
     var newToken: String? {
         switch self {
         case .confirmed(let token), .unproven(let token): token
@@ -48,31 +49,31 @@ extension ProviderAnswer {
     }
 }
 
-/// What asking about a session came to. The raw values are in metrics.
+/// The result of a check. The raw values are in metrics.
 public enum RecheckOutcome: String, CaseIterable, Sendable {
-    /// The session goes on.
+    /// The session continues.
     case confirmed
-    /// The session has ended: the provider said no.
+    /// The session has ended, because the provider refused.
     case rejected
-    /// Nothing is known: the provider is asked again.
+    /// The result is unknown, and the provider is asked again.
     case failed
-    /// The provider does not know the token, after an answer that was lost: nobody can ask any more.
+    /// The provider does not know the token after a lost answer, so that no further question is possible.
     case lost
-    /// Somebody else has decided meanwhile, or the session was over.
+    /// Another node has decided in the meantime, or the session had ended.
     case superseded
 }
 
 extension ProviderCheckChange {
-    /// How long it takes at least, and at most, until a provider that gave no answer is asked again.
+    /// The shortest and the longest time until a provider without an answer is asked again.
     static let retryDelays = (shortest: Duration.seconds(15), longest: Duration.seconds(900))
 
-    /// Does what follows from `answer`. Pure.
+    /// Applies `answer` to the check and the session. This function is pure.
     ///
     /// - Parameters:
-    ///   - asked: the check as it was when this node took it on.
-    ///   - sealed: the new token, if the answer has one.
-    ///   - now: when the provider was asked.
-    ///   - jitter: from 0 to 1, so that sessions that began together are not asked about together.
+    ///   - asked: the check when this node took it over.
+    ///   - sealed: the new token, sealed, if the answer has one.
+    ///   - now: the time of the question.
+    ///   - jitter: from 0 to 1, to spread the checks of sessions that began together.
     public mutating func settle(
         _ answer: ProviderAnswer, of asked: ProviderCheck, sealed: [UInt8]?, _ terms: RecheckTerms, at now: Instant,
         jitter: Double
@@ -107,8 +108,8 @@ extension ProviderCheckChange {
         }
     }
 
-    /// Does what follows when this node has no token to ask with. One that is sealed under a root key that it does not list may be
-    /// another node's to open, as long as there is time.
+    /// Applies the lack of a token to ask with. A token sealed under an unknown root key may be readable by another node, so
+    /// that the check fails and is repeated while there is time.
     mutating func settleUnopened(
         _ asked: ProviderCheck, _ terms: RecheckTerms, at now: Instant, jitter: Double
     ) -> RecheckOutcome {
@@ -117,12 +118,12 @@ extension ProviderCheckChange {
         return settle(.failed(mayHaveArrived: false), of: asked, sealed: nil, terms, at: now, jitter: jitter)
     }
 
-    /// When the provider's last word is too old.
+    /// The end of the time for which the last confirmation suffices.
     private func lastEnd(_ terms: RecheckTerms) -> Instant {
         (session.confirmation?.at ?? session.startedAt) + terms.limit
     }
 
-    /// A session that nobody can ask about ends when the provider's last word is too old, and not before.
+    /// Ends a session without a usable provider token when its last confirmation has expired, and not before.
     private mutating func settleLost(_ terms: RecheckTerms, at now: Instant) -> RecheckOutcome {
         guard var check, session.ending == nil else { return .superseded }
         let end = lastEnd(terms)
@@ -143,7 +144,7 @@ extension ProviderCheckChange {
 }
 
 extension RecheckTerms {
-    /// Up to a tenth of the interval earlier than it demands, never later.
+    /// The time of the next check: up to a tenth of the interval early, never late.
     func nextCheck(after now: Instant, jitter: Double) -> Instant {
         now + .seconds(interval.wholeSeconds - Int64(Double(interval.wholeSeconds) * jitter / 10))
     }

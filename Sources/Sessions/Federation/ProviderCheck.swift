@@ -1,65 +1,65 @@
-/// That an identity provider stands by a session: which one, and when it last said so.
+/// An identity provider's last confirmation of a session.
 public struct ProviderConfirmation: Hashable, Sendable {
     /// The provider's name in the configuration.
     public let provider: String
-    /// When it was asked for the word that is known: at the login, or later.
+    /// The time of the question that led to the confirmation: at the login, or later.
     public var at: Instant
 
-    /// A provider's word of that moment.
+    /// Creates a confirmation.
     public init(provider: String, at: Instant) {
         self.provider = provider
         self.at = at
     }
 }
 
-/// How often a provider is asked whether it still stands by its users.
+/// The terms of the checks with a provider.
 public struct RecheckTerms: Hashable, Sendable {
-    /// How long its word is enough.
+    /// The time for which a confirmation suffices.
     public var interval: Duration
-    /// How much longer it is enough while the provider gives no answer.
+    /// The additional time for which it suffices while the provider gives no answer.
     public var outageBudget: Duration
-    /// Whether nobody logs in without bringing along what it can be asked with.
+    /// True if a login demands a provider refresh token.
     public var isRequired: Bool
 
-    /// The terms of one provider.
+    /// Creates the terms of one provider.
     public init(interval: Duration, outageBudget: Duration, isRequired: Bool = false) {
         self.interval = interval
         self.outageBudget = outageBudget
         self.isRequired = isRequired
     }
 
-    /// How old the provider's word may be for a token to be issued by it.
+    /// The largest age of a confirmation by which a token may be issued.
     public var limit: Duration { interval + outageBudget }
 }
 
-/// What an identity provider is asked with about one session: its own refresh token, which is kept for that alone and goes when
-/// the session ends.
+/// The state of the checks of one session: the provider's refresh token, which serves only for this and is deleted when the
+/// session ends.
 ///
-/// A provider may change the token with every answer and take the old one for stolen when it comes again. So a row says whether
-/// an answer may have been lost: then a "no" does not show that the provider means the user.
+/// A provider may rotate the token with each answer, and treat the old one as stolen when it is used again. The state therefore
+/// records whether an answer may have been lost, because after a lost answer a refusal says nothing about the user.
 public struct ProviderCheck: Hashable, Sendable {
-    /// The session that the answer decides on.
+    /// The session.
     public let sessionID: Identifier<Session>
     /// The provider's name in the configuration.
     public let provider: String
-    /// Whom the provider has to mean.
+    /// The subject that answers have to name.
     public let subject: String
-    /// The id that the app has at the provider, to whom the token was issued.
+    /// The app's client id at the provider, to which the token was issued.
     public let clientID: String
-    /// The provider's refresh token, sealed (`ProviderTokens`); nil: it was lost, and nobody can ask.
+    /// The provider's refresh token, sealed (`ProviderTokens`); nil if it was lost.
     public var sealedToken: [UInt8]?
-    /// Whether the provider changes the token with its answers, as far as that is known.
+    /// True if the provider rotates the token, as far as that is known.
     public var rotates: Bool
-    /// When to ask. While a node asks: when another one may take over.
+    /// The time of the next check. During a check, the time at which another node may take over.
     public var dueAt: Instant
-    /// Since when the provider has given no answer about this session.
+    /// The time since which the provider has not answered about this session; nil if it has.
     public var failingSince: Instant?
-    /// Whether it was asked, and may have answered, without anybody here having the answer.
+    /// True if the provider was asked and may have answered, but no node has the answer.
     public var isInDoubt: Bool
-    /// Counts the nodes that took it on: who is not the last one has no say.
+    /// A counter of the nodes that took the check over. Only the node of the last count may write a result.
     public var revision: Int64
 
-    /// What a provider is asked with.
+    /// Creates the state of the checks of a session.
     public init(
         sessionID: Identifier<Session>, provider: String, subject: String, clientID: String, sealedToken: [UInt8]?,
         rotates: Bool = true, dueAt: Instant, failingSince: Instant? = nil, isInDoubt: Bool = false, revision: Int64 = 1
@@ -77,17 +77,17 @@ public struct ProviderCheck: Hashable, Sendable {
     }
 }
 
-/// A change of a session and of what its provider is asked with, inside a transaction. Of the session its ending and its
-/// confirmation are written, and nothing else.
+/// A change of a session and its provider check, inside a transaction. Of the session, only the ending and the confirmation are
+/// written.
 public struct ProviderCheckChange: Sendable {
-    /// What the provider is asked with; set to nil, it goes.
+    /// The check; nil deletes it.
     public var check: ProviderCheck?
     /// The session.
     public var session: Session
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
 
-    /// The change of what was read together.
+    /// Creates a change.
     public init(check: ProviderCheck?, session: Session) {
         self.check = check
         self.session = session
@@ -95,7 +95,7 @@ public struct ProviderCheckChange: Sendable {
 }
 
 extension RefreshPolicy {
-    /// Until when tokens are issued by the last word of the session's provider, and live; nil: no provider is asked.
+    /// The time at which the session's confirmation expires, and with it the tokens; nil if no provider is asked.
     public func confirmationEnd(of session: Session) -> Instant? {
         guard let confirmation = session.confirmation, let terms = recheckTerms[confirmation.provider] else {
             return nil
@@ -103,7 +103,7 @@ extension RefreshPolicy {
         return confirmation.at + terms.limit
     }
 
-    /// Whether the provider's last word is too old at `now` to issue a token by it.
+    /// Returns true if the session's confirmation has expired at `now`, so that no token may be issued.
     func isUnconfirmed(_ session: Session, at now: Instant) -> Bool {
         confirmationEnd(of: session).map { now >= $0 } ?? false
     }
