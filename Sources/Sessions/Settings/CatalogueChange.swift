@@ -1,19 +1,19 @@
-/// A change of settings and clients together, inside a transaction: what a client is allowed hangs on the settings.
+/// A change of settings and clients inside a transaction. They change together, because the settings limit the clients.
 public struct CatalogueChange: Sendable {
-    /// The settings, to be edited. A new client takes `settings.epoch + 1`, and that is then the new epoch.
+    /// The settings, which the closure edits. A new client takes `settings.epoch + 1`, which then becomes the new epoch.
     public var settings: Settings
-    /// Every client by its id, to be edited.
+    /// All clients by id, which the closure edits.
     public var clients: [String: Client]
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
 
-    /// The change of `settings` and `clients`.
+    /// Creates a change.
     public init(settings: Settings, clients: [String: Client]) {
         self.settings = settings
         self.clients = clients
     }
 
-    /// Lets `change` edit the settings.
+    /// Edits the settings by `change`.
     public mutating func changeSettings<Outcome>(_ change: (inout SettingsChange) -> Outcome) -> Outcome {
         var edited = SettingsChange(settings: settings, clients: clients.inOrder)
         let outcome = change(&edited)
@@ -22,7 +22,7 @@ public struct CatalogueChange: Sendable {
         return outcome
     }
 
-    /// Lets `change` make, edit or delete the client `id`.
+    /// Creates, edits or deletes the client `id` by `change`.
     public mutating func change<Outcome>(_ id: String, _ change: (inout ClientChange) -> Outcome) -> Outcome {
         var edited = ClientChange(client: clients[id], settings: settings)
         let outcome = change(&edited)
@@ -34,38 +34,38 @@ public struct CatalogueChange: Sendable {
 }
 
 extension [String: Client] {
-    /// The clients in the order of their ids' bytes.
+    /// The clients, sorted by the bytes of their ids.
     public var inOrder: [Client] {
         values.sorted { Array($0.id.utf8).lexicographicallyPrecedes(Array($1.id.utf8)) }
     }
 }
 
-/// A change of the settings, inside a transaction.
+/// A change of the settings inside a transaction.
 public struct SettingsChange: Sendable {
-    /// The settings, to be edited.
+    /// The settings, which the closure edits.
     public var settings: Settings
-    /// Every client, because settings and clients must go together.
+    /// All clients, because the settings must suit them.
     public let clients: [Client]
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
 
-    /// The change of `settings`.
+    /// Creates a change of `settings`.
     public init(settings: Settings, clients: [Client]) {
         self.settings = settings
         self.clients = clients
     }
 }
 
-/// A change of one client, inside a transaction: set `client` to nil to delete it, to a value to make or change it.
+/// A change of one client inside a transaction. Nil deletes the client, a value creates or changes it.
 public struct ClientChange: Sendable {
-    /// The client; nil when there is none.
+    /// The client; nil if it does not exist.
     public var client: Client?
-    /// The settings. A new client takes `settings.epoch + 1`, and the store keeps that as the new epoch.
+    /// The settings. A new client takes `settings.epoch + 1`, which the store keeps as the new epoch.
     public let settings: Settings
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
 
-    /// The change of `client`.
+    /// Creates a change of `client`.
     public init(client: Client?, settings: Settings) {
         self.client = client
         self.settings = settings
@@ -73,14 +73,14 @@ public struct ClientChange: Sendable {
 }
 
 extension Store {
-    /// Lets `change` make, edit or delete the client.
+    /// Creates, edits or deletes the client by `change`.
     public func updateClient<Outcome: Sendable>(
         _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
         try await updateCatalogue { $0.change(id, change) }
     }
 
-    /// Lets `change` edit the settings.
+    /// Edits the settings by `change`.
     public func updateSettings<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
     ) async throws(StoreError) -> Outcome {

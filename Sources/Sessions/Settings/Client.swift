@@ -1,21 +1,21 @@
-/// An OAuth client: one app, or one backend (RFC 6749 section 2; member names of RFC 7591).
+/// An OAuth client: one app or one backend (RFC 6749 section 2; member names of RFC 7591).
 public struct Client: Hashable, Sendable, Identifiable {
-    /// How the client proves who it is at the token endpoint (RFC 7591 section 2).
+    /// The client's authentication at the token endpoint (RFC 7591 section 2).
     public enum AuthenticationMethod: String, CaseIterable, Sendable {
-        /// A public client: its id is all there is.
+        /// No authentication: a public client.
         case none
         /// The secret in the Authorization header.
         case clientSecretBasic = "client_secret_basic"
         /// The secret in the form.
         case clientSecretPost = "client_secret_post"
-        /// An assertion that one of the client's keys has signed (RFC 7523 section 2.2).
+        /// An assertion signed by one of the client's keys (RFC 7523 section 2.2).
         case privateKeyJWT = "private_key_jwt"
 
-        /// Whether the client shares a secret with the server.
+        /// True if the client has a secret.
         public var hasSecret: Bool { self == .clientSecretBasic || self == .clientSecretPost }
     }
 
-    /// The grants that a client can be allowed.
+    /// The grants that a client may have.
     public enum GrantType: String, CaseIterable, Sendable {
         case refreshToken = "refresh_token"
         case clientCredentials = "client_credentials"
@@ -26,63 +26,63 @@ public struct Client: Hashable, Sendable, Identifiable {
         case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     }
 
-    /// Where the refresh token travels.
+    /// The place of the refresh token.
     public enum TokenStyle: String, CaseIterable, Sendable {
-        /// Beside the rolling token.
+        /// Beside the access token.
         case separate
-        /// Inside the rolling token, as the claim `rt`: the client keeps one string (seed 003). Every API that sees the
-        /// rolling token then sees the refresh token.
+        /// Inside the access token, as the claim `rt`, so that the client keeps one string (seed 003). Every API that sees the
+        /// access token then also sees the refresh token.
         case single
     }
 
-    /// Whether a login must bring a proof of possession of a key, to which the session is then bound (RFC 9449).
+    /// The requirement of a proof of possession at login. The session is then bound to the key of the proof (RFC 9449).
     public enum ProofRequirement: String, CaseIterable, Sendable {
-        /// The app chooses at login.
+        /// The app decides at login.
         case optional
-        /// No login without. Sessions that began before stay what they are.
+        /// A login needs a proof. Existing sessions continue unchanged.
         case required
     }
 
-    /// Chosen by the admin: 1 to 128 visible ASCII characters.
+    /// The id, chosen by the admin: 1 to 128 visible ASCII characters.
     public let id: String
-    /// What people call it.
+    /// The display name.
     public var name: String?
-    /// How it authenticates.
+    /// The authentication method.
     public var authenticationMethod: AuthenticationMethod
-    /// SHA-256 of the secret, for a confidential client. The secret is random, so a fast hash is enough.
+    /// SHA-256 of the secret of a confidential client. A fast hash suffices, because the secret is random.
     public var secretHash: [UInt8]?
-    /// The public keys of a client that signs assertions.
+    /// The public keys of a client that authenticates by assertions.
     public var keys: ClientKeys?
-    /// What it may ask the token endpoint for.
+    /// The grants that the client may use.
     public var grantTypes: [GrantType]
-    /// The widest scope that it can be granted, and that its tokens are good for.
+    /// The widest scope that the client can be granted. It also limits the scope of its existing tokens.
     public var scope: Scope
-    /// The APIs that it can have tokens for, beside the server's own audience (RFC 8707).
+    /// The APIs for which the client can request tokens, beside the server's own audience (RFC 8707).
     public var resources: [String] = []
-    /// Where the refresh token travels.
+    /// The place of the refresh token.
     public var tokenStyle: TokenStyle
-    /// Overrides the setting of the same name; nil inherits.
+    /// Overrides the setting of the same name; nil inherits it.
     public var offlineSessionIdle: Duration?
-    /// A limit of the client's own, from the session's start; nil inherits.
+    /// The client's own limit for a session, from its start; nil inherits the setting.
     public var offlineSessionMax: Duration?
-    /// The lifetime of a rolling token; nil: the idle time.
+    /// The lifetime of an access token; nil means the idle time.
     public var accessTokenLifetime: Duration?
-    /// Overrides the setting of the same name; nil inherits.
+    /// Overrides the setting of the same name; nil inherits it.
     public var refreshAfter: Duration?
-    /// When it was made.
+    /// The time of its creation.
     public let createdAt: Instant
-    /// The value of the store's counter when it was made: sessions of an earlier client with the same id are over.
+    /// The epoch (`Settings.epoch`) at its creation. Sessions of an earlier client with the same id have ended.
     public var epoch: Int64
-    /// Whether what it gets must be bound to a key.
+    /// The requirement of a proof of possession.
     public var dpop: ProofRequirement
-    /// How long sessions that are guarded by biometry or password go on without the user's showing to be there, those by
-    /// password never longer than `refreshAfter`; nil or zero: as their mode has it.
+    /// The longest time for which a session of the mode `BIOMETRIC` or `PASSWORD` continues without a proof of presence, for
+    /// `PASSWORD` at most `refreshAfter`; nil or zero leaves it to the mode.
     public var userPresenceMaxAge: Duration?
 
-    /// The public first-party app that exists from the first start.
+    /// The id of the public first-party app, which exists from the first start.
     public static let mobileID = "mobile"
 
-    /// A client as it stands in the store.
+    /// Creates a client from its stored values.
     public init(
         id: String, name: String? = nil, authenticationMethod: AuthenticationMethod = .none,
         secretHash: [UInt8]? = nil, keys: ClientKeys? = nil, grantTypes: [GrantType] = [.refreshToken],
@@ -109,9 +109,9 @@ public struct Client: Hashable, Sendable, Identifiable {
         self.userPresenceMaxAge = userPresenceMaxAge
     }
 
-    /// What is left of a scope that was granted once: what an admin has taken from the client since is left out.
+    /// The granted scope without the tokens that an admin has removed from the client since.
     func standing(_ granted: Scope) -> Scope { granted.intersection(scope) }
 
-    /// Whether the client has nothing to prove itself with.
+    /// True if the client has no authentication.
     public var isPublic: Bool { authenticationMethod == .none }
 }

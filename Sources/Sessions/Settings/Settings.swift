@@ -1,24 +1,24 @@
-/// The session settings that an admin changes at run time, in Keycloak's and KOBIL's names. They act on every living
-/// session at once, because both ends of a session are computed when they are checked.
+/// The session settings that an admin changes at run time, with the names of Keycloak and KOBIL. A change affects active
+/// sessions at once, because both ends of a session are computed when they are checked.
 public struct SessionSettings: Hashable, Sendable {
-    /// The rolling window: a session that is not refreshed for this long is over.
+    /// The rolling window: a session ends if it is not refreshed for this long.
     public var offlineSessionIdle: Duration
-    /// Whether `offlineSessionMax` applies.
+    /// True if `offlineSessionMax` applies.
     public var offlineSessionMaxLimited: Bool
-    /// The longest stay, from the interactive login.
+    /// The maximum lifetime of a session, from the interactive login.
     public var offlineSessionMax: Duration
-    /// The age from which a client should renew its rolling token.
+    /// The age from which a client should renew its access token.
     public var refreshAfter: Duration
-    /// How long a refresh token that was just issued is answered with itself, and its parent with it (`W`).
-    /// Zero means strict rotation.
+    /// The rotation interval (`W`), in which a new refresh token and its parent are answered with that token again. Zero means
+    /// strict rotation.
     public var rotationInterval: Duration
 
-    /// What the first start sets: two weeks, half a year, an hour, two minutes.
+    /// The values of the first start: two weeks, half a year, one hour, two minutes.
     public static let defaults = SessionSettings(
         offlineSessionIdle: .seconds(1_209_600), offlineSessionMaxLimited: true,
         offlineSessionMax: .seconds(15_552_000), refreshAfter: .seconds(3600), rotationInterval: .seconds(120))
 
-    /// Settings with those values; `Lifetimes.problem` says whether they go together.
+    /// Creates settings. `Lifetimes.problem` checks that the values are consistent.
     public init(
         offlineSessionIdle: Duration, offlineSessionMaxLimited: Bool, offlineSessionMax: Duration,
         refreshAfter: Duration, rotationInterval: Duration
@@ -31,35 +31,35 @@ public struct SessionSettings: Hashable, Sendable {
     }
 }
 
-/// What the store keeps once: the session settings, and the counter by which all sessions can be ended in one write.
+/// The settings that the store keeps once: the session settings, and the epoch that can end all sessions in one write.
 public struct Settings: Hashable, Sendable {
-    /// Lifetimes and rotation.
+    /// The session settings.
     public var sessions: SessionSettings
-    /// Counts up at every "revoke all" and at every new client; a session remembers the value at its start.
+    /// The epoch, which increases with every "revoke all" and every new client. A session records its value at the start.
     public var epoch: Int64
-    /// The last "revoke all", if there was one: sessions that started at an earlier epoch are over since then.
+    /// The last "revoke all"; nil if there was none. It ended all sessions of an earlier epoch.
     public var revokedBefore: RevokedBefore?
-    /// Until when rolling tokens may live that were issued before their life was shortened; nil: it never was.
+    /// The latest expiry of access tokens that were issued before their lifetime was shortened; nil if it never was.
     public var earlierTokensEnd: Instant?
-    /// The absolute maximum in the configuration file of the server that started last; nil: none has said so yet. No node lets a
-    /// session live longer.
+    /// The absolute maximum in the configuration of the server that started last; nil before the first start. No node lets a
+    /// session last longer.
     public var servedMaximum: Duration?
 
     /// A "revoke all".
     public struct RevokedBefore: Hashable, Sendable {
-        /// Sessions with a smaller epoch are over.
+        /// Sessions with a smaller epoch have ended.
         public var epoch: Int64
-        /// Since when.
+        /// The time of their end.
         public var at: Instant
 
-        /// A "revoke all" at `at`.
+        /// Creates a "revoke all" at `at`.
         public init(epoch: Int64, at: Instant) {
             self.epoch = epoch
             self.at = at
         }
     }
 
-    /// The settings of a new database.
+    /// Creates the settings of a new database.
     public init(sessions: SessionSettings = .defaults, epoch: Int64 = 1, revokedBefore: RevokedBefore? = nil) {
         self.sessions = sessions
         self.epoch = epoch

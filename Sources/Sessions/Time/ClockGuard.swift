@@ -1,50 +1,50 @@
 internal import Locks
 
-/// Watches the wall clock, because everything that ends a session by time ends it for good, and a clock can be wrong for
-/// an hour: set by hand, restored with a machine, read from a battery that is empty.
+/// Guards the wall clock, because the end of a session by time is final, and a clock can be wrong for an hour: set by hand,
+/// restored with a machine, or read from an empty battery.
 ///
-/// Beside the wall clock runs one that nobody can set. As long as the two agree the wall clock is right. When it jumps,
-/// forwards or backwards, nobody can know which of the two times is the true one, and for a while both are possible.
-/// - The server's time is the *later* one: no token is issued or accepted that has expired by either.
-/// - What has ended by the *earlier* one has ended. What has ended only by the later one is not decided: 503, which logs
-///   nobody out, instead of a refusal that does, and nothing is recorded.
-/// - A jump is believed when the clock has run steadily for a twenty-fourth of it, a day at most. A minute's jump ends
-///   in seconds; a year's leaves time to notice it.
-/// - Clean-up, which deletes, goes by a time of its own, which runs twice as fast as time passes at most (`settled`).
-///   It catches up with every true jump, and a false one has to last a month before a row is deleted too soon.
+/// A monotonic clock, which cannot be set, runs beside the wall clock. While the two agree, the wall clock is right. After a
+/// jump forwards or backwards, either of the two times may be the true one, and for a while both are possible.
+/// - The server's time is the *later* one, so that no token is issued or accepted that has expired by either.
+/// - A session that has ended by the *earlier* time has ended. One that has ended only by the later time is undecided: the
+///   answer is 503, which logs no user out, and nothing is recorded.
+/// - A jump is believed after the clock has run steadily for a twenty-fourth of it, at most a day. A jump of a minute is
+///   believed in seconds; a jump of a year leaves time to notice it.
+/// - Clean-up, which deletes, uses a time of its own that runs at most twice as fast as time passes (`settled`). It catches up
+///   with every true jump, and a false jump has to last a month before a row is deleted too early.
 ///
-/// All of it holds across a restart, because the server writes down what it believed (`memory`), and takes the time
-/// that it did not run for a jump like any other.
+/// All of this holds across a restart, because the server stores the believed time (`memory`), and treats the time of its
+/// absence like any other jump.
 public final class ClockGuard: Sendable {
-    /// Jumps up to this many seconds are believed at once: clocks are corrected now and then.
+    /// Jumps of at most this many seconds are believed at once, because clocks are corrected now and then.
     public static let slackSeconds: Int64 = 60
-    /// No jump is doubted for longer.
+    /// The longest time for which a jump is doubted, in seconds.
     public static let doubtSecondsMax: Int64 = 86_400
-    /// So much of the time that the server did not run counts for clean-up.
+    /// The longest absence of the server that counts for clean-up, in seconds.
     public static let pauseSecondsMax: Int64 = 86_400
 
-    /// The time, as far as it can be told.
+    /// The time, as far as it is known.
     public struct Reading: Hashable, Sendable {
-        /// The time to go by.
+        /// The time to use.
         public let now: Instant
-        /// The earliest that it can be; the same as `now` unless the clock has jumped.
+        /// The earliest possible time; equal to `now` unless the clock has jumped.
         public let earliest: Instant
 
-        /// A reading; certain unless `earliest` differs.
+        /// Creates a reading.
         public init(now: Instant, earliest: Instant) {
             self.now = now
             self.earliest = earliest
         }
     }
 
-    /// What has to be known after a restart.
+    /// The values to store for the next start.
     public struct Memory: Hashable, Sendable {
-        /// The time that was believed.
+        /// The believed time.
         public var believed: Instant
-        /// The time that clean-up went by.
+        /// The time of clean-up.
         public var settled: Instant
 
-        /// What was written down.
+        /// Creates the stored values.
         public init(believed: Instant, settled: Instant) {
             self.believed = believed
             self.settled = settled
@@ -52,9 +52,9 @@ public final class ClockGuard: Sendable {
     }
 
     private struct State {
-        /// The time that is believed, less what has passed since the start.
+        /// The believed time, minus the seconds on the monotonic clock.
         var offset: Int64
-        /// Another time that the clock keeps to, and since when.
+        /// A different offset that the wall clock keeps, and the time since which it does.
         var other: (offset: Int64, since: Int64)?
         var settled: Int64
         var settledAt: Int64
@@ -64,11 +64,11 @@ public final class ClockGuard: Sendable {
     private let passed: @Sendable () -> Int64
     private let state: Locked<State>
 
-    /// A watch over `wall`.
+    /// Creates a guard of `wall`.
     ///
     /// - Parameters:
-    ///   - passed: seconds on a clock that nobody can set.
-    ///   - memory: what the process before has left; nil: the wall clock is believed.
+    ///   - passed: returns seconds on a monotonic clock.
+    ///   - memory: the values that the previous process stored; nil means that the wall clock is believed.
     public init(wall: WallClock, passed: @escaping @Sendable () -> Int64, memory: Memory?) {
         self.wall = wall
         self.passed = passed
@@ -81,7 +81,7 @@ public final class ClockGuard: Sendable {
                 offset: believed.secondsSinceEpoch - start, settled: settled.secondsSinceEpoch, settledAt: start))
     }
 
-    /// The time.
+    /// The current time.
     public var reading: Reading {
         let (wall, passed) = (wall.now.secondsSinceEpoch, passed())
         let believed = state.withLock { state in Self.believed(&state, wall: wall, passed: passed) }
@@ -90,7 +90,7 @@ public final class ClockGuard: Sendable {
             earliest: Instant(secondsSinceEpoch: min(wall, believed)))
     }
 
-    /// The time that clean-up goes by: never later than the earliest that it can be.
+    /// The time of clean-up, never later than the earliest possible time.
     public var settled: Instant {
         let (wall, passed) = (wall.now.secondsSinceEpoch, passed())
         return state.withLock { state in
@@ -101,7 +101,7 @@ public final class ClockGuard: Sendable {
         }
     }
 
-    /// What the next process has to know.
+    /// The values to store for the next start.
     public var memory: Memory {
         let settled = settled
         let (wall, passed) = (wall.now.secondsSinceEpoch, passed())
@@ -109,7 +109,7 @@ public final class ClockGuard: Sendable {
         return Memory(believed: Instant(secondsSinceEpoch: believed), settled: settled)
     }
 
-    /// The time that is believed when the clock says `wall`.
+    /// The believed time when the wall clock says `wall`.
     private static func believed(_ state: inout State, wall: Int64, passed: Int64) -> Int64 {
         let offset = wall - passed
         let jump = abs(offset - state.offset)
@@ -123,7 +123,7 @@ public final class ClockGuard: Sendable {
             return passed + state.offset
         }
         guard passed - other.since >= min(jump / 24, doubtSecondsMax) else {
-            // Small corrections of the new time are followed; the wait goes on.
+            // Small corrections of the new time are followed; the doubt continues.
             state.other = (offset, other.since)
             return passed + state.offset
         }
@@ -134,6 +134,6 @@ public final class ClockGuard: Sendable {
 }
 
 extension StoreError {
-    /// A session has ended by one of two times that the clock may mean.
+    /// The error for a session that has ended by only one of the two possible times.
     static let clockInDoubt = StoreError.unavailable("the clock has jumped, and a session may have ended or not")
 }

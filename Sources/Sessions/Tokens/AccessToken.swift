@@ -2,9 +2,9 @@ internal import Cryptography
 internal import JOSE
 internal import JSON
 
-/// The rolling token: an RFC 9068 access token that is newly issued at every refresh.
+/// An access token (RFC 9068), which every refresh issues anew.
 struct AccessToken: Decodable, Hashable, Sendable {
-    /// The `typ` of its header (RFC 9068 section 2.1).
+    /// The `typ` of the JWT header (RFC 9068 section 2.1).
     static let type = "at+jwt"
 
     let issuer: String
@@ -14,23 +14,23 @@ struct AccessToken: Decodable, Hashable, Sendable {
     let issuedAt: Int64
     let expiry: Int64
     let id: String
-    /// Absent for a token that a client got for itself.
+    /// The session; nil for a token that a client requested for itself.
     var sessionID: String?
     var deviceID: String?
     var authenticatedAt: Int64?
     var scope: String?
     var authenticationMethods: [String]?
-    /// How the user was authenticated since the login, if so (RFC 9470 section 6.1).
+    /// The way of a user's authentication after the login; nil without one (RFC 9470 section 6.1).
     var authenticationContext: String?
-    /// From when the client should renew the token: "more than an hour" after it was issued (seed 003).
+    /// The time from which the client should renew the token: "more than an hour" after its issue (seed 003).
     var refreshAfter: Int64?
-    /// The key that the token is bound to (RFC 9449 section 6).
+    /// The key to which the token is bound (RFC 9449 section 6).
     var confirmation: Confirmation?
-    /// The refresh token, for clients that keep one string (seed 003).
+    /// The refresh token, for clients of the token style `single` (seed 003).
     var refreshToken: String?
-    /// Read, as RFC 7519 section 4.1.5 demands, and never written.
+    /// The server reads this claim, as RFC 7519 section 4.1.5 demands, and never writes it.
     var notBefore: Int64?
-    /// Members that an admin has given the user; written, and not read.
+    /// The claims that an admin has added to the user. The server writes and never reads them.
     var ownClaims: Substring?
 
     enum CodingKeys: String, CodingKey {
@@ -57,12 +57,12 @@ struct AccessToken: Decodable, Hashable, Sendable {
         var jkt: String
     }
 
-    /// Whether its time has come and is not over (RFC 7519 sections 4.1.4 and 4.1.5).
+    /// Returns true if the token is valid at `now` by `exp` and `nbf` (RFC 7519 sections 4.1.4 and 4.1.5).
     func isTimely(at now: Instant) -> Bool {
         now.secondsSinceEpoch < expiry && notBefore.map { $0 <= now.secondsSinceEpoch } != false
     }
 
-    /// The claims as JSON, in the order of their names.
+    /// The claims as JSON, sorted by name.
     var encodedClaims: [UInt8] {
         var claims = JSONObject(capacity: 640)
         claims.add("acr", authenticationContext)
@@ -98,14 +98,14 @@ extension AccessToken.Confirmation {
     }
 }
 
-/// Issues rolling tokens, and reads them back.
+/// Issues access tokens and reads them.
 struct AccessTokenIssuer: Sendable {
     let issuer: String
     let keys: SigningKeys
-    /// Of their names (`jti`).
+    /// Makes the ids of tokens (`jti`).
     let random: RandomSource
 
-    /// A token for a session, until `expiry`.
+    /// Issues an access token of a session, valid until `expiry`.
     func issue(
         for session: Session, audience: [String], scope: Scope, refreshAfter: Duration, refreshToken: String?,
         ownClaims: Substring?,
@@ -125,7 +125,7 @@ struct AccessTokenIssuer: Sendable {
                 ownClaims: ownClaims), at: now)
     }
 
-    /// A token that a client gets for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).
+    /// Issues an access token for a client itself (RFC 6749 section 4.4). Its `sub` is the client (RFC 9068 section 2.2).
     func issue(
         forClient id: String, audience: [String], scope: Scope, keyThumbprint: String?, at now: Instant, expiry: Instant
     ) throws(ServiceError) -> String {
@@ -142,20 +142,20 @@ struct AccessTokenIssuer: Sendable {
         return signer.sign(encodedClaims: token.encodedClaims)
     }
 
-    /// The claims of a token of ours, whose signature, type and issuer are right; nil for anything else.
-    /// Its age and its audience are for the caller to judge.
+    /// The claims of a token with a valid signature, type and issuer; nil for any other text. The caller checks expiry and
+    /// audience.
     func verify(_ token: String) -> AccessToken? {
         read(token).flatMap { $0.issuer == issuer ? $0 : nil }
     }
 
-    /// Whether it is a token that says to be signed by a key which is not known here.
+    /// Returns true if the token names an unknown signing key.
     func namesUnknownKey(_ token: String) -> Bool {
         guard let id = (try? JWT.parse(token))?.header.kid else { return false }
         return keys.verificationKey(id: id) == nil
     }
 
-    /// The refresh token in what says to be a rolling token signed by a key that is not known here: one that was withdrawn, or that
-    /// a backup is too old for. Nothing else in there may be believed; a refresh token stands for itself.
+    /// The refresh token in an access token with an unknown signing key, which was withdrawn, or is newer than the restored
+    /// backup. All other claims are untrusted; a refresh token proves itself.
     func refreshTokenUnderUnknownKey(_ token: String) -> String? {
         guard let parsed = try? JWT.parse(token), let id = parsed.header.kid, keys.verificationKey(id: id) == nil,
             JWT.ExpectedType.accessToken.accepts(parsed.header.typ)
@@ -163,8 +163,8 @@ struct AccessTokenIssuer: Sendable {
         return parsed.unverifiedClaims?[AccessToken.CodingKeys.refreshToken.rawValue]?.string
     }
 
-    /// The claims of a token that this server has signed, whatever it was called then: what names a session, to refresh
-    /// or to end it, must outlive a change of the server's address.
+    /// The claims of a token signed by this server under any issuer, because the name of a session must remain usable, for a
+    /// refresh or a logout, after a change of the server's address.
     func read(_ token: String) -> AccessToken? {
         guard let parsed = try? JWT.parse(token),
             let verified = try? parsed.verify(
@@ -176,6 +176,6 @@ struct AccessTokenIssuer: Sendable {
 }
 
 extension Scope {
-    /// The claim's value; none for an empty scope.
+    /// The claim's value; nil for an empty scope.
     fileprivate var claim: String? { tokens.isEmpty ? nil : description }
 }

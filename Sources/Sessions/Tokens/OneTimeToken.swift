@@ -1,38 +1,38 @@
 internal import Cryptography
 
-/// A token that is taken once, by whatever node: an ID token, or an assertion. The store remembers which were used, until they
-/// would be refused for their age anyway. Let only what was checked otherwise be one, so that a stranger fills nothing.
+/// A token that is accepted once, by any node: an ID token or an assertion. The store remembers it until it would be refused
+/// for its age. Only tokens that passed all other checks may be stored, so that strangers cannot fill the store.
 public struct OneTimeToken: Hashable, Sendable {
-    /// What it is; those of one kind are never taken for those of another.
+    /// The kind of token. Tokens of different kinds never collide.
     public enum Kind: String, Sendable {
-        /// Starts a session of whom an identity provider has authenticated, or switches their logins.
+        /// Starts a session of the user that an identity provider has authenticated, or sets the user's switch for logins.
         case identityToken = "id_token"
-        /// Shows which client asks (RFC 7523 section 2.2).
+        /// Authenticates a client (RFC 7523 section 2.2).
         case clientAssertion = "client_assertion"
         /// Resumes a session (RFC 7523 section 2.1).
         case deviceAssertion = "device_assertion"
-        /// Shows that the user is there.
+        /// Proves the user's presence.
         case presenceAssertion = "presence_assertion"
     }
 
     /// The number of bytes of a digest.
     public static let digestCount = 32
 
-    /// SHA-256 of what it is.
+    /// SHA-256 of kind, owner and id.
     public let digest: [UInt8]
-    /// From when it is refused for its age. Its name is free for another one then.
+    /// The time from which the token is refused for its age. Another token may have its id from then on.
     public let goodUntil: Instant
-    /// When it is presented.
+    /// The time at which it is presented.
     public let at: Instant
 
-    /// What its owner, whose name holds no NUL, calls `id`.
+    /// Creates the token `id` of `owner`, which must not contain NUL.
     public init(_ kind: Kind, of owner: String, id: String, goodUntil: Instant, at now: Instant) {
         digest = sha256(Array("\(kind.rawValue)\0\(owner)\0\(id)".utf8))
         self.goodUntil = goodUntil
         at = now
     }
 
-    /// One that was used, as it stands in a store, or comes from another one; `digest` has 32 bytes.
+    /// Creates a used token from its stored or exported values; `digest` has 32 bytes.
     public init(digest: [UInt8], goodUntil: Instant, at now: Instant) {
         (self.digest, self.goodUntil, at) = (digest, goodUntil, now)
     }

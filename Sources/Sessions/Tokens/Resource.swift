@@ -1,12 +1,12 @@
-/// The APIs that a client can have tokens for (RFC 8707): beside the server's own audience those that an admin has listed for
-/// the client. Compared as they stand, byte for byte.
+/// The APIs for which a client can request tokens (RFC 8707): the server's own audience and those that an admin has listed for
+/// the client. They are compared byte by byte.
 public enum Resource {
-    /// How many a client has at most: all of them may stand in one token.
+    /// The largest number of APIs of a client, which may all stand in one token.
     public static let countMax = 8
-    /// How long one is at most, in bytes.
+    /// The longest name of an API, in bytes.
     public static let lengthMax = 256
 
-    /// Whether it is an absolute URI without a fragment (RFC 8707 section 2, RFC 3986 section 4.3).
+    /// Returns true if `text` is an absolute URI without a fragment (RFC 8707 section 2, RFC 3986 section 4.3).
     public static func isValid(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count <= lengthMax, let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon < bytes.count - 1,
@@ -20,7 +20,7 @@ public enum Resource {
         }
     }
 
-    /// What is wrong with the list of a client, in one sentence; nil when it is good.
+    /// The error in the list of a client, as one sentence; nil if it is valid.
     public static func problem(with list: [String]) -> String? {
         guard list.count <= countMax, list.allSatisfy(isValid), Set(list).count == list.count else {
             return """
@@ -36,16 +36,16 @@ public enum Resource {
     private static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }
 }
 
-/// For which API somebody wants to use a token, or asks about it.
+/// The audience that a token must have for a use or an inquiry.
 public enum AudienceRequirement: Hashable, Sendable {
-    /// The server's own audience: the one that tokens are for unless others are asked for.
+    /// The server's own audience, which tokens have by default.
     case own
-    /// That one: an API for which a proxy asks.
+    /// The named API, for which a proxy asks.
     case named(String)
-    /// Whichever it is for.
+    /// Any audience.
     case any
 
-    /// Whether a token for those is good enough.
+    /// Returns true if a token with `audience` meets the requirement.
     public func isMet(by audience: [String], own: String) -> Bool {
         switch self {
         case .own: audience.contains(own)
@@ -55,22 +55,22 @@ public enum AudienceRequirement: Hashable, Sendable {
     }
 }
 
-/// The APIs that a request for a token names.
+/// The APIs that a token request names.
 struct ResourceRequirement: Hashable, Sendable {
-    /// In the order of the request; none: those of the login, or else the server's own audience.
+    /// The APIs in the order of the request. An empty list means those of the login, or else the server's own audience.
     let resources: [String]
     /// The server's own audience, as a list of one.
     let ownAudience: [String]
 
-    /// The `aud` of the token. What the client cannot have, or the login has not asked for, is `invalid_target`
+    /// The `aud` of the token. Throws `invalidTarget` for an API that the client cannot have, or that the login did not request
     /// (RFC 8707 sections 2 and 2.2).
     ///
-    /// - Parameter granted: what the login asked for; empty: nothing, or this is the login.
+    /// - Parameter granted: the APIs that the login requested; empty if there were none, or at the login itself.
     func audience(for client: Client, granted: [String] = []) throws(ServiceError) -> [String] {
         if resources.isEmpty {
             if granted.isEmpty { return ownAudience }
-            // What an admin has taken from the client since is left out. When nothing is left, the server's own audience
-            // would be more than was granted.
+            // APIs that an admin has removed from the client since are left out. An empty rest is an error, because the
+            // server's own audience would exceed the grant.
             let standing = granted.filter { isFor($0, client) }
             guard !standing.isEmpty else { throw .invalidTarget }
             return standing
@@ -89,12 +89,12 @@ struct ResourceRequirement: Hashable, Sendable {
 }
 
 extension ServiceContext {
-    /// A demand for `resources`.
+    /// The requirement for `resources`.
     func demand(for resources: [String]) -> ResourceRequirement {
         ResourceRequirement(resources: resources, ownAudience: ownAudience)
     }
 
-    /// Those in the `aud` of a token of the client that it still can have.
+    /// The entries of a token's `aud` that the client may still have.
     func standing(_ audience: [String], of client: Client?) -> [String] {
         audience.filter { $0 == self.audience || client?.resources.contains($0) == true }
     }

@@ -1,30 +1,30 @@
 public import Cryptography
 
-/// The keys from which every other secret of the server is derived. Several can be listed while one replaces another:
-/// the first one mints and encrypts, all of them are accepted.
+/// The keys from which all other secrets of the server are derived. Several can be listed during a replacement: the first one
+/// mints and encrypts, and all are accepted.
 public struct RootKeys: Sendable {
-    /// One root key, with the byte by which tokens and sealed keys name it.
+    /// A root key with the byte by which tokens and sealed values name it.
     public struct Key: Sendable {
-        /// Derived from the key itself, so that it does not depend on the order of the list.
+        /// The id, derived from the key, so that it does not depend on the order of the list.
         public let id: UInt8
         private let secret: SecretKey
 
-        /// The root key with that secret.
+        /// Creates a root key.
         public init(_ secret: SecretKey) {
             self.secret = secret
             id = hkdfSHA256(key: secret, info: "sojourn root key id").bytes[0]
         }
 
-        /// The key for the purpose that `info` names (HKDF-SHA256, RFC 5869).
+        /// Derives the key for the purpose `info` (HKDF-SHA256, RFC 5869).
         public func derive(_ info: String) -> SecretKey { hkdfSHA256(key: secret, info: info) }
     }
 
-    /// The key that mints.
+    /// The key that mints and encrypts.
     public let first: Key
-    /// Every key, the minting one first.
+    /// All keys, `first` included as the first.
     public let all: [Key]
 
-    /// The keys with those secrets; nil if there is none, or two that share an id: one of them must be made anew.
+    /// Creates the list of keys; nil if it is empty, or if two keys share an id, of which one must be replaced.
     public init?(_ secrets: [SecretKey]) {
         let keys = secrets.map(Key.init)
         guard let first = keys.first, Set(keys.map(\.id)).count == keys.count else { return nil }
@@ -32,16 +32,16 @@ public struct RootKeys: Sendable {
         all = keys
     }
 
-    /// `plaintext`, encrypted with the first key and bound to `purpose` and `name`.
+    /// Encrypts `plaintext` with the first key, bound to `purpose` and `name`.
     func seal(_ plaintext: [UInt8], purpose: String, name: String, random: RandomSource) -> [UInt8] {
         [first.id]
             + AES256GCM(key: first.derive(purpose)).seal(plaintext, associatedData: Array(name.utf8), random: random)
     }
 
-    /// Whether the first key sealed that.
+    /// Returns true if the first key sealed the value.
     func isSealedWithFirst(_ sealed: [UInt8]) -> Bool { sealed.first == first.id }
 
-    /// What was sealed; nil if it was changed, or sealed with a key that is not listed.
+    /// Decrypts a sealed value; nil if it was changed, or sealed with an unlisted key.
     func open(_ sealed: [UInt8], purpose: String, name: String) -> [UInt8]? {
         guard let id = sealed.first, let key = all.first(where: { $0.id == id }) else { return nil }
         return AES256GCM(key: key.derive(purpose)).open(Array(sealed.dropFirst()), associatedData: Array(name.utf8))

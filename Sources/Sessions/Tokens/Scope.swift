@@ -1,18 +1,18 @@
-/// A set of scope tokens in the order in which they were given (RFC 6749 section 3.3).
+/// A set of scope tokens in their given order (RFC 6749 section 3.3).
 public struct Scope: Hashable, Sendable, CustomStringConvertible {
-    /// The most bytes of a scope string.
+    /// The longest scope string, in bytes.
     public static let lengthMax = 1024
 
-    /// The tokens, each once.
+    /// The tokens without repetition.
     public let tokens: [String]
 
-    /// No scope at all.
+    /// The empty scope.
     public static let empty = Scope(unchecked: [])
 
     private init(unchecked tokens: [String]) { self.tokens = tokens }
 
-    /// The scope that a string of tokens parted by single spaces names; nil for characters outside RFC 6749's
-    /// `scope-token`, doubled spaces, or more than `lengthMax` bytes.
+    /// Parses a string of tokens separated by single spaces; nil for characters outside RFC 6749's `scope-token`, doubled
+    /// spaces, or more than `lengthMax` bytes.
     public init?(_ text: String) {
         guard text.utf8.count <= Self.lengthMax else { return nil }
         if text.isEmpty {
@@ -20,7 +20,7 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
             return
         }
         var tokens: [String] = []
-        // By bytes: every refresh reads a scope, and characters would be looked for.
+        // The loop works on bytes, because every refresh parses a scope, and finding characters takes longer.
         var rest = text.utf8[...]
         while true {
             let token = rest.prefix { $0 != UInt8(ascii: " ") }
@@ -38,14 +38,14 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
         (0x21...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C
     }
 
-    /// Whether every token of `other` is one of ours.
+    /// Returns true if this scope has every token of `other`.
     public func contains(_ other: Scope) -> Bool { other.tokens.allSatisfy(tokens.contains) }
 
-    /// Those of its tokens that `other` has as well, in the same order.
+    /// The tokens that `other` has as well, in the order of this scope.
     public func intersection(_ other: Scope) -> Scope {
         other.contains(self) ? self : Scope(unchecked: tokens.filter(other.tokens.contains))
     }
 
-    /// The tokens, parted by single spaces.
+    /// The tokens, separated by single spaces.
     public var description: String { tokens.joined(separator: " ") }
 }

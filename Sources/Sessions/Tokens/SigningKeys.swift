@@ -2,15 +2,15 @@ public import Cryptography
 public import JOSE
 internal import Locks
 
-/// The keys that sign rolling tokens. They live in the store, encrypted with the root key; this holds them opened.
+/// The keys that sign access tokens. The store keeps them encrypted under the root key; this class holds them decrypted.
 ///
-/// They rotate by themselves: the next key is published a day before it signs, so that every verifier has it in time,
-/// and an old one stays published until the last token that it signed has ended.
+/// They rotate automatically. A new key is published one day before it signs, so that every verifier has it in time, and an old
+/// key is published until the last token that it signed has expired.
 public final class SigningKeys: Sendable {
-    /// How long a new key is published before it signs.
+    /// The time between the publication of a new key and its first use.
     public static let publicationLead = Duration.seconds(86400)
 
-    /// A key that was opened. An object, because every refresh looks for the one that signs.
+    /// A decrypted key. It is a class, because every refresh looks for the signing key.
     final class Opened: Sendable {
         let stored: StoredSigningKey
         let signer: JWTSigner
@@ -32,21 +32,21 @@ public final class SigningKeys: Sendable {
     private let opened = Locked<[Opened]>([])
     private let reading = Locked(Reading())
 
-    /// Which reading of the keys is held.
+    /// The read of the store from which the keys come.
     private struct Reading {
-        /// `Store.keyRevision` from before it.
+        /// The value of `Store.keyRevision` before the read.
         var revision = Int64.min
         var number = 0
         var lastNumber = 0
     }
 
-    /// A reading of the keys that begins.
+    /// A read that has begun.
     private struct Ticket {
         let number: Int
         let revision: Int64
     }
 
-    /// Signing keys kept in `store`; a new one is made for `algorithm` every `rotation`.
+    /// Creates the signing keys of `store`. A new key for `algorithm` is made every `rotation`.
     public init(
         store: any Store, rootKeys: RootKeys, algorithm: SignatureAlgorithm, rotation: Duration,
         absoluteMaximum: Duration, random: RandomSource = .system
@@ -59,16 +59,16 @@ public final class SigningKeys: Sendable {
         self.random = random
     }
 
-    /// Why the keys cannot be used.
+    /// The reason for which the keys cannot be used.
     public enum Problem: Error, Hashable, Sendable {
-        /// The store could not answer.
+        /// The store did not answer.
         case store(StoreError)
-        /// No listed root key opens the signing key with this id: the key file is not the database's.
+        /// No listed root key decrypts the signing key with this id, because the key file belongs to another database.
         case wrongRootKey(String)
     }
 
-    /// Reads the keys, makes the first one or the next one when it is due, lets go those whose last token has ended.
-    /// Called at the start and every few minutes.
+    /// Reads the keys, makes the first or the next one when it is due, and deletes those with only expired tokens. The server
+    /// calls this at the start and every few minutes.
     public func maintain(at now: Instant) async throws(Problem) {
         let settings: Settings
         let clients: [Client]
@@ -91,7 +91,7 @@ public final class SigningKeys: Sendable {
         try load(stored, ticket)
     }
 
-    /// Reads the keys anew if another node has changed them, as far as the store has noticed.
+    /// Reads the keys again if the store has noticed a change by another node.
     func follow() async throws(StoreError) {
         guard isBehind else { return }
         let ticket = beginReading()
@@ -101,10 +101,10 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// Whether the store has noticed a change since the keys were read.
+    /// True if the store has noticed a change since the last read.
     var isBehind: Bool { store.keyRevision != reading.withLock { $0.revision } }
 
-    /// Another number whenever other keys may be held.
+    /// A number that changes whenever the held keys may have changed.
     var readingNumber: Int { reading.withLock { $0.number } }
 
     private func beginReading() -> Ticket {
@@ -115,7 +115,7 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// Makes a key that signs from a day from now on, or at once when `immediately`. Returns its id.
+    /// Makes a key, which signs after one day, or at once if `immediately`. Returns its id.
     public func rotate(
         at now: Instant, immediately: Bool, by origin: Origin
     ) async throws(Problem) -> String {
@@ -134,9 +134,11 @@ public final class SigningKeys: Sendable {
         return key.id
     }
 
-    /// Takes a key that others know out of the set: what it has signed is good for nothing from then on, here at once,
-    /// elsewhere when verifiers read the set again. If it was the one that signs, a new key signs at once. Refresh tokens
-    /// are not touched: every app gets a new rolling token at its next refresh. False: there is no such key.
+    /// Withdraws a compromised key. Its tokens become invalid: at this server at once, elsewhere when verifiers read the key
+    /// set again.
+    ///
+    /// If the key was the signing one, a new key signs at once. Refresh tokens remain valid, so that each app gets a new access
+    /// token at its next refresh. Returns false if there is no such key.
     public func withdraw(_ id: String, at now: Instant, by origin: Origin) async throws(Problem) -> Bool {
         var fresh = makeKey(at: now)
         fresh.activeFrom = now
@@ -159,29 +161,29 @@ public final class SigningKeys: Sendable {
         return true
     }
 
-    /// Whether the root keys are those that keys of the store were sealed with.
+    /// Returns true if the root keys decrypt all of `stored`.
     public static func areOpened(_ stored: [StoredSigningKey], by rootKeys: RootKeys) -> Bool {
         stored.allSatisfy { rootKeys.open($0.sealedPrivateKey, purpose: sealing, name: $0.id) != nil }
     }
 
-    /// Every key that is kept, the newest first.
+    /// All keys, newest first.
     public var all: [StoredSigningKey] {
         opened.withLock { $0.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }
     }
 
-    /// The published keys (RFC 7517): the signing one, the next one, and old ones whose tokens still live.
+    /// The published keys (RFC 7517): the signing one, the next one, and old ones with unexpired tokens.
     public var publicKeys: JWKSet {
         JWKSet(opened.withLock { $0 }.map { JWK(publishing: $0.publicKey, kid: $0.stored.id) })
     }
 
-    /// The signer of `now`: the newest key that is active.
+    /// The signer at `now`: the newest active key.
     func signer(at now: Instant) -> JWTSigner? {
         opened.withLock { keys in
             Self.signing(keys, at: now) { ($0.stored.createdAt, $0.stored.activeFrom) }?.signer
         }
     }
 
-    /// The key that a token names.
+    /// The public key with that id.
     func verificationKey(id: String) -> VerificationKey? {
         opened.withLock { keys in keys.first { $0.stored.id == id }?.publicKey }
     }
@@ -195,17 +197,17 @@ public final class SigningKeys: Sendable {
             createdAt: now, activeFrom: now + Self.publicationLead)
     }
 
-    /// Whether one of the root keys opens that key, as it must to sign here.
+    /// Returns true if a root key of this server decrypts the key, which is necessary to sign with it.
     public func canOpen(_ key: StoredSigningKey) -> Bool { Self.canOpen(key, with: rootKeys) }
 
-    /// Whether one of `rootKeys` opens that key.
+    /// Returns true if one of `rootKeys` decrypts the key.
     public static func canOpen(_ key: StoredSigningKey, with rootKeys: RootKeys) -> Bool {
         rootKeys.open(key.sealedPrivateKey, purpose: sealing, name: key.id) != nil
     }
 
     private static let sealing = "sojourn signing keys"
 
-    /// Holds what was read, unless a reading that began later is held: that one knows of every change that this one does.
+    /// Replaces the held keys by `stored`, unless they come from a later read, which includes every change of this one.
     private func load(_ stored: [StoredSigningKey], _ ticket: Ticket) throws(Problem) {
         var keys: [Opened] = []
         let known = opened.withLock { $0 }
@@ -227,15 +229,15 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// For how long a rolling token can still be presented at present: beyond its own end it logs out, and refreshes
-    /// for clients that keep one string, as long as its session lives.
+    /// The longest time for which an access token can still be presented. An expired one can still log out and, for clients of
+    /// the style `single`, refresh, while its session is active.
     private func longestTokenLife(settings: Settings, clients: [Client]) -> Duration {
         ([nil] + clients).map { (client: Client?) in
             Lifetimes(settings: settings.sessions, client: client, user: nil, absoluteMaximum: absoluteMaximum).idle
         }.reduce(.zero, max)
     }
 
-    /// Seals keys again that an older root key sealed, so that it can be taken off the list.
+    /// Seals keys again that an older root key sealed, so that the older key can be removed from the list.
     private static func reseal(_ keys: inout [StoredSigningKey], with rootKeys: RootKeys, _ random: RandomSource) {
         for index in keys.indices {
             let (sealed, id) = (keys[index].sealedPrivateKey, keys[index].id)
@@ -246,7 +248,8 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// A key from the future, made before the clock was set back, does not keep the next one waiting for years.
+    /// Returns true if a new key is due. Keys dated in the future are ignored, because a clock that was set back would
+    /// otherwise delay the next key for years.
     private static func isNewKeyDue(
         _ keys: [StoredSigningKey], algorithm: String, rotation: Duration, at now: Instant
     ) -> Bool {
@@ -260,15 +263,15 @@ public final class SigningKeys: Sendable {
         by origin: Origin
     ) {
         var key = key
-        // Before the first key there is no verifier to wait for.
+        // The first key signs at once, because no verifier exists yet.
         if keys.isEmpty { key.activeFrom = now }
         keys.append(key)
         events.append(AuditEvent(.signingKeyCreated, at: now, by: origin, reason: key.id))
     }
 
-    /// The key that signs at `now`: the one that became active last; of two in one second, the one that was made last.
-    /// When the clock was set back to before all of them, the one from the farthest future goes on, which was published
-    /// before: nobody is to wait for the clock.
+    /// The signing key at `now`: the one that became active last, and of two in one second the one that was made last. If the
+    /// clock was set back to before all of them, the newest one signs, which was published before, so that no token has to wait
+    /// for the clock.
     private static func signing<Key>(
         _ keys: [Key], at now: Instant, _ times: (Key) -> (createdAt: Instant, activeFrom: Instant)
     ) -> Key? {
@@ -286,8 +289,8 @@ public final class SigningKeys: Sendable {
         signing(keys, at: now) { ($0.createdAt, $0.activeFrom) }
     }
 
-    /// Dates the end of keys that have a successor, later when settings have prolonged the life of their tokens since,
-    /// and lets go those whose end has come.
+    /// Sets the end of keys with a successor, later if settings have since extended the lifetime of their tokens, and deletes
+    /// those with an end that has passed.
     private static func retire(_ keys: inout [StoredSigningKey], at now: Instant, tokenLife: Duration) {
         guard let signing = signing(keys, at: now), signing.activeFrom <= now else { return }
         let active = keys.filter { $0.activeFrom <= now }

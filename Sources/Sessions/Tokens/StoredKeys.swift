@@ -1,19 +1,19 @@
-/// A signing key as the store keeps it: the private part encrypted with the root key.
+/// A signing key as the store keeps it, with the private key encrypted under the root key.
 public struct StoredSigningKey: Hashable, Sendable {
-    /// The key's RFC 7638 thumbprint: its `kid`.
+    /// The `kid`: the key's JWK thumbprint (RFC 7638).
     public var id: String
     /// `ES256` or `EdDSA`.
     public var algorithm: String
-    /// PKCS #8, sealed with AES-256-GCM under a key derived from the root key, bound to `id`.
+    /// The private key as PKCS #8, sealed with AES-256-GCM under a key derived from the root key, bound to `id`.
     public var sealedPrivateKey: [UInt8]
-    /// When it was made and published.
+    /// The time at which it was made and published.
     public var createdAt: Instant
-    /// From when it signs: a day after it was published, so that every verifier has it.
+    /// The time from which it signs: one day after its publication, so that every verifier has it.
     public var activeFrom: Instant
-    /// Until when it stays published: when the last token that it can have signed has ended; nil while it signs.
+    /// The time until which it is published: the expiry of the last token that it can have signed; nil while it signs.
     public var retiredAt: Instant?
 
-    /// A key as it stands in the store.
+    /// Creates a key from its stored values.
     public init(
         id: String, algorithm: String, sealedPrivateKey: [UInt8], createdAt: Instant, activeFrom: Instant,
         retiredAt: Instant? = nil
@@ -27,20 +27,20 @@ public struct StoredSigningKey: Hashable, Sendable {
     }
 }
 
-/// A key that opens the admin calls. Only its hash is kept: the key is random, so a fast hash is enough.
+/// An admin key. The store keeps only a hash. A fast hash suffices, because the key is random.
 public struct AdminKey: Hashable, Sendable, Identifiable {
-    /// What a key may do. Each may do what the ones before may.
+    /// The permissions of a key. Each scope includes the ones before it.
     public enum Scope: String, CaseIterable, Comparable, Sendable {
-        /// Follow the feed of revocations, and nothing else: for resource servers.
+        /// The feed of revocations alone, for resource servers.
         case feed
-        /// Look at everything that is no secret.
+        /// Reading all that is not secret.
         case read
-        /// Help people: end sessions, switch logins off and on, unlock.
+        /// Support: ending sessions, disabling and enabling logins, removing locks.
         case support
-        /// Everything.
+        /// All calls.
         case owner
 
-        /// Whether it may do less.
+        /// Returns true if the scope permits less.
         public static func < (one: Scope, other: Scope) -> Bool { one.rank < other.rank }
 
         private var rank: Int {
@@ -53,22 +53,22 @@ public struct AdminKey: Hashable, Sendable, Identifiable {
         }
     }
 
-    /// A short random name, safe to log.
+    /// A short random id, safe to log.
     public var id: String
-    /// What it is for.
+    /// The purpose, as named by its creator.
     public var name: String
     /// SHA-256 of the key.
     public var hash: [UInt8]
-    /// When it was made.
+    /// The time of its creation.
     public var createdAt: Instant
-    /// What it may do.
+    /// The permissions.
     public var scope: Scope
-    /// The first instant at which it opens nothing; nil: never.
+    /// The first instant at which it is refused; nil: never.
     public var expiresAt: Instant?
-    /// When it was last used, to the hour; nil: not yet.
+    /// The time of its last use, with a precision of one hour; nil before the first.
     public var lastUsedAt: Instant?
 
-    /// An admin key as it stands in the store.
+    /// Creates an admin key from its stored values.
     public init(
         id: String, name: String, hash: [UInt8], createdAt: Instant, scope: Scope = .owner, expiresAt: Instant? = nil,
         lastUsedAt: Instant? = nil
