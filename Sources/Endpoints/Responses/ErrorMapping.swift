@@ -34,8 +34,8 @@ extension Endpoints {
     static let internalText = "Something unexpected happened. Nobody is logged out by it."
     static let providerText = "The identity provider does not answer at present: try again."
     static let tooManyText = "Too many tries. Nobody is logged out by it: try again later."
-    static let grantClosedText = "The client may not go on with its sessions in this way any more. The session is kept."
-    static let targetText = "The resource is malformed, unknown, or none that the client can have tokens for."
+    static let grantClosedText = "The client may no longer continue its sessions by this grant. The session is kept."
+    static let targetText = "The resource is malformed, unknown, or not allowed for this client."
     static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
 
     /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
@@ -63,7 +63,7 @@ extension Endpoints {
             Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
         case .wrongPassword(let demand): wrongPassword(demand)
         case .identityRefused(.unknownProvider):
-            .invalid("provider", "is none of this server's identity providers, or the token is not from one")
+            .invalid("provider", "names no identity provider of this server, or the token is not from one")
         case .identityRefused(let reason):
             Problem(.unauthorized, code: "invalid_id_token", detail: reason.sentence)
         case .identityProviderUnavailable:
@@ -85,7 +85,7 @@ extension Endpoints {
                 .badRequest, code: "unauthorized_client", detail: grantClosedText, reauthenticate: reauthenticate)
         case .invalidScope:
             Problem(.badRequest, code: "invalid_scope", detail: "The scope is malformed, or more than can be granted.")
-        case .invalidTarget: .invalid("resource", "is none that the client can have tokens for")
+        case .invalidTarget: .invalid("resource", "is unknown, or not allowed for this client")
         // If members contradict each other, the detail is a whole sentence that begins with the member to change.
         case .invalid("settings", let detail), .invalid("client", let detail):
             Problem(
@@ -253,16 +253,16 @@ extension IdentityRefusal {
     /// A sentence for developers. It holds nothing that is secret from the holder of the token.
     var sentence: String {
         switch self {
-        case .malformed: "The token is no ID token that can be read in one way, or brings its own key."
-        case .unknownProvider: "The token is from none of this server's identity providers."
-        case .algorithm: "The token is signed with an algorithm that is not taken from this provider."
+        case .malformed: "The token is not an unambiguous ID token, or it brings its own key."
+        case .unknownProvider: "The token is not from an identity provider of this server."
+        case .algorithm: "The token is signed with an algorithm that this provider may not use."
         case .unknownKey: "The token is signed with a key that the provider does not publish."
         case .signature: "The signature of the token is not the provider's."
         case .issuer: "The token is from another issuer than this provider."
-        case .audience: "The token is not for an app of ours: aud, or azp."
+        case .audience: "The token is not for an app of this server: aud, or azp."
         case .expired: "The token has expired: exp."
         case .tooOld: "The token was issued too long ago: iat."
-        case .notYet: "The token is not good yet: iat, or nbf."
+        case .notYet: "The token is not valid yet: iat, or nbf."
         case .nonce: "The nonce is missing, or not the one in the token."
         case .subject: "The token has no subject of 1 to 255 printable ASCII characters."
         case .replayed: "The token was used before: get a new one from the provider."
@@ -287,8 +287,8 @@ extension RefusalReason {
             case .maxLifetimeReached: "The session ended: it reached its longest life."
             case .refreshTokenReused: "The session ended: an old refresh token was used again."
             case .userDeleted: "The session ended: the user was deleted."
-            case .revokedByProvider: "The session ended: its identity provider does not stand by the user any more."
-            case .recheckLost: "The session ended: its identity provider cannot be asked about it any more."
+            case .revokedByProvider: "The session ended: its identity provider no longer confirms the user."
+            case .recheckLost: "The session ended: its identity provider can no longer be asked about it."
             }
         case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
@@ -296,7 +296,7 @@ extension RefusalReason {
         case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
         case .userAbsent: "The session goes on when the user has shown to be there. It is kept."
         case .invalidAssertion:
-            "The assertion is not one of the session's key, made just now and used once. It is kept."
+            "The assertion is not a new and unused one of the session's key. The session is kept."
         }
     }
 }

@@ -126,7 +126,7 @@ extension DPoPError {
         case .tooOld: "The proof is too old: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
         case .tooEarly:
             "The proof was made in the future: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
-        case .untimely: "The proof has expired, or is not good yet: exp, or nbf."
+        case .untimely: "The proof has expired, or is not valid yet: exp, or nbf."
         case .repeated: "The proof was used before."
         case .nonceMissing: "The proof must hold the nonce in DPoP-Nonce."
         }

@@ -106,7 +106,7 @@ extension Client {
             return "client_name must have 1 to \(Device.textLengthMax) bytes and no control characters"
         }
         if isPublic, grantTypes.contains(.clientCredentials) {
-            return "grant_types of a client that proves nothing cannot have client_credentials (RFC 6749 section 4.4)"
+            return "grant_types of a public client cannot have client_credentials (RFC 6749 section 4.4)"
         }
         if authenticationMethod == .privateKeyJWT, keys == nil {
             return "jwks must hold the keys of a client with private_key_jwt"

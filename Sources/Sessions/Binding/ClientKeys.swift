@@ -40,10 +40,10 @@ public struct ClientKeys: Hashable, Sendable {
         guard (1...Self.countMax).contains(keys.count) else {
             throw Problem(detail: "must have 1 to \(Self.countMax) keys")
         }
-        guard keys.allSatisfy(\.isForSignatures) else { throw Problem(detail: "must have keys for signatures alone") }
+        guard keys.allSatisfy(\.isForSignatures) else { throw Problem(detail: "must have keys for signatures only") }
         let names = keys.compactMap(\.kid)
         guard keys.count == 1 || (names.count == keys.count && Set(names).count == names.count) else {
-            throw Problem(detail: "must name each of its keys by another kid")
+            throw Problem(detail: "must give each of its keys a different kid")
         }
         set = JWKSet(keys)
         let encoder = JSONEncoder()

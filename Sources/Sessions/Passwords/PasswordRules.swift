@@ -21,7 +21,7 @@ public struct PasswordRules: Hashable, Sendable {
         let folded = Text.key(password)
         for word in ([username].compactMap(\.self) + Self.serviceWords + ownWords).map(Text.key) where word.count > 2 {
             if Self.isOnlyPadding(folded, around: word) {
-                return "must not be made of the username or a name of the service"
+                return "must not consist of the username or a name of the service"
             }
         }
         return CommonPasswords.contains(folded) ? "is one of those that are guessed first: choose another" : nil
