@@ -77,37 +77,9 @@ let package = Package(
         .target(
             name: "Telemetry", dependencies: ["Calendar", "JSON", "Locks"], path: "Sources/Foundations/Telemetry",
             swiftSettings: strict),
+        // Every file in `migrations/sql`.
         .target(
-            name: "Migrations", path: "migrations",
-            resources: [
-                .embedInCode("001_create_tables.sqlite.sql"), .embedInCode("001_create_tables.postgres.sql"),
-                .embedInCode("002_add_foreign_tokens.sqlite.sql"), .embedInCode("002_add_foreign_tokens.postgres.sql"),
-                .embedInCode("003_add_client_dpop.sqlite.sql"), .embedInCode("003_add_client_dpop.postgres.sql"),
-                .embedInCode("004_guard_logins.sqlite.sql"), .embedInCode("004_guard_logins.postgres.sql"),
-                .embedInCode("005_add_device_key.sqlite.sql"), .embedInCode("005_add_device_key.postgres.sql"),
-                .embedInCode("006_add_client_keys.sqlite.sql"), .embedInCode("006_add_client_keys.postgres.sql"),
-                .embedInCode("007_add_revocations.sqlite.sql"), .embedInCode("007_add_revocations.postgres.sql"),
-                .embedInCode("008_add_identities.sqlite.sql"), .embedInCode("008_add_identities.postgres.sql"),
-                .embedInCode("009_add_webhook.sqlite.sql"), .embedInCode("009_add_webhook.postgres.sql"),
-                .embedInCode("010_add_presence.sqlite.sql"), .embedInCode("010_add_presence.postgres.sql"),
-                .embedInCode("011_add_resources.sqlite.sql"), .embedInCode("011_add_resources.postgres.sql"),
-                .embedInCode("012_add_session_resources.sqlite.sql"),
-                .embedInCode("012_add_session_resources.postgres.sql"),
-                .embedInCode("013_add_webhooks.sqlite.sql"), .embedInCode("013_add_webhooks.postgres.sql"),
-                .embedInCode("014_add_used_tokens.sqlite.sql"), .embedInCode("014_add_used_tokens.postgres.sql"),
-                .embedInCode("015_add_provider_checks.sqlite.sql"),
-                .embedInCode("015_add_provider_checks.postgres.sql"),
-                .embedInCode("016_add_verified_emails.sqlite.sql"),
-                .embedInCode("016_add_verified_emails.postgres.sql"),
-                .embedInCode("017_index_verified_emails.sqlite.sql"),
-                .embedInCode("017_index_verified_emails.postgres.sql"),
-                .embedInCode("018_tell_revocations.sqlite.sql"),
-                .embedInCode("018_tell_revocations.postgres.sql"),
-                .embedInCode("019_keep_served_maximum.sqlite.sql"),
-                .embedInCode("019_keep_served_maximum.postgres.sql"),
-                .embedInCode("020_share_guesses.sqlite.sql"), .embedInCode("020_share_guesses.postgres.sql"),
-                .embedInCode("021_confirm_child.sqlite.sql"), .embedInCode("021_confirm_child.postgres.sql"),
-            ], swiftSettings: strict),
+            name: "Migrations", path: "migrations", resources: [.embedInCode("sql")], swiftSettings: strict),
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
         .target(name: "JOSE", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
@@ -175,7 +147,7 @@ let package = Package(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
     ]
         // Tests of one module, without processes
-        + tests("TidyTests", "unit", ["Repository"])
+        + tests("TidyTests", "unit", ["Migrations", "Repository"])
         + tests("JSONTests", "unit", ["JSON"])
         + tests("CalendarTests", "unit", ["Calendar"])
         + tests("TelemetryTests", "unit", ["Telemetry", "Locks"])
@@ -223,7 +195,7 @@ let package = Package(
                 "sojourn", "Server", "Endpoints", "Federation", "Geolocation", "HTTPClient", "HostileServer",
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
-                "PostgresFixture", "Repository",
+                "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",
             ], exclude: ["Scripts", "Snippets"]),
     swiftLanguageModes: [.v6]
 )

@@ -1,61 +1,90 @@
 extension Migration {
-    /// What a migration does to the rows that exist when it runs.
-    public enum Effect: Hashable, Sendable {
-        /// Makes new tables, with their indexes. No existing row is read.
-        case addsTables([String])
-        /// Adds columns that are null or have a constant default. No row is rewritten; the table is locked for a moment.
-        case addsColumns(to: [String])
-        /// Indexes tables that have rows: each row is read, and none can be written before the end.
-        case addsIndexes(on: [String])
-        /// Drops columns that no program reads or writes any more. Where each row holds its columns, each is rewritten.
-        case dropsColumns(of: [String])
-        /// Drops indexes that no program's queries need any more, by themselves or with what they index.
-        case dropsIndexes(of: [String])
-        /// Drops tables that no program reads or writes any more, with their indexes.
-        case dropsTables([String])
+    /// What a migration does to the tables of a database, and to the rows that exist when it runs.
+    ///
+    /// A script states its effects in its first comment, separated by semicolons. The comment may take several lines and
+    /// ends before the first line that is not a comment:
+    ///
+    ///     -- effects: adds tables notes, lines; adds columns to sessions; adds indexes on users
+    public struct Effect: Hashable, Sendable {
+        /// What is done. The raw value is how a script states it.
+        public enum Kind: String, CaseIterable, Sendable {
+            /// Makes new tables, with their indexes. No existing row is read.
+            case addsTables = "adds tables"
+            /// Adds columns that are null or have a constant default. No row is rewritten; the table is locked for a moment.
+            case addsColumns = "adds columns to"
+            /// Indexes tables that have rows: each row is read, and none can be written before the end.
+            case addsIndexes = "adds indexes on"
+            /// Drops columns that no program reads or writes any more. SQLite rewrites each row.
+            case dropsColumns = "drops columns of"
+            /// Drops indexes that no program's queries need any more, by themselves or with what they index.
+            case dropsIndexes = "drops indexes of"
+            /// Drops tables that no program reads or writes any more, with their indexes.
+            case dropsTables = "drops tables"
+        }
+
+        /// What is done.
+        public let kind: Kind
+        /// The tables to which it is done.
+        public let tables: [String]
+
+        /// An effect on those tables.
+        public init(_ kind: Kind, _ tables: [String]) {
+            self.kind = kind
+            self.tables = tables
+        }
 
         /// The existing tables that it touches.
-        public var tables: [String] {
-            switch self {
-            case .addsTables: []
-            case .addsColumns(let tables), .addsIndexes(let tables), .dropsColumns(let tables),
-                .dropsIndexes(let tables), .dropsTables(let tables):
-                tables
-            }
-        }
+        public var existingTables: [String] { kind == .addsTables ? [] : tables }
 
         /// Whether it takes SQLite the longer, the more rows there are.
         public var growsWithRows: Bool {
-            switch self {
+            switch kind {
             case .addsTables, .addsColumns: false
             case .addsIndexes, .dropsColumns, .dropsIndexes, .dropsTables: true
             }
         }
 
-        fileprivate var sentence: String {
-            switch self {
-            case .addsTables(let tables): "makes \(Self.list(tables)) (no row that exists is touched)"
-            case .addsColumns(let tables): "adds columns to \(Self.list(tables)) (no row is rewritten)"
-            case .addsIndexes(let tables): "indexes \(Self.list(tables)) (reads every row)"
-            case .dropsColumns(let tables): "drops columns of \(Self.list(tables))"
-            case .dropsIndexes(let tables): "drops indexes of \(Self.list(tables)) (frees their pages)"
-            case .dropsTables(let tables): "drops \(Self.list(tables)) (frees their pages)"
+        /// What it does, in words that go on from the migration's name.
+        var sentence: String {
+            let list = tables.joined(separator: ", ")
+            return switch kind {
+            case .addsTables: "makes \(list) (no row that exists is touched)"
+            case .addsColumns: "adds columns to \(list) (no row is rewritten)"
+            case .addsIndexes: "indexes \(list) (reads every row)"
+            case .dropsColumns: "drops columns of \(list)"
+            case .dropsIndexes: "drops indexes of \(list) (frees their pages)"
+            case .dropsTables: "drops \(list) (frees their pages)"
             }
         }
-
-        private static func list(_ tables: [String]) -> String { tables.joined(separator: ", ") }
     }
+}
 
-    /// The existing tables that it touches, each once.
-    public var tables: [String] {
-        effects.flatMap(\.tables).reduce(into: []) { tables, table in
-            if !tables.contains(table) { tables.append(table) }
+extension Migration.Effect {
+    /// The effects that a script states in its first comment; nil if it states none, or one that is not known.
+    public static func list(statedIn script: String) -> [Self]? {
+        let mark = "effects:"
+        let lines = script.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.hasPrefix("--") }
+        let words = lines.flatMap { $0.dropFirst(2).split(separator: " ") }
+        guard words.first == mark[...] else { return nil }
+        var effects: [Self] = []
+        for statement in words.dropFirst().joined(separator: " ").split(
+            separator: ";", omittingEmptySubsequences: false)
+        {
+            guard let effect = Self(statement: statement.drop { $0 == " " }) else { return nil }
+            effects.append(effect)
         }
+        return effects
     }
 
-    /// Whether it takes SQLite the longer, the more rows there are.
-    public var growsWithRows: Bool { effects.contains { $0.growsWithRows } }
-
-    /// What it does, in words that go on from its name.
-    public var sentence: String { effects.map(\.sentence).joined(separator: ", ") }
+    /// One statement, as `adds columns to sessions, users`.
+    private init?(statement: Substring) {
+        guard let kind = Kind.allCases.first(where: { statement.hasPrefix($0.rawValue + " ") }) else { return nil }
+        let list = statement.dropFirst(kind.rawValue.count)
+        let tables = list.split(separator: ",", omittingEmptySubsequences: false).map { $0.drop { $0 == " " } }
+        let isName: (Substring) -> Bool = { name in
+            !name.isEmpty && name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "_") }
+        }
+        guard tables.allSatisfy(isName) else { return nil }
+        self.init(kind, tables.map(String.init))
+    }
 }

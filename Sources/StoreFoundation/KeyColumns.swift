@@ -32,8 +32,7 @@ public enum AdminKeyColumns {
     /// Reads the columns of an admin key.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> AdminKey {
         var key = AdminKey(id: row.text(), name: row.text(), hash: row.bytes(), createdAt: row.instant())
-        // Keys from before there were scopes have none, and may do everything.
-        if row.isNull { row.skip(1) } else { key.scope = try row.word(as: AdminKey.Scope.self) }
+        key.scope = try row.word(as: AdminKey.Scope.self)
         key.expiresAt = row.optional { row in row.instant() }
         key.lastUsedAt = row.optional { row in row.instant() }
         return key

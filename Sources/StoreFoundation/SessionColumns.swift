@@ -74,7 +74,7 @@ public enum SessionColumns {
         row.add(session.presence.key)
         row.add(session.presence.provenAt)
         row.add(session.presence.passwordAt)
-        row.add(listOrNull: session.resources)
+        row.add(list: session.resources)
         row.add(session.confirmation?.provider)
         row.add(session.confirmation?.at)
         row.add(session.childConfirmedAt)

@@ -114,9 +114,6 @@ public struct Columns: Sendable {
 
     init(_ names: String...) { self.names = names }
 
-    /// Those of `earlier`, and what was added since.
-    init(_ earlier: Columns, _ added: String...) { names = earlier.names + added }
-
     /// `a, b, c`
     public var list: String { names.joined(separator: ", ") }
 

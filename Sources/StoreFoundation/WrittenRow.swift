@@ -30,11 +30,6 @@ extension WrittenRow {
     /// Texts without spaces, parted by them.
     mutating func add(list: [String]) { add(list.count == 1 ? list[0] : list.joined(separator: " ")) }
 
-    /// The same; null for none.
-    mutating func add(listOrNull list: [String]) {
-        if list.isEmpty { add(nil as String?) } else { add(list: list) }
-    }
-
     /// A device: four columns.
     mutating func add(_ device: Device) {
         add(device.id)

@@ -59,7 +59,7 @@ struct MigrationRunner {
         let next = migrations[applied.count]
         transaction.add(
             Statement("SELECT set_config('lock_timeout', $1::text, true)", "\(Self.lockPatience.components.seconds)s"))
-        for statement in next.postgresStatements { transaction.add(Statement(statement)) }
+        for statement in next.postgres.statements { transaction.add(Statement(statement)) }
         transaction.add(
             Statement(
                 """
@@ -78,7 +78,7 @@ struct MigrationRunner {
     }
 
     /// What identifies the text of a migration.
-    static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.postgres.utf8)) }
+    static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.postgres.text.utf8)) }
 
     /// What was applied must be a beginning of what is known.
     private func problem(_ applied: [Applied]) -> PostgresStore.OpenError? {

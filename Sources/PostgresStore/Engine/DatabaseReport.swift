@@ -107,13 +107,14 @@ extension MigrationRunner {
         var plan: [PlannedMigration] = []
         for migration in migrations.dropFirst(applied.count) {
             var tables: [PlannedMigration.Table] = []
-            for table in migration.tables {
+            for table in migration.postgres.tables {
                 tables.append(.init(name: table, rows: try Self.rowCount(of: table, transaction)))
             }
             plan.append(
                 PlannedMigration(
-                    version: migration.version, name: migration.name, effect: migration.sentence, tables: tables,
-                    growsWithRows: migration.growsWithRowsOnPostgres, lock: migration.postgresLock))
+                    version: migration.version, name: migration.name, effect: migration.postgres.sentence,
+                    tables: tables,
+                    growsWithRows: migration.postgres.growsWithRowsOnPostgres, lock: migration.postgres.lock))
         }
         return plan
     }
@@ -126,15 +127,15 @@ extension MigrationRunner {
     }
 }
 
-extension Migration {
+extension Migration.Script {
     /// Whether it takes the longer, the more rows there are: a column is dropped from the catalogue alone, and an index or
     /// a table with its file.
     fileprivate var growsWithRowsOnPostgres: Bool {
-        effects.contains { if case .addsIndexes = $0 { true } else { false } }
+        effects.contains { $0.kind == .addsIndexes }
     }
 
     /// What it locks, and who waits for it.
-    fileprivate var postgresLock: String {
+    fileprivate var lock: String {
         let locks = effects.compactMap(\.postgresLock)
         return locks.isEmpty ? "locks nothing that is there; nodes go on meanwhile" : locks.joined(separator: "; ")
     }
@@ -144,7 +145,7 @@ extension Migration.Effect {
     /// Nil for new tables, which nobody uses.
     fileprivate var postgresLock: String? {
         let list = tables.joined(separator: ", ")
-        return switch self {
+        return switch kind {
         case .addsTables: nil
         case .addsColumns, .dropsColumns, .dropsIndexes, .dropsTables:
             "locks \(list) for milliseconds whatever it holds; nodes wait as long, and at most a second while something "

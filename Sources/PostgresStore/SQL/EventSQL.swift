@@ -25,7 +25,6 @@ enum EventSQL {
         mutating func append(
             _ event: AuditEvent, _ revocation: Revocation?, guardedBy session: Identifier<Session>? = nil
         ) {
-            let event = EventColumns.written(event)
             count += 1
             guards.append(session)
             kinds.append(event.kind.rawValue)

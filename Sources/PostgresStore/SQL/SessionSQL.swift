@@ -106,8 +106,8 @@ enum SessionSQL {
             session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
             session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey,
             session.presence.key, session.presence.provenAt, session.presence.passwordAt,
-            session.resources.isEmpty ? nil : session.resources.joined(separator: " "),
-            session.confirmation?.provider, session.confirmation?.at, session.childConfirmedAt)
+            session.resources.joined(separator: " "), session.confirmation?.provider, session.confirmation?.at,
+            session.childConfirmedAt)
     }
 
     private static let inserting = Template(

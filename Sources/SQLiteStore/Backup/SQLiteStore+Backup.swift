@@ -39,6 +39,14 @@ extension SQLiteStore {
     public static func backUp(
         closed database: String, to path: String, replacing: Bool = false, by origin: Origin, clock: WallClock
     ) throws(BackupError) -> Backup {
+        try backUp(
+            closed: database, to: path, replacing: replacing, by: origin, clock: clock, migrations: Migration.all)
+    }
+
+    static func backUp(
+        closed database: String, to path: String, replacing: Bool = false, by origin: Origin, clock: WallClock,
+        migrations: [Migration]
+    ) throws(BackupError) -> Backup {
         let start = ContinuousClock.now
         guard DatabaseFile.exists(database) else { throw .missing(path: database) }
         let database = try BackupError.opening { () throws(OpenError) in try DatabaseFile.resolve(database) }
@@ -51,7 +59,7 @@ extension SQLiteStore {
             let connection = try OpenError.mapping(database) { () throws(DatabaseError) in
                 try openWriter(path: database, Options(clock: clock))
             }
-            let runner = MigrationRunner(migrations: Migration.all, clock: clock)
+            let runner = MigrationRunner(migrations: migrations, clock: clock)
             guard try !runner.examine(connection, path: database).isEmpty else { throw .notADatabase(path: database) }
             try OpenError.mapping(database) { () throws(DatabaseError) in
                 let event = AuditEvent(.backupStarted, at: clock.now, by: origin, reason: target)

@@ -38,22 +38,22 @@ struct MigrationRunner {
             var plan: [PlannedMigration] = []
             for migration in migrations.dropFirst(applied.count) {
                 var rows: [PlannedMigration.Table] = []
-                for table in migration.tables {
+                for table in migration.sqlite.tables {
                     rows.append(.init(name: table, rows: try Self.rowCount(of: table, connection)))
                 }
                 plan.append(
                     PlannedMigration(
-                        version: migration.version, name: migration.name, effect: migration.sentence,
-                        tables: rows, growsWithRows: migration.growsWithRows,
-                        lock: Self.lock(migration)))
+                        version: migration.version, name: migration.name, effect: migration.sqlite.sentence,
+                        tables: rows, growsWithRows: migration.sqlite.growsWithRows,
+                        lock: Self.lock(migration.sqlite)))
             }
             return plan
         }
     }
 
     /// Whether anything waits for it: one process alone has an SQLite file, so that nobody can wait but the start.
-    private static func lock(_ migration: Migration) -> String {
-        migration.growsWithRows
+    private static func lock(_ script: Migration.Script) -> String {
+        script.growsWithRows
             ? "locks the database, which no server has open meanwhile; the start waits for every row"
             : "locks the database, which no server has open meanwhile, for milliseconds whatever it holds"
     }
@@ -74,7 +74,7 @@ struct MigrationRunner {
     }
 
     /// What identifies the text of a migration.
-    static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.sqlite.utf8)) }
+    static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.sqlite.text.utf8)) }
 
     /// What was applied must be a beginning of what is known.
     private func check(_ applied: [AppliedMigration], path: String) throws(OpenError) {
@@ -90,7 +90,7 @@ struct MigrationRunner {
     private func apply(_ migration: Migration, to connection: Connection) throws(DatabaseError) {
         try connection.run("BEGIN IMMEDIATE")
         do throws(DatabaseError) {
-            try connection.run(migration.sqlite)
+            try connection.run(migration.sqlite.text)
             try connection.execute(
                 Self.insertApplied, migration.version, migration.name, Self.digest(of: migration), clock.now)
             try connection.run("COMMIT")

@@ -21,7 +21,12 @@ enum EventRow {
         "\(select) AND (\(EventColumns.isGeneral) OR \(EventColumns.isOfUser)) ORDER BY e.number")
 
     private static let insert = Query(inserting: nil, EventColumns.all, into: "audit_events")
-    private static let insertFirst = Query(inserting: "number", EventColumns.first, into: "audit_events")
+    /// Names columns of the first migration only, because a closed database may not have had the others.
+    private static let insertInAnyVersion = Query(
+        """
+        INSERT INTO audit_events (number, kind, occurred_at, actor, reason, remote_address, request_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """)
 
     /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
     static let deleteOld = Query(
@@ -41,14 +46,13 @@ enum EventRow {
         }
     }
 
-    /// Adds an event that revokes nothing to the trail of a closed database, which may have any version of the schema: at a place
-    /// of its own, from which the trail goes on, or at the next one.
+    /// Adds an event to the trail of a closed database, which may have any version of the schema: at a place of its own, from
+    /// which the trail goes on, or at the next one. The event is about the whole database: no user, session or client.
     static func insertInAnyVersion(
         _ event: AuditEvent, at place: Int64?, _ connection: Connection
     ) throws(DatabaseError) {
-        try connection.execute(insertFirst) { row in
-            row.add(place)
-            EventColumns.writeFirst(event, to: &row)
-        }
+        try connection.execute(
+            insertInAnyVersion, place, event.kind.rawValue, event.at, event.actor, event.reason, event.remoteAddress,
+            event.requestID)
     }
 }

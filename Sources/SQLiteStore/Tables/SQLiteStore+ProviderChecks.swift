@@ -11,15 +11,13 @@ enum ProviderCheckRow {
     static let claim = Query(
         "UPDATE provider_checks SET due_at = ?, in_doubt = 1, revision = revision + 1 WHERE session_id = ?")
     static let delete = Query("DELETE FROM provider_checks WHERE session_id = ?")
-    private static let selectTable = Query("SELECT 1 FROM sqlite_schema WHERE name = 'provider_checks'")
     private static let doubt = Query("UPDATE provider_checks SET in_doubt = 1, revision = revision + 1")
     private static let replace = Query(
         inserting: nil, ProviderCheckColumns.all, into: "provider_checks", "OR REPLACE")
 
-    /// After a restore: providers may have changed every token since the backup was taken. An older backup has no such table.
+    /// After a restore: providers may have changed every token since the backup was taken.
     static func doubtAll(_ connection: Connection) throws(DatabaseError) {
-        let isThere = try connection.first(selectTable) { row in row.integer() }
-        if isThere != nil { try connection.execute(doubt) }
+        try connection.execute(doubt)
     }
 
     /// Adds a row, or replaces the one of the same session.

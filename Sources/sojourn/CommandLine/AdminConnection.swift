@@ -55,14 +55,10 @@ struct AdminConnection {
         // What a library would log is told by the answer; only warnings are for people.
         let log = Configuration.Log(level: .warning, format: .text)
         let surroundings = Environment.system(log, environment: Setup.environment)
-        let missing = missingMigrations(configuration)
+        let notice = upgradeNotice(configuration.database)
         do throws(StartError) {
             let application = try await Application.open(configuration, surroundings)
-            if missing > 0 {
-                Terminal.writeError(
-                    "\(database) was brought up to date by \(Formatting.count(Int64(missing), "migration")): no earlier version of this "
-                        + "program can use it any more")
-            }
+            if let notice { Terminal.writeError(notice) }
             return application
         } catch {
             if case .database(.alreadyOpen(path: _)) = error { throw silentServer(configuration) }
@@ -70,15 +66,21 @@ struct AdminConnection {
         }
     }
 
-    /// How many migrations opening a file brings it: somebody may have meant it for the version before.
-    private static func missingMigrations(_ configuration: Configuration) -> Int {
-        let path = configuration.database.path
-        guard configuration.database.isFile, FileManager.default.fileExists(atPath: path),
-            let closed = try? ClosedDatabase(path: path)
-        else { return 0 }
+    /// What to say after opening a file if that brings it up to date, because its operator may have meant it for an earlier version
+    /// of the program; nil if nothing is missing, or if the file cannot be examined and so will not be opened either.
+    static func upgradeNotice(
+        _ place: Configuration.Database,
+        examining open: (String) throws(OpenError) -> ClosedDatabase = { (path) throws(OpenError) in
+            try ClosedDatabase(path: path)
+        }
+    ) -> String? {
+        guard place.isFile, FileManager.default.fileExists(atPath: place.path), let closed = try? open(place.path)
+        else { return nil }
         defer { closed.close() }
-        // What cannot be examined is refused, with its sentence, when it is opened.
-        return (try? closed.missingCount()) ?? 0
+        guard let missing = try? closed.missingCount(), missing > 0 else { return nil }
+        return
+            "\(place.path) was brought up to date by \(Formatting.count(Int64(missing), "migration")): no earlier version of this "
+            + "program can use it any more"
     }
 
     /// The lock is taken, and nobody listens.

@@ -75,7 +75,7 @@ enum MigrateCommand {
         }
     }
 
-    private static func text(_ missing: [PlannedMigration], _ name: String) -> String {
+    static func text(_ missing: [PlannedMigration], _ name: String) -> String {
         guard !missing.isEmpty else { return "nothing would run: the database \(name) is up to date" }
         return missing.map { step in
             let rows = step.tables.map { "\($0.rows) in \($0.name)" }.joined(separator: ", ")
@@ -88,7 +88,7 @@ enum MigrateCommand {
         }.joined(separator: "\n")
     }
 
-    private static func json(_ missing: [PlannedMigration]) -> JSONValue {
+    static func json(_ missing: [PlannedMigration]) -> JSON {
         .object([
             "items": .array(
                 missing.map { step in

@@ -16,22 +16,27 @@ struct ClosedDatabaseCheck {
         do throws(OpenError) {
             let database = try ClosedDatabase(path: configuration.database.path)
             defer { database.close() }
-            let diagnostics = try database.diagnostics()
-            var findings = Self.file(diagnostics, configuration.database.path)
-            let missing = try database.plan()
-            let contents = ContentsCheck(configuration: configuration, now: now)
-            findings += [
-                contents.migrations(missing, appliedCount: diagnostics.applied.count),
-                Self.sqlite(diagnostics.sqliteVersion),
-            ]
-            let newest = diagnostics.applied.map(\.appliedAt).max()
-            if missing.isEmpty {
-                let (settings, clients, keys) = try database.contents()
-                findings += contents.findings(settings, clients, keys, newest: newest)
-                return findings + contents.webhooks(try database.webhooks())
-            }
-            return findings + [contents.clock(newest)].compactMap { $0 }
+            return try findings(in: database)
         } catch { return [Finding(.fail, "database", error.description)] }
+    }
+
+    /// Every check of the database.
+    func findings(in database: ClosedDatabase) throws(OpenError) -> [Finding] {
+        let diagnostics = try database.diagnostics()
+        var findings = Self.file(diagnostics, configuration.database.path)
+        let missing = try database.plan()
+        let contents = ContentsCheck(configuration: configuration, now: now)
+        findings += [
+            contents.migrations(missing, appliedCount: diagnostics.applied.count),
+            Self.sqlite(diagnostics.sqliteVersion),
+        ]
+        let newest = diagnostics.applied.map(\.appliedAt).max()
+        if missing.isEmpty {
+            let (settings, clients, keys) = try database.contents()
+            findings += contents.findings(settings, clients, keys, newest: newest)
+            return findings + contents.webhooks(try database.webhooks())
+        }
+        return findings + [contents.clock(newest)].compactMap { $0 }
     }
 
     private static func file(_ diagnostics: Diagnostics, _ path: String) -> [Finding] {

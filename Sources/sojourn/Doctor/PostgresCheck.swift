@@ -15,6 +15,11 @@ struct PostgresCheck {
         do throws(PostgresStore.OpenError) {
             survey = try PostgresStore.DatabaseReport(url: url, options: .init(clock: .system))
         } catch { return [Finding(.fail, "database", error.description)] }
+        return findings(in: survey)
+    }
+
+    /// Every check of a database that was read.
+    func findings(in survey: PostgresStore.DatabaseReport) -> [Finding] {
         var findings = [Self.server(survey), Self.clock(survey.clockSkew)]
         if survey.appliedCount == 0 {
             return findings + [Finding(.ok, "migrations", "the schema is empty: the first start makes its tables")]

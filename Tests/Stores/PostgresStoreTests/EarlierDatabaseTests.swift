@@ -2,22 +2,20 @@ import Cryptography
 import Migrations
 import PostgresFixture
 import Sessions
+import StoreConformance
 import StoreFoundation
 import Testing
 
 @testable import PostgresStore
 
-/// A database that the first version made and filled, and every migration since, the real ones, on its rows.
+/// A database that an earlier version made and filled, and every migration since on its rows. The earlier version is today's, or
+/// one between today's and the next.
 @Suite(.timeLimit(.minutes(3))) struct EarlierDatabaseTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
     private static let origin = Origin(actor: "admin:k1", remoteAddress: "192.0.2.7", requestID: "r-1")
 
     private func open(_ url: String, _ migrations: [Migration] = Migration.all) throws -> PostgresStore {
         try PostgresStore(url: url, options: .init(clock: WallClock { Self.start }), migrations: migrations)
-    }
-
-    private func schema(_ url: String) throws -> String {
-        try #require(url.split(separator: "%3D").last.map(String.init))
     }
 
     /// What a test compares.
@@ -41,7 +39,7 @@ import Testing
         }
     }
 
-    /// What the first version knew: users, one of them disabled; sessions, refreshed, ended and of a user who is gone; the rest once.
+    /// Users, one of them disabled; sessions, refreshed, ended and of a user who is gone; the rest once.
     private func fill(_ store: PostgresStore) async throws {
         for name in ["a", "b", "c", "d"] {
             let session = try await givenSession(store, name)
@@ -77,80 +75,56 @@ import Testing
         }
     }
 
-    /// Fills the tables of `target` with the rows of `source`, as far as `known` has columns for them, one of the two, or an earlier one.
-    private func copyRows(from source: String, to target: String, inColumnsOf known: String) throws {
-        try PostgresServer.shared.run(
-            """
-            DO $$ DECLARE t record; BEGIN
-            FOR t IN SELECT table_name AS name, string_agg(column_name, ',') AS columns
-                FROM information_schema.columns
-                WHERE table_schema = '\(known)' AND is_identity = 'NO' AND table_name <> 'schema_migrations'
-                GROUP BY table_name
-            LOOP
-                EXECUTE format('DELETE FROM \(target).%I', t.name);
-                EXECUTE format(
-                    'INSERT INTO \(target).%I (%s) SELECT %s FROM \(source).%I', t.name, t.columns, t.columns, t.name);
-            END LOOP; END $$
-            """)
-    }
-
-    @Test func everyRealMigrationRunsOnRowsOfTheFirstVersion_andNobodyIsLoggedOut() async throws {
-        let (new, old) = (try PostgresServer.shared.newDatabase(), try PostgresServer.shared.newDatabase())
-        let source = try open(new)
-        try await fill(source)
-        let expected = try await Contents(source)
-        await source.close()
-        await (try open(old, [Migration.all[0]])).close()
-        try copyRows(from: schema(new), to: schema(old), inColumnsOf: schema(old))
-
-        let plan = try PostgresStore.DatabaseReport(url: old, options: .init(clock: WallClock { Self.start })).missing
-        #expect(plan.map(\.version) == Array(2...Migration.all.count))
-        #expect(plan.flatMap(\.tables).contains { $0.name == "sessions" && $0.rows == 4 })
-
-        let store = try open(old)
-        try await expectNobodyIsLoggedOut(of: store, with: expected)
-        await store.close()
-    }
-
-    /// They know the schema of then, and so write the columns that it has; the tables are those of today, and a node of today serves.
-    @Test(arguments: 15..<Migration.all.count)
-    func whatNodesOfAnEarlierVersionWriteInTheTablesOfToday_isReadHere(_ version: Int) async throws {
-        let (known, written) = (try PostgresServer.shared.newDatabase(), try PostgresServer.shared.newDatabase())
-        await (try open(known, Array(Migration.all.prefix(version)))).close()
-        let source = try open(written)
-        try await fill(source)
-        let expected = try await Contents(source)
-        await source.close()
-
+    @Test(arguments: NextVersion.earlier)
+    func everyMigrationRunsOnRowsOfAnEarlierVersion_andNobodyIsLoggedOut(_ version: Int) async throws {
         let url = try PostgresServer.shared.newDatabase()
-        let store = try open(url)
-        try copyRows(from: schema(written), to: schema(url), inColumnsOf: schema(known))
+        let earlier = try open(url, NextVersion.all(upTo: version))
+        try await fill(earlier)
+        let expected = try await Contents(earlier)
+        await earlier.close()
+
+        let options = PostgresStore.Options(clock: WallClock { Self.start })
+        let plan = try PostgresStore.DatabaseReport(url: url, options: options, migrations: NextVersion.all).missing
+        #expect(plan.map(\.version) == Array((version + 1)...NextVersion.newest))
+        let sessions = plan.flatMap(\.tables).first { $0.name == "sessions" }
+        #expect(sessions?.rows == (version < NextVersion.known + 3 ? 4 : nil))
+
+        let store = try open(url, NextVersion.all)
         try await expectNobodyIsLoggedOut(of: store, with: expected)
         await store.close()
     }
 
-    /// A node of the version before 18 writes an event of today's tables, one of before 19 settings.
+    /// It started when the schema was its own, and the next version has migrated since.
+    @Test(arguments: NextVersion.earlier)
+    func whatANodeOfAnEarlierVersionWritesInTheTablesOfTheNext_isReadThere(_ version: Int) async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let earlier = try open(url, NextVersion.all(upTo: version))
+        let store = try open(url, NextVersion.all)
+        try await fill(earlier)
+        let expected = try await Contents(earlier)
+        await earlier.close()
+        try await expectNobodyIsLoggedOut(of: store, with: expected)
+        await store.close()
+    }
+
+    /// A column that the next version has added, in rows that a node of today changes.
     @Test func whatANodeOfAnEarlierVersionDoesNotKnow_staysAsItIs() async throws {
         let url = try PostgresServer.shared.newDatabase()
-        let store = try open(url)
-        try await store.updateSettings { $0.settings.servedMaximum = .seconds(7_000_000) }
+        let schema = try #require(url.split(separator: "%3D").last.map(String.init))
+        let earlier = try open(url)
+        let session = try await givenSession(earlier, "a")
+        await (try open(url, NextVersion.all)).close()
         try PostgresServer.shared.run(
-            """
-            UPDATE settings SET refresh_after_seconds = 99, epoch = epoch + 1;
-            UPDATE catalogue_revision SET revision = revision + 1;
-            INSERT INTO audit_events (\(EventColumns.first.list))
-                VALUES ('all_sessions_revoked', 1800000000, 'admin:k1', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-            INSERT INTO revocations (\(RevocationColumns.all.list))
-                VALUES ('all_sessions_ended', 1800000000, 1800000100, NULL, NULL, NULL, 'revoked_by_admin')
-            """, schema: schema(url))
-        let settings = try await store.settings()
-        #expect(settings.sessions.refreshAfter == .seconds(99))
-        #expect(settings.servedMaximum == .seconds(7_000_000))
-        let event = try #require(try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil).last)
-        #expect(event.event == AuditEvent(.allSessionsRevoked, at: Self.start, by: Origin(actor: "admin:k1")))
-        #expect(event.revocation == nil)
-        #expect(try await store.revocations(after: 0, at: Self.start, limit: 9).map(\.kind) == [.allSessionsEnded])
-        await store.close()
+            "UPDATE settings SET colour = 'blue'; UPDATE sessions SET colour = 'blue'", schema: schema)
+        try await earlier.updateSettings { $0.settings.sessions.refreshAfter = .seconds(99) }
+        _ = try await earlier.updateSession(session.id) { $0.session.child += 1 }
+        _ = try await earlier.updateSession(session.id) { $0.session.end(.revokedByAdmin, at: Self.start) }
+        #expect(try await earlier.settings().sessions.refreshAfter == .seconds(99))
+        let colours = try PostgresServer.shared.run(
+            "SELECT colour FROM settings UNION ALL SELECT colour FROM sessions WHERE child = \(session.child + 1)",
+            schema: schema)
+        #expect(colours == "blue\nblue\n")
+        await earlier.close()
     }
 
     /// Has `store` go on with sessions that began elsewhere.

@@ -10,23 +10,8 @@ import Testing
 
 /// Migrations of a database that nodes are serving.
 @Suite(.timeLimit(.minutes(5))) struct MigrationTests {
-    static let newest = Migration.all.count
+    static let newest = NextVersion.known
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
-    private static let later: [Migration] = [
-        Migration(
-            version: newest + 1, name: "index_users", effects: [.addsIndexes(on: ["users"])], sqlite: "",
-            postgres: "CREATE INDEX users_country ON users (country);"),
-        Migration(
-            version: newest + 2, name: "add_notes", effects: [.addsTables(["notes"])], sqlite: "",
-            postgres: "CREATE TABLE notes (id bigint PRIMARY KEY);"),
-        Migration(
-            version: newest + 3, name: "add_columns",
-            effects: [.addsTables(["lines"]), .addsColumns(to: ["sessions", "notes"])], sqlite: "",
-            postgres:
-                "CREATE TABLE lines (id bigint PRIMARY KEY);\nALTER TABLE sessions ADD COLUMN colour text;\nALTER TABLE notes ADD COLUMN text text;"
-        ),
-    ]
-
     private func open(_ url: String, _ migrations: [Migration]) throws -> PostgresStore {
         try PostgresStore(url: url, options: .init(clock: WallClock { Self.start }), migrations: migrations)
     }
@@ -77,16 +62,20 @@ import Testing
         let store = try open(url, Migration.all)
         for name in ["a", "b", "c"] { _ = try await session(store, name) }
         let before = try contents(url)
-        let plan = try survey(url, Migration.all + Self.later).missing
-        #expect(plan.map(\.name) == ["index_users", "add_notes", "add_columns"])
-        #expect(plan.map { $0.tables.map(\.name) } == [["users"], [], ["sessions", "notes"]])
-        #expect(plan.map { $0.tables.map(\.rows) } == [[3], [], [3, 0]])
-        #expect(plan.map(\.growsWithRows) == [true, false, false])
+        let plan = try survey(url, NextVersion.all).missing
+        #expect(plan.map(\.name) == ["index_users", "add_notes", "add_columns", "contract"])
+        #expect(
+            plan.map { $0.tables.map(\.name) }
+                == [["users"], [], ["sessions", "settings", "notes"], ["notes", "users", "lines"]])
+        #expect(plan.map { $0.tables.map(\.rows) } == [[3], [], [3, 1, 0], [0, 3, 0]])
+        #expect(plan.map(\.growsWithRows) == [true, false, false, false])
         #expect(plan[0].lock.contains("against changes until every row is read"))
         #expect(plan[1].lock.contains("locks nothing"))
-        #expect(plan[2].lock.hasPrefix("locks sessions, notes for milliseconds"))
+        #expect(plan[2].lock.hasPrefix("locks sessions, settings, notes for milliseconds"))
         #expect(
-            plan[2].effect.hasPrefix("makes lines (no row that exists is touched), adds columns to sessions, notes"))
+            plan[2].effect.hasPrefix(
+                "makes lines (no row that exists is touched), adds columns to sessions, settings, notes"))
+        #expect(plan[3].lock.hasPrefix("locks notes for milliseconds"))
         #expect(try contents(url) == before)
         #expect(try survey(url).missing.isEmpty)
         #expect(try survey(url).contents?.settings == Settings())
@@ -104,8 +93,8 @@ import Testing
 
     @Test func whatAStartRefusesAPlanRefuses() async throws {
         let url = try PostgresServer.shared.newDatabase()
-        await (try open(url, Migration.all + Self.later)).close()
-        #expect(throws: PostgresStore.OpenError.newerDatabase(version: Self.newest + 3, newestKnown: Self.newest)) {
+        await (try open(url, NextVersion.all)).close()
+        #expect(throws: PostgresStore.OpenError.newerDatabase(version: NextVersion.newest, newestKnown: Self.newest)) {
             try survey(url)
         }
         let other = try PostgresServer.shared.newDatabase()
@@ -117,14 +106,11 @@ import Testing
     @Test func everyMigrationDoesWhatItSays() async throws {
         let url = try PostgresServer.shared.newDatabase()
         var before = SchemaShape(columns: [], indexes: [])
-        for migration in Migration.all {
-            await (try open(url, Array(Migration.all.prefix(migration.version)))).close()
+        for migration in NextVersion.all {
+            await (try open(url, NextVersion.all(upTo: migration.version))).close()
             let after = try shape(url)
-            var expected = migration.effectsByTable
-            // There alone nodes have to find out that the catalogue has changed.
-            if migration.version == 1 { expected.insert(.addsTables(["catalogue_revision"])) }
-            #expect(after.effects(since: before) == expected, "\(migration.name)")
-            #expect(!migration.postgres.contains("UPDATE "), "\(migration.name) fills rows at a start")
+            #expect(after.effects(since: before) == migration.postgres.effectsByTable, "\(migration.name)")
+            #expect(!migration.postgres.text.contains("UPDATE "), "\(migration.name) fills rows at a start")
             before = after
         }
     }
@@ -134,15 +120,14 @@ import Testing
         let url = try PostgresServer.shared.newDatabase()
         await (try open(url, Migration.all)).close()
         let dropping = Migration(
-            version: Self.newest + 1, name: "drop_index", effects: [.dropsIndexes(of: ["users"])], sqlite: "",
-            postgres: "DROP INDEX users_verified_email;")
+            Self.newest + 1, "drop_index", "-- effects: drops indexes of users\nDROP INDEX users_verified_email;")
         let plan = try survey(url, Migration.all + [dropping]).missing
         #expect(plan.map(\.effect) == ["drops indexes of users (frees their pages)"])
         #expect(plan.map(\.growsWithRows) == [false])
         #expect(plan.first?.lock.hasPrefix("locks users for milliseconds") == true)
         let before = try shape(url)
         await (try open(url, Migration.all + [dropping])).close()
-        #expect(try shape(url).effects(since: before) == dropping.effectsByTable)
+        #expect(try shape(url).effects(since: before) == dropping.postgres.effectsByTable)
     }
 
     private func shape(_ url: String) throws -> SchemaShape {
@@ -166,7 +151,7 @@ import Testing
     /// A node of today's version, which another one is the next of.
     private func openOld(_ url: String) throws -> PostgresStore { try open(url, Migration.all) }
 
-    @Test func aNodeOfTheVersionBeforeGoesOn_whileAndAfterTheNextVersionMigrates() async throws {
+    @Test func aNodeOfTodaysVersionGoesOn_whileAndAfterTheNextVersionMigrates() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let old = try openOld(url)
         var sessions: [Session] = []
@@ -174,8 +159,8 @@ import Testing
         let load = RefreshLoad(sessions, at: old)
         async let end: Void = load.run()
         await load.awaitRefreshes(100)
-        let next = Migration.all + Self.later
-        #expect(try survey(url, next).missing.map(\.version) == Self.later.map(\.version))
+        let next = NextVersion.all
+        #expect(try survey(url, next).missing.map(\.version) == NextVersion.migrations.map(\.version))
         let new = try open(url, next)
         await load.awaitRefreshes(200)
         // Each obeys what the other acknowledged.
@@ -195,8 +180,8 @@ import Testing
         load.end()
         try await end
         #expect(load.refusedCount == 0)
-        // A start of the version before is refused: it cannot know what the newer one means.
-        #expect(throws: PostgresStore.OpenError.newerDatabase(version: Self.newest + 3, newestKnown: Self.newest)) {
+        // A start of the earlier version is refused, because it cannot know what the newer one means.
+        #expect(throws: PostgresStore.OpenError.newerDatabase(version: NextVersion.newest, newestKnown: Self.newest)) {
             try openOld(url)
         }
         // The one that runs goes on all the same.
@@ -219,7 +204,7 @@ import Testing
         }
         let holders = "FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%holds \(schema)%' AND wait_event = 'PgSleep'"
         while try PostgresServer.shared.run("SELECT count(*) \(holders)") != "1\n" { await Task.yield() }
-        async let new = onThread { try open(url, Migration.all + Self.later) }
+        async let new = onThread { try open(url, NextVersion.all) }
         let waiting = """
             SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'sessions'::regclass
                 AND mode = 'AccessExclusiveLock'
@@ -227,11 +212,11 @@ import Testing
         while try PostgresServer.shared.run(waiting, schema: schema) != "1\n" { await Task.yield() }
         await load.awaitRefreshes(50)
         #expect(load.refusedCount == 0)
-        #expect(try survey(url, Migration.all + Self.later).missing.map(\.name) == ["add_columns"])
+        #expect(try survey(url, NextVersion.all).missing.map(\.name) == ["add_columns", "contract"])
         try PostgresServer.shared.run("SELECT pg_terminate_backend(pid) \(holders)")
         _ = try await holder
         await (try await new).close()
-        #expect(try survey(url, Migration.all + Self.later).missing.isEmpty)
+        #expect(try survey(url, NextVersion.all).missing.isEmpty)
         await load.awaitRefreshes(50)
         load.end()
         try await end

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Verified addresses beside nodes of the version before, and what finding them costs.
+/// Verified addresses, also in rows that were changed by hand, and what finding them costs.
 @Suite("PostgreSQL: verified addresses", .timeLimit(.minutes(1)))
 struct PostgresVerifiedEmailTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
@@ -33,14 +33,14 @@ struct PostgresVerifiedEmailTests {
         return arrival == .linked
     }
 
-    @Test("an address that a node of the version before changes is not verified, nor is the one that it takes away")
-    func earlierNode() async throws {
+    @Test("an address that was changed by hand is not verified, nor is the one that it replaced")
+    func changedByHand() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try Self.schema(url)
         let store = try openStore(url)
         let anna = try await Self.givenAnna(store)
         #expect(try await Self.isLinked("anna@example.org", store))
-        // As it writes users: all columns that it knows.
+        // Without a change of the key.
         func write(_ email: String) throws {
             try PostgresServer.shared.run(
                 "UPDATE users SET username_key = 'anna', email = '\(email)', revision = revision + 1", schema: schema)
@@ -50,7 +50,7 @@ struct PostgresVerifiedEmailTests {
         for email in ["anna@example.org", "eve@example.org"] {
             #expect(try await !Self.isLinked(email, store), "\(email)")
         }
-        // The first change at a node of today takes the old word away, whatever it changes.
+        // The next change by a node removes the key that no longer fits, whatever it changes.
         _ = try await store.updateUser(.id(anna.id)) { $0.user.profile.country = "DE" }
         try write("anna@example.org")
         #expect(try await store.user(.id(anna.id))?.profile.isEmailVerified == false)
@@ -58,9 +58,9 @@ struct PostgresVerifiedEmailTests {
         await store.close()
     }
 
-    /// One with letters beyond ASCII, of which that node has one key for several addresses.
-    @Test("a key that a node of the version before made links nobody here if its address has none")
-    func earlierKeys() async throws {
+    /// Letters beyond ASCII, of which several addresses could have one key.
+    @Test("a key of an address that has none links no user")
+    func keysOfOtherLetters() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try Self.schema(url)
         let store = try openStore(url)
@@ -77,18 +77,6 @@ struct PostgresVerifiedEmailTests {
             }
         }
         await store.close()
-    }
-
-    /// It stops at a kind that it does not know.
-    @Test("a node of the version before can read that an address has changed")
-    func trail() async throws {
-        let url = try PostgresServer.shared.newDatabase()
-        let store = try openStore(url)
-        try await store.append([AuditEvent(.emailChanged, at: Self.start, by: .system, reason: "a@x>b@x")])
-        await store.close()
-        let row = try PostgresServer.shared.run(
-            "SELECT kind, reason FROM audit_events", schema: try Self.schema(url))
-        #expect(row.contains("user_changed") && row.contains("a@x>b@x"), "\(row)")
     }
 
     @Test("whom an address means is found by two indexes")

@@ -8,35 +8,28 @@ import Testing
 @testable import SQLiteStore
 
 @Suite struct PlanTests {
-    private static let later: [Migration] = [
-        Migration(
-            version: OpeningTests.newest + 1, name: "index_users", effects: [.addsIndexes(on: ["users"])],
-            sqlite: "CREATE INDEX users_country ON users (country);"),
-        Migration(
-            version: OpeningTests.newest + 2, name: "add_notes", effects: [.addsTables(["notes"])],
-            sqlite: "CREATE TABLE notes (id INTEGER PRIMARY KEY) STRICT;"),
-        Migration(
-            version: OpeningTests.newest + 3, name: "add_columns",
-            effects: [.addsTables(["lines"]), .addsColumns(to: ["clients", "notes"])],
-            sqlite: "CREATE TABLE lines (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE notes ADD COLUMN text TEXT;"),
-    ]
-
     @Test func aPlanCountsTheRowsOfEachStepAndChangesNothing() async throws {
         try await TemporaryFolder.with { folder in
             let store = try folder.open()
             for name in ["a", "b", "c"] { _ = try await store.insertUser(Example.user(name), events: []) }
             await store.close()
             let before = try Data(contentsOf: URL(filePath: folder.database))
-            let closed = try ClosedDatabase(path: folder.database, migrations: Migration.all + Self.later)
+            let closed = try ClosedDatabase(path: folder.database, migrations: NextVersion.all)
             let plan = try closed.plan()
-            #expect(plan.map(\.name) == ["index_users", "add_notes", "add_columns"])
-            #expect(plan.map { $0.tables.map(\.name) } == [["users"], [], ["clients", "notes"]])
-            #expect(plan.map { $0.tables.map(\.rows) } == [[3], [], [0, 0]])
-            #expect(plan.map(\.growsWithRows) == [true, false, false])
+            #expect(plan.map(\.name) == ["index_users", "add_notes", "add_columns", "contract"])
+            #expect(
+                plan.map { $0.tables.map(\.name) }
+                    == [["users"], [], ["sessions", "settings", "notes"], ["notes", "users", "lines"]])
+            #expect(plan.map { $0.tables.map(\.rows) } == [[3], [], [0, 1, 0], [0, 3, 0]])
+            #expect(plan.map(\.growsWithRows) == [true, false, false, true])
             #expect(plan[0].lock.contains("every row"))
             #expect(
-                plan[2].effect == "makes lines (no row that exists is touched), adds columns to clients, notes "
+                plan[2].effect
+                    == "makes lines (no row that exists is touched), adds columns to sessions, settings, notes "
                     + "(no row is rewritten)")
+            #expect(
+                plan[3].effect == "drops columns of notes, drops indexes of users (frees their pages), drops lines "
+                    + "(frees their pages)")
             #expect(throws: OpenError.alreadyOpen(path: folder.database)) { try folder.open() }
             closed.close()
             #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
@@ -57,7 +50,7 @@ import Testing
             }
             await store.close()
             let log = try Data(contentsOf: URL(filePath: crashed + "-wal"))
-            let closed = try ClosedDatabase(path: crashed, migrations: Migration.all + Self.later)
+            let closed = try ClosedDatabase(path: crashed, migrations: NextVersion.all)
             #expect(try closed.plan().first?.tables.map(\.rows) == [1])
             #expect(try closed.contents().settings == Settings())
             #expect(try closed.diagnostics().problems.isEmpty)
@@ -72,13 +65,13 @@ import Testing
             let path = try DatabaseFile.create(folder.database)
             let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: 100)
             var before = SchemaShape(columns: [], indexes: [])
-            for migration in Migration.all {
-                let migrations = Array(Migration.all.prefix(migration.version))
+            for migration in NextVersion.all {
+                let migrations = NextVersion.all(upTo: migration.version)
                 try MigrationRunner(migrations: migrations, clock: WallClock { Example.start })
                     .run(on: connection, path: path)
                 let after = try shape(connection)
-                #expect(after.effects(since: before) == migration.effectsByTable, "\(migration.name)")
-                #expect(!migration.sqlite.contains("UPDATE "), "\(migration.name) fills rows at a start")
+                #expect(after.effects(since: before) == migration.sqlite.effectsByTable, "\(migration.name)")
+                #expect(!migration.sqlite.text.contains("UPDATE "), "\(migration.name) fills rows at a start")
                 before = after
             }
         }
@@ -90,22 +83,23 @@ import Testing
             let path = try DatabaseFile.create(folder.database)
             let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: 100)
             let dropping = Migration(
-                version: OpeningTests.newest + 1, name: "drop_index", effects: [.dropsIndexes(of: ["users"])],
-                sqlite: "DROP INDEX users_verified_email;")
+                OpeningTests.newest + 1, "drop_index",
+                "-- effects: drops indexes of users\nDROP INDEX users_verified_email;")
             var before = SchemaShape(columns: [], indexes: [])
             for migrations in [Migration.all, Migration.all + [dropping]] {
                 before = try shape(connection)
                 try MigrationRunner(migrations: migrations, clock: WallClock { Example.start })
                     .run(on: connection, path: path)
             }
-            #expect(try shape(connection).effects(since: before) == [.dropsIndexes(of: ["users"])])
-            #expect(dropping.effectsByTable == [.dropsIndexes(of: ["users"])])
-            #expect(dropping.sentence == "drops indexes of users (frees their pages)" && dropping.growsWithRows)
-            #expect(dropping.tables == ["users"])
+            let script = dropping.sqlite
+            #expect(try shape(connection).effects(since: before) == [.init(.dropsIndexes, ["users"])])
+            #expect(script.effectsByTable == [.init(.dropsIndexes, ["users"])])
+            #expect(script.sentence == "drops indexes of users (frees their pages)" && script.growsWithRows)
+            #expect(script.tables == ["users"])
             before = try shape(connection)
             try connection.run("DROP INDEX sessions_ended; CREATE INDEX sessions_ended ON sessions (user_id)")
             let effects = try shape(connection).effects(since: before)
-            #expect(effects == [.dropsIndexes(of: ["sessions"]), .addsIndexes(on: ["sessions"])])
+            #expect(effects == [.init(.dropsIndexes, ["sessions"]), .init(.addsIndexes, ["sessions"])])
         }
     }
 

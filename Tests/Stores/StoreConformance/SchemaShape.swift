@@ -14,36 +14,25 @@ public struct SchemaShape {
     /// What a migration says of itself that made this of `before`, table by table.
     public func effects(since before: SchemaShape) -> Set<Migration.Effect> {
         var effects: Set<Migration.Effect> = []
-        for table in before.columns.keys where columns[table] == nil { effects.insert(.dropsTables([table])) }
+        for table in before.columns.keys where columns[table] == nil { effects.insert(.init(.dropsTables, [table])) }
         for (table, columns) in columns {
             guard let columnsBefore = before.columns[table] else {
-                effects.insert(.addsTables([table]))
+                effects.insert(.init(.addsTables, [table]))
                 continue
             }
             let (indexesBefore, indexes) = (before.indexes[table, default: []], indexes[table, default: []])
-            if !columns.isSubset(of: columnsBefore) { effects.insert(.addsColumns(to: [table])) }
-            if !columnsBefore.isSubset(of: columns) { effects.insert(.dropsColumns(of: [table])) }
-            if !indexes.isSubset(of: indexesBefore) { effects.insert(.addsIndexes(on: [table])) }
-            if !indexesBefore.isSubset(of: indexes) { effects.insert(.dropsIndexes(of: [table])) }
+            if !columns.isSubset(of: columnsBefore) { effects.insert(.init(.addsColumns, [table])) }
+            if !columnsBefore.isSubset(of: columns) { effects.insert(.init(.dropsColumns, [table])) }
+            if !indexes.isSubset(of: indexesBefore) { effects.insert(.init(.addsIndexes, [table])) }
+            if !indexesBefore.isSubset(of: indexes) { effects.insert(.init(.dropsIndexes, [table])) }
         }
         return effects
     }
 }
 
-extension Migration {
+extension Migration.Script {
     /// What it says of itself, table by table.
-    public var effectsByTable: Set<Effect> { Set(effects.flatMap(\.byTable)) }
-}
-
-extension Migration.Effect {
-    fileprivate var byTable: [Self] {
-        switch self {
-        case .addsTables(let tables): tables.map { .addsTables([$0]) }
-        case .addsColumns(let tables): tables.map { .addsColumns(to: [$0]) }
-        case .addsIndexes(let tables): tables.map { .addsIndexes(on: [$0]) }
-        case .dropsColumns(let tables): tables.map { .dropsColumns(of: [$0]) }
-        case .dropsIndexes(let tables): tables.map { .dropsIndexes(of: [$0]) }
-        case .dropsTables(let tables): tables.map { .dropsTables([$0]) }
-        }
+    public var effectsByTable: Set<Migration.Effect> {
+        Set(effects.flatMap { effect in effect.tables.map { Migration.Effect(effect.kind, [$0]) } })
     }
 }

@@ -1,7 +1,7 @@
 import Cryptography
 import FoundationEssentials
-import Migrations
 import Sessions
+import StoreConformance
 import Testing
 
 @testable import SQLiteStore
@@ -191,18 +191,12 @@ import Testing
 
     @Test func aBackupOfTheVersionBeforeIsBroughtUpToDateByTheNextStart() async throws {
         try await Self.withBackup { folder, file in
-            let next = OpeningTests.newest + 1
-            let migrations =
-                Migration.all + [
-                    Migration(
-                        version: next, name: "next", effects: [.addsTables(["added"])],
-                        sqlite: "CREATE TABLE added (id INTEGER PRIMARY KEY) STRICT;")
-                ]
+            let migrations = NextVersion.all
             _ = try SQLiteStore.restore(
                 file, over: folder.database, by: .system, clock: Self.clock, migrations: migrations)
             let store = try SQLiteStore(
                 path: folder.database, options: SQLiteStore.Options(clock: Self.clock), migrations: migrations)
-            #expect(try await store.diagnostics().applied.last?.version == next)
+            #expect(try await store.diagnostics().applied.last?.version == NextVersion.newest)
             #expect(try await store.users(matching: nil, after: nil, limit: 9).items.map(\.username) == ["anna"])
             await store.close()
         }

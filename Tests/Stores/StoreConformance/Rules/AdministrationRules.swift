@@ -140,7 +140,6 @@ let eventRules: [StoreRule] = [
         let full = AuditEvent(
             .sessionEnded, at: Fixture.start, by: Fixture.admin, session: session, reason: "revoked_by_admin")
         let plain = AuditEvent(.settingsChanged, at: Fixture.start, by: .system)
-        // Of these, two and two are one kind to a node of the version before.
         let changes = [
             (AuditEvent.Kind.userChanged, "profile"), (.emailChanged, "a@x>b@x"), (.loginFailed, "wrong_password"),
             (.refreshTokenMisused, "no_key"),

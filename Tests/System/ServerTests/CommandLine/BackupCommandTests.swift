@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import HTTP
-import Migrations
 import Server
-import SQLiteStore
+import Sessions
+import StoreConformance
 import Testing
 
+@testable import SQLiteStore
 @testable import sojourn
 
 @Suite("Command line: backup, restore, migrate --plan", .timeLimit(.minutes(10)))
@@ -97,40 +98,69 @@ struct BackupCommandTests {
         #expect(FileManager.default.contents(atPath: folder.file("sojourn.sqlite")) == before)
     }
 
-    @Test("a database of an earlier version is backed up and restored as it is, and what brings it up to date says so")
-    func earlierDatabase() async throws {
-        let plan = "2 add_foreign_tokens"
-        let word = "sojourn.sqlite was brought up to date by \(Migration.all.count - 1) migrations"
-        /// Whether a command that opens the database says that it brought it up to date.
-        func isSaid(by words: String...) async throws -> Bool {
-            let result = try await base.program.run(words)
-            #expect(result.status == 0, "\(result)")
-            return result.errors.contains(word)
-        }
-        try await expect("migrate", exits: 0)
-        execute(Downgrade.statements)
-        try await expect("backup a.sqlite", exits: 0, output: "checked")
-        try await expect("migrate --plan", exits: 0, output: plan)
-        #expect(try await isSaid(by: "export", "--output", "all.jsonl"))
-        try await expect("migrate --plan", exits: 0, output: "nothing would run")
-        #expect(try await !isSaid(by: "export"))
-        try await expect("restore a.sqlite", exits: 0, output: "sojourn.sqlite is now the backup")
-        try await expect("migrate --plan", exits: 0, output: plan)
-        #expect(try await isSaid(by: "user", "list"))
+    /// The database as the next version of the program examines it.
+    private func closed(_ path: String) throws(OpenError) -> ClosedDatabase {
+        try ClosedDatabase(path: path, migrations: NextVersion.all)
     }
 
-    @Test("a database of the version before is planned for and diagnosed without being changed")
+    @Test("a command that brings a database up to date says so, and no other does")
+    func upgradeNotice() async throws {
+        var configuration = folder.configuration
+        configuration.database.path = folder.file("sojourn.sqlite")
+        func notice() -> String? {
+            AdminConnection.upgradeNotice(configuration.database) { (path) throws(OpenError) in try closed(path) }
+        }
+        #expect(notice() == nil)
+        try await expect("migrate", exits: 0)
+        try await expect("user list", exits: 0)
+        let export = try await base.program.run(["export", "--output", "all.jsonl"])
+        #expect(export.status == 0 && !export.errors.contains("brought up to date"), "\(export)")
+        #expect(AdminConnection.upgradeNotice(configuration.database) == nil)
+        let word = "sojourn.sqlite was brought up to date by \(NextVersion.migrations.count) migrations"
+        #expect(notice()?.contains(word) == true)
+        let options = SQLiteStore.Options(clock: .system)
+        await (try SQLiteStore(path: configuration.database.path, options: options, migrations: NextVersion.all))
+            .close()
+        #expect(notice() == nil)
+        #expect(AdminConnection.upgradeNotice(configuration.database) == nil, "it is refused, and not opened")
+    }
+
+    @Test("a database of an earlier version is planned for and diagnosed without being changed")
     func plan() async throws {
         try await expect("migrate", exits: 0)
-        execute(Downgrade.statements)
-        let before = FileManager.default.contents(atPath: folder.file("sojourn.sqlite"))
-        try await expect("migrate --plan", exits: 0, output: "2 add_foreign_tokens\n  makes foreign_tokens (no row")
-        try await expect("migrate --plan", exits: 0, output: "locks the database, which no server has open meanwhile")
-        try await expect("migrate --plan --json", exits: 0, output: "\"grows_with_rows\" : false")
-        try await expect("doctor", exits: 0, output: "warn  migrations       missing: 2 add_foreign_tokens")
-        #expect(FileManager.default.contents(atPath: folder.file("sojourn.sqlite")) == before)
+        let path = folder.file("sojourn.sqlite")
+        var configuration = folder.configuration
+        configuration.database.path = path
+        let before = FileManager.default.contents(atPath: path)
+        let check = ClosedDatabaseCheck(configuration: configuration, now: 1_800_000_000)
+        var database = try closed(path)
+        let missing = try database.plan()
+        let text = MigrateCommand.text(missing, path)
+        #expect(text.contains("\(NextVersion.known + 2) add_notes\n  makes notes (no row"), "\(text)")
+        #expect(text.contains("locks the database, which no server has open meanwhile"), "\(text)")
+        let json = String(decoding: MigrateCommand.json(missing).text(pretty: true), as: UTF8.self)
+        #expect(json.contains("\"grows_with_rows\" : false"), "\(json)")
+        let finding = try #require(try check.findings(in: database).first { $0.check == "migrations" })
+        #expect(finding.result == .warn)
+        #expect(finding.detail.hasPrefix("missing: \(NextVersion.known + 1) index_users, "), "\(finding)")
+        database.close()
+        #expect(FileManager.default.contents(atPath: path) == before)
+
+        let options = SQLiteStore.Options(clock: .system)
+        await (try SQLiteStore(path: path, options: options, migrations: NextVersion.all)).close()
+        database = try closed(path)
+        #expect(MigrateCommand.text(try database.plan(), path).contains("nothing would run"))
+        #expect(
+            try check.findings(in: database).first { $0.check == "migrations" }?.detail
+                == "\(NextVersion.newest) applied, none is missing")
+        database.close()
+    }
+
+    @Test("plan and doctor of a database of today say that nothing is missing")
+    func upToDate() async throws {
         try await expect("migrate", exits: 0, output: "is up to date")
         try await expect("migrate --plan", exits: 0, output: "nothing would run")
+        try await expect("migrate --plan --json", exits: 0, output: "\"items\" : [")
         try await expect("doctor", exits: 0, output: "applied, none is missing")
     }
 

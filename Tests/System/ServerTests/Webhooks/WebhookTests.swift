@@ -5,8 +5,6 @@ import HTTPClient
 import HostileServer
 import JSON
 import Locks
-import Migrations
-import PostgresFixture
 import Sessions
 import Telemetry
 import Testing
@@ -310,34 +308,6 @@ struct WebhookTests {
         #expect(progress["mails"]?.failingSince != nil && progress["audit"]?.failingSince == nil)
         for receiver in [broken, sound] { receiver.server.stop() }
         await application.close()
-    }
-
-    @Test("the one webhook of before goes on as `default`, from where it was, on both kinds of databases")
-    func migrated() async throws {
-        let migration = try #require(Migration.all.first { $0.name == "add_webhooks" })
-        let before = """
-            DROP TABLE webhooks; INSERT INTO webhook VALUES (1, 42, 1700000000, 'a node', 1700000030, 1700000007);
-            """
-        var expected = WebhookProgress(since: Instant(secondsSinceEpoch: 1_700_000_000))
-        expected.cursor = 42
-        expected.heldUntil = Instant(secondsSinceEpoch: 1_700_000_030)
-        expected.failingSince = Instant(secondsSinceEpoch: 1_700_000_007)
-        let url = try PostgresServer.shared.newDatabase()
-        let schema = try #require(url.split(separator: "%3D").last.map(String.init))
-        for place in [Configuration.Database.Place.sqlite(path: folder.file("db")), .postgres(url: url)] {
-            var configuration = folder.configuration
-            configuration.database.place = place
-            configuration.keys.rootKeyFile = folder.file(configuration.database.isFile ? "key-1" : "key-2")
-            await (try Application.open(configuration, clock.surroundings())).close()
-            if configuration.database.isFile {
-                #expect(folder.execute(before + migration.sqlite))
-            } else {
-                try PostgresServer.shared.run(before + migration.postgres, schema: schema)
-            }
-            let application = try await Application.open(configuration, clock.surroundings())
-            #expect(try await application.context.store.webhooks() == ["default": expected])
-            await application.close()
-        }
     }
 
     @Test("how far a webhook was is forgotten a week after the last node has let go of it, and only if nobody knows it")

@@ -1,0 +1,296 @@
+-- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, identities, sessions,
+--   provider_checks, foreign_tokens, used_tokens, failed_attempts, audit_events, revocations, webhooks, signing_keys,
+--   admin_keys, heartbeat
+
+-- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes, stored as
+-- uuid. Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
+-- A statement ends with a semicolon at the end of a line, and no comment has one there.
+
+CREATE TABLE schema_migrations (
+    version bigint PRIMARY KEY,
+    name text NOT NULL,
+    digest bytea NOT NULL, -- SHA-256 of the migration's text
+    applied_at bigint NOT NULL
+);
+
+-- Counts changes of settings and clients: a node compares its copy of both by this number.
+CREATE TABLE catalogue_revision (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    revision bigint NOT NULL
+);
+INSERT INTO catalogue_revision (id, revision) VALUES (1, 1);
+
+-- One row: what an admin can set, and what the server notes about all sessions.
+CREATE TABLE settings (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    -- Lifetimes
+    offline_session_idle_seconds bigint NOT NULL,
+    offline_session_max_limited boolean NOT NULL,
+    offline_session_max_seconds bigint NOT NULL,
+    refresh_after_seconds bigint NOT NULL,
+    rotation_interval_seconds bigint NOT NULL,
+    served_max_seconds bigint, -- absolute maximum in the file of the node that started last; null before the first start
+    earlier_tokens_end_at bigint, -- when the last token expires that was issued before lifetimes were shortened
+    -- "Revoke all"
+    epoch bigint NOT NULL, -- counts "revoke all" and new clients
+    revoked_before_epoch bigint, -- sessions with a smaller epoch are over
+    revoked_before_at bigint
+);
+-- The settings of a new database, as the program has them.
+INSERT INTO settings (
+    id, offline_session_idle_seconds, offline_session_max_limited, offline_session_max_seconds, refresh_after_seconds,
+    rotation_interval_seconds, epoch
+) VALUES (1, 1209600, true, 15552000, 3600, 120, 1);
+
+CREATE TABLE clients (
+    id text COLLATE "C" PRIMARY KEY,
+    name text,
+    created_at bigint NOT NULL,
+    epoch bigint NOT NULL, -- of the settings when the client was made
+    -- How the client authenticates
+    authentication_method text NOT NULL,
+    secret_hash bytea,
+    jwks text, -- public keys of its assertions (RFC 7523), as a JWK set
+    dpop text NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
+    -- What the client may ask for
+    grant_types text NOT NULL, -- list
+    scope text NOT NULL, -- list
+    resources text NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
+    token_style text NOT NULL,
+    -- Lifetimes; null: as in the settings
+    offline_session_idle_seconds bigint,
+    offline_session_max_seconds bigint,
+    access_token_lifetime_seconds bigint,
+    refresh_after_seconds bigint,
+    user_presence_max_age_seconds bigint -- how long a session goes on without proof of the user's presence; null: for ever
+);
+
+CREATE TABLE users (
+    id uuid PRIMARY KEY,
+    revision bigint NOT NULL DEFAULT 1, -- counts changes of this row
+    created_at bigint NOT NULL,
+    username text NOT NULL,
+    username_key text COLLATE "C" NOT NULL UNIQUE, -- normalised, lower-case
+    -- Profile
+    email text,
+    verified_email_key text COLLATE "C", -- of the verified address; counts while it is the key of `email`
+    phone_number text,
+    display_name text,
+    country text,
+    claims text, -- claims that an admin has given, as a JSON object
+    -- Password
+    password_hash text, -- PHC string
+    reset_secret_hash bytea,
+    reset_expires_at bigint,
+    -- Wrong passwords since the last right one, from devices without a living session
+    wrong_passwords bigint,
+    wrong_password_at bigint,
+    locked_until bigint,
+    -- Logins switched off
+    admin_disabling text, -- 'immediate' or 'on_expiry'; null: logins are on
+    admin_disabled_at bigint,
+    admin_disabling_note text,
+    user_disabling text, -- 'immediate' or 'on_expiry'; null: logins are on
+    user_disabled_at bigint,
+    user_disabling_note text,
+    -- Lifetimes
+    offline_session_max_seconds bigint -- null: as in client and settings
+);
+
+-- Finds the users whose verified address an identity provider proves.
+CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
+
+-- Under which subject of which identity provider a user is known.
+CREATE TABLE identities (
+    provider text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    user_id uuid NOT NULL,
+    linked_at bigint NOT NULL,
+    PRIMARY KEY (provider, subject)
+);
+
+-- Finds the identities of a user.
+CREATE INDEX identities_of_user ON identities (user_id);
+
+-- One row for each session, for ever: an ended session stays as a tombstone, also when its user is gone (so there is no
+-- foreign key). Room is left in every page, so that a refresh, which changes no column of an index, writes the new row
+-- beside the old one.
+CREATE TABLE sessions (
+    id uuid PRIMARY KEY,
+    revision bigint NOT NULL DEFAULT 1, -- counts changes of this row
+    -- The session is of one user, client and device.
+    user_id uuid NOT NULL,
+    client_id text NOT NULL,
+    device_id text NOT NULL,
+    device_name text,
+    device_platform text,
+    device_app_version text,
+    -- Login
+    started_at bigint NOT NULL,
+    epoch bigint NOT NULL, -- of the settings at the login
+    authentication_mode text NOT NULL,
+    authentication_methods text NOT NULL, -- list, as in `amr`
+    scope text NOT NULL, -- list
+    resources text NOT NULL, -- list of the APIs that the login asked for (RFC 8707)
+    -- Keys
+    key_thumbprint text, -- key that every refresh must prove (DPoP)
+    device_key text, -- public key that resumes the session (RFC 7523): algorithm, a dot, coordinates in base64url
+    -- Presence of the user
+    presence_key text, -- public key that signs while the user is present
+    presence_proven_at bigint,
+    password_proven_at bigint,
+    -- Confirmation by an identity provider; null: no provider is asked
+    confirmed_by text,
+    confirmed_at bigint,
+    -- What a refresh changes. No index has these columns.
+    parent bigint NOT NULL,
+    child bigint NOT NULL,
+    child_answered_at bigint NOT NULL,
+    child_request_key bigint,
+    child_confirmed_at bigint, -- when the child was presented before the next one was due; counts if later than the answer
+    ended_at bigint,
+    ended_reason text
+) WITH (fillfactor = 80);
+
+-- One living session for each device. Finds the living sessions of a user.
+CREATE UNIQUE INDEX sessions_living ON sessions (user_id, client_id, device_id) WHERE ended_at IS NULL;
+
+-- Finds the tombstones of a user.
+CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;
+
+-- What identity providers are asked with about sessions that are checked again.
+CREATE TABLE provider_checks (
+    session_id uuid PRIMARY KEY,
+    provider text NOT NULL,
+    subject text NOT NULL, -- the answer must be about this subject
+    client_id text NOT NULL, -- the id that the app has at the provider
+    sealed_token bytea, -- refresh token of the provider; null: it was lost
+    rotates boolean NOT NULL, -- whether the provider's answers replace the token
+    due_at bigint NOT NULL,
+    failing_since bigint,
+    in_doubt boolean NOT NULL, -- an answer may have been lost
+    revision bigint NOT NULL -- counts the nodes that have taken the check
+);
+
+-- Finds the checks that are due.
+CREATE INDEX provider_checks_due ON provider_checks (provider, due_at);
+
+-- Refresh tokens of other systems, each accepted once and exchanged for a session. The text of a token is not stored.
+CREATE TABLE foreign_tokens (
+    digest bytea PRIMARY KEY, -- SHA-256 of the token's text
+    user_id uuid NOT NULL,
+    client_id text NOT NULL,
+    device_id text NOT NULL,
+    device_name text,
+    device_platform text,
+    device_app_version text,
+    scope text, -- null: everything that the client can be granted
+    started_at bigint NOT NULL,
+    expires_at bigint,
+    epoch bigint NOT NULL,
+    session_id uuid, -- the session that it was exchanged for; null: it waits
+    exchanged_at bigint
+);
+
+-- Finds the waiting tokens of a user, which go when the user's sessions are ended.
+CREATE INDEX foreign_tokens_waiting ON foreign_tokens (user_id) WHERE session_id IS NULL;
+
+-- ID tokens and assertions that were used, so that no node accepts one twice.
+CREATE TABLE used_tokens (
+    digest bytea PRIMARY KEY,
+    good_until bigint NOT NULL -- from then on the token is refused because of its age
+);
+
+-- Finds what can be forgotten.
+CREATE INDEX used_tokens_ending ON used_tokens (good_until);
+
+-- Wrong passwords in a row, counted by all nodes together: with the token of a session, and at logins from a device on
+-- which the user has a session.
+CREATE TABLE failed_attempts (
+    digest bytea PRIMARY KEY, -- of the session, or of user and device
+    user_id uuid NOT NULL,
+    wrong_passwords bigint NOT NULL,
+    wrong_password_at bigint NOT NULL -- when the last one came
+);
+
+-- Finds the attempts of a user, and those that can be forgotten.
+CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
+CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
+
+-- Numbers are given in the order of commits, under the lock of the audit trail, because readers have them as their cursor.
+CREATE TABLE audit_events (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind text NOT NULL,
+    occurred_at bigint NOT NULL,
+    -- Cause
+    actor text NOT NULL,
+    remote_address text,
+    request_id text,
+    -- Subject
+    user_id uuid,
+    session_id uuid,
+    client_id text,
+    device_id text,
+    reason text,
+    -- The revocation that resource servers read about the event; null: it revokes nothing
+    revokes text, -- kind of the revocation
+    revoked_at bigint,
+    revoked_until bigint
+);
+
+CREATE INDEX audit_events_of_user ON audit_events (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX audit_events_of_session ON audit_events (session_id) WHERE session_id IS NOT NULL;
+
+-- The feed that resource servers read: access tokens that have not expired and are refused all the same. Numbers are
+-- given in the order of commits, under the lock of the audit trail.
+CREATE TABLE revocations (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind text NOT NULL,
+    revoked_at bigint NOT NULL,
+    matters_until bigint NOT NULL, -- from then on all tokens that it is about have expired
+    user_id uuid,
+    session_id uuid,
+    client_id text,
+    reason text
+);
+
+-- Finds what can be forgotten.
+CREATE INDEX revocations_ending ON revocations (matters_until);
+
+-- How far each webhook has come through the audit trail, and which node sends to it.
+CREATE TABLE webhooks (
+    name text COLLATE "C" PRIMARY KEY,
+    cursor bigint NOT NULL, -- number of the last event that is done
+    since bigint NOT NULL, -- Unix seconds: events from before are not sent
+    holder text NOT NULL,
+    held_until bigint NOT NULL,
+    failing_since bigint
+);
+
+CREATE TABLE signing_keys (
+    number bigint GENERATED ALWAYS AS IDENTITY, -- order of arrival
+    id text PRIMARY KEY, -- RFC 7638 thumbprint
+    algorithm text NOT NULL,
+    sealed_private_key bytea NOT NULL,
+    created_at bigint NOT NULL,
+    active_at bigint NOT NULL,
+    retired_at bigint
+);
+
+CREATE TABLE admin_keys (
+    number bigint GENERATED ALWAYS AS IDENTITY, -- order of arrival
+    id text PRIMARY KEY,
+    name text NOT NULL,
+    hash bytea NOT NULL, -- SHA-256
+    scope text NOT NULL, -- what the key may do
+    created_at bigint NOT NULL,
+    expires_at bigint, -- null: never
+    last_used_at bigint -- to the hour
+);
+
+-- A check of readiness writes here, so that it fails when a real change would.
+CREATE TABLE heartbeat (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    beats bigint NOT NULL
+);
+INSERT INTO heartbeat (id, beats) VALUES (1, 0);

@@ -1,0 +1,288 @@
+-- effects: adds tables schema_migrations, settings, clients, users, identities, sessions, provider_checks,
+--   foreign_tokens, used_tokens, failed_attempts, audit_events, revocations, webhooks, signing_keys, admin_keys,
+--   heartbeat
+
+-- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
+-- Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
+
+-- "Sojr": by this number `file` and the next start recognise the database.
+PRAGMA application_id = 0x536F6A72;
+
+CREATE TABLE schema_migrations (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    digest BLOB NOT NULL, -- SHA-256 of the migration's text
+    applied_at INTEGER NOT NULL
+) STRICT;
+
+-- One row: what an admin can set, and what the server notes about all sessions.
+CREATE TABLE settings (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    -- Lifetimes
+    offline_session_idle_seconds INTEGER NOT NULL,
+    offline_session_max_limited INTEGER NOT NULL,
+    offline_session_max_seconds INTEGER NOT NULL,
+    refresh_after_seconds INTEGER NOT NULL,
+    rotation_interval_seconds INTEGER NOT NULL,
+    served_max_seconds INTEGER, -- absolute maximum in the file of the node that started last; null before the first start
+    earlier_tokens_end_at INTEGER, -- when the last token expires that was issued before lifetimes were shortened
+    -- "Revoke all"
+    epoch INTEGER NOT NULL, -- counts "revoke all" and new clients
+    revoked_before_epoch INTEGER, -- sessions with a smaller epoch are over
+    revoked_before_at INTEGER
+) STRICT;
+
+CREATE TABLE clients (
+    id TEXT PRIMARY KEY,
+    name TEXT,
+    created_at INTEGER NOT NULL,
+    epoch INTEGER NOT NULL, -- of the settings when the client was made
+    -- How the client authenticates
+    authentication_method TEXT NOT NULL,
+    secret_hash BLOB,
+    jwks TEXT, -- public keys of its assertions (RFC 7523), as a JWK set
+    dpop TEXT NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
+    -- What the client may ask for
+    grant_types TEXT NOT NULL, -- list
+    scope TEXT NOT NULL, -- list
+    resources TEXT NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
+    token_style TEXT NOT NULL,
+    -- Lifetimes; null: as in the settings
+    offline_session_idle_seconds INTEGER,
+    offline_session_max_seconds INTEGER,
+    access_token_lifetime_seconds INTEGER,
+    refresh_after_seconds INTEGER,
+    user_presence_max_age_seconds INTEGER -- how long a session goes on without proof of the user's presence; null: for ever
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE users (
+    number INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    username TEXT NOT NULL,
+    username_key TEXT NOT NULL UNIQUE, -- normalised, lower-case
+    -- Profile
+    email TEXT,
+    verified_email_key TEXT, -- of the verified address; counts while it is the key of `email`
+    phone_number TEXT,
+    display_name TEXT,
+    country TEXT,
+    claims TEXT, -- claims that an admin has given, as a JSON object
+    -- Password
+    password_hash TEXT, -- PHC string
+    reset_secret_hash BLOB,
+    reset_expires_at INTEGER,
+    -- Wrong passwords since the last right one, from devices without a living session
+    wrong_passwords INTEGER,
+    wrong_password_at INTEGER,
+    locked_until INTEGER,
+    -- Logins switched off
+    admin_disabling TEXT, -- 'immediate' or 'on_expiry'; null: logins are on
+    admin_disabled_at INTEGER,
+    admin_disabling_note TEXT,
+    user_disabling TEXT, -- 'immediate' or 'on_expiry'; null: logins are on
+    user_disabled_at INTEGER,
+    user_disabling_note TEXT,
+    -- Lifetimes
+    offline_session_max_seconds INTEGER -- null: as in client and settings
+) STRICT;
+
+-- Finds the users whose verified address an identity provider proves.
+CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
+
+-- Under which subject of which identity provider a user is known.
+CREATE TABLE identities (
+    provider TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    user_id BLOB NOT NULL,
+    linked_at INTEGER NOT NULL,
+    PRIMARY KEY (provider, subject)
+) STRICT, WITHOUT ROWID;
+
+-- Finds the identities of a user.
+CREATE INDEX identities_of_user ON identities (user_id);
+
+-- One row for each session, for ever: an ended session stays as a tombstone, also when its user is gone (so there is no
+-- foreign key). Rows lie in the order of arrival, which fills their pages. In a table WITHOUT ROWID random ids would leave
+-- a third of every page empty, and whole rows as separators in its inner pages would make the part worth caching twenty
+-- times as large.
+CREATE TABLE sessions (
+    number INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE,
+    -- The session is of one user, client and device.
+    user_id BLOB NOT NULL,
+    -- Row of the user, found without the index of ids. The number of a deleted user may be used again, the id is not, so
+    -- a join compares both. Every living session has a user.
+    user_number INTEGER NOT NULL,
+    client_id TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    device_name TEXT,
+    device_platform TEXT,
+    device_app_version TEXT,
+    -- Login
+    started_at INTEGER NOT NULL,
+    epoch INTEGER NOT NULL, -- of the settings at the login
+    authentication_mode TEXT NOT NULL,
+    authentication_methods TEXT NOT NULL, -- list, as in `amr`
+    scope TEXT NOT NULL, -- list
+    resources TEXT NOT NULL, -- list of the APIs that the login asked for (RFC 8707)
+    -- Keys
+    key_thumbprint TEXT, -- key that every refresh must prove (DPoP)
+    device_key TEXT, -- public key that resumes the session (RFC 7523): algorithm, a dot, coordinates in base64url
+    -- Presence of the user
+    presence_key TEXT, -- public key that signs while the user is present
+    presence_proven_at INTEGER,
+    password_proven_at INTEGER,
+    -- Confirmation by an identity provider; null: no provider is asked
+    confirmed_by TEXT,
+    confirmed_at INTEGER,
+    -- What a refresh changes. No index has these columns, so that a refresh dirties one page.
+    parent INTEGER NOT NULL,
+    child INTEGER NOT NULL,
+    child_answered_at INTEGER NOT NULL,
+    child_request_key INTEGER,
+    child_confirmed_at INTEGER, -- when the child was presented before the next one was due; counts if later than the answer
+    ended_at INTEGER,
+    ended_reason TEXT
+) STRICT;
+
+-- One living session for each device. Finds the living sessions of a user.
+CREATE UNIQUE INDEX sessions_living ON sessions (user_number, client_id, device_id) WHERE ended_at IS NULL;
+
+-- Finds the tombstones of a user.
+CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;
+
+-- What identity providers are asked with about sessions that are checked again.
+CREATE TABLE provider_checks (
+    session_id BLOB PRIMARY KEY,
+    provider TEXT NOT NULL,
+    subject TEXT NOT NULL, -- the answer must be about this subject
+    client_id TEXT NOT NULL, -- the id that the app has at the provider
+    sealed_token BLOB, -- refresh token of the provider; null: it was lost
+    rotates INTEGER NOT NULL, -- whether the provider's answers replace the token
+    due_at INTEGER NOT NULL,
+    failing_since INTEGER,
+    in_doubt INTEGER NOT NULL, -- an answer may have been lost
+    revision INTEGER NOT NULL -- counts the nodes that have taken the check
+) STRICT;
+
+-- Finds the checks that are due.
+CREATE INDEX provider_checks_due ON provider_checks (provider, due_at);
+
+-- Refresh tokens of other systems, each accepted once and exchanged for a session. The text of a token is not stored.
+CREATE TABLE foreign_tokens (
+    digest BLOB PRIMARY KEY, -- SHA-256 of the token's text
+    user_id BLOB NOT NULL,
+    client_id TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    device_name TEXT,
+    device_platform TEXT,
+    device_app_version TEXT,
+    scope TEXT, -- null: everything that the client can be granted
+    started_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    epoch INTEGER NOT NULL,
+    session_id BLOB, -- the session that it was exchanged for; null: it waits
+    exchanged_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- Finds the waiting tokens of a user, which go when the user's sessions are ended.
+CREATE INDEX foreign_tokens_waiting ON foreign_tokens (user_id) WHERE session_id IS NULL;
+
+-- ID tokens and assertions that were used, so that no node accepts one twice.
+CREATE TABLE used_tokens (
+    digest BLOB PRIMARY KEY,
+    good_until INTEGER NOT NULL -- from then on the token is refused because of its age
+) STRICT, WITHOUT ROWID;
+
+-- Finds what can be forgotten.
+CREATE INDEX used_tokens_ending ON used_tokens (good_until);
+
+-- Wrong passwords in a row, counted by all nodes together: with the token of a session, and at logins from a device on
+-- which the user has a session.
+CREATE TABLE failed_attempts (
+    digest BLOB PRIMARY KEY, -- of the session, or of user and device
+    user_id BLOB NOT NULL,
+    wrong_passwords INTEGER NOT NULL,
+    wrong_password_at INTEGER NOT NULL -- when the last one came
+) STRICT, WITHOUT ROWID;
+
+-- Finds the attempts of a user, and those that can be forgotten.
+CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
+CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
+
+-- AUTOINCREMENT, because readers have the number as their cursor: it must not be used again after clean-up.
+CREATE TABLE audit_events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    occurred_at INTEGER NOT NULL,
+    -- Cause
+    actor TEXT NOT NULL,
+    remote_address TEXT,
+    request_id TEXT,
+    -- Subject
+    user_id BLOB,
+    session_id BLOB,
+    client_id TEXT,
+    device_id TEXT,
+    reason TEXT,
+    -- The revocation that resource servers read about the event; null: it revokes nothing
+    revokes TEXT, -- kind of the revocation
+    revoked_at INTEGER,
+    revoked_until INTEGER
+) STRICT;
+
+CREATE INDEX audit_events_of_user ON audit_events (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX audit_events_of_session ON audit_events (session_id) WHERE session_id IS NOT NULL;
+
+-- The feed that resource servers read: access tokens that have not expired and are refused all the same. The number is
+-- that of the event in the audit trail.
+CREATE TABLE revocations (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    revoked_at INTEGER NOT NULL,
+    matters_until INTEGER NOT NULL, -- from then on all tokens that it is about have expired
+    user_id BLOB,
+    session_id BLOB,
+    client_id TEXT,
+    reason TEXT
+) STRICT;
+
+-- Finds what can be forgotten.
+CREATE INDEX revocations_ending ON revocations (matters_until);
+
+-- How far each webhook has come through the audit trail, and which node sends to it.
+CREATE TABLE webhooks (
+    name TEXT PRIMARY KEY,
+    cursor INTEGER NOT NULL, -- number of the last event that is done
+    since INTEGER NOT NULL, -- Unix seconds: events from before are not sent
+    holder TEXT NOT NULL,
+    held_until INTEGER NOT NULL,
+    failing_since INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE signing_keys (
+    id TEXT PRIMARY KEY, -- RFC 7638 thumbprint
+    algorithm TEXT NOT NULL,
+    sealed_private_key BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    active_at INTEGER NOT NULL,
+    retired_at INTEGER
+) STRICT;
+
+CREATE TABLE admin_keys (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    hash BLOB NOT NULL, -- SHA-256
+    scope TEXT NOT NULL, -- what the key may do
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER, -- null: never
+    last_used_at INTEGER -- to the hour
+) STRICT;
+
+-- A check of readiness writes here, so that it fails when a real change would.
+CREATE TABLE heartbeat (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    beats INTEGER NOT NULL
+) STRICT;
+INSERT INTO heartbeat (id, beats) VALUES (1, 0);
