@@ -18,9 +18,11 @@ let strict: [SwiftSetting] = [
 let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 /// For the modules that do nothing but compute, and for the tests that explore with them: optimized in a debug build as well,
-/// because their tests take three quarters of their time otherwise. `SOJOURN_OPTIMIZED=no` leaves that out.
+/// because their tests take several times as long otherwise. What `assert` says is checked all the same.
+/// `SOJOURN_OPTIMIZED=no` leaves that out.
 let optimized: [SwiftSetting] =
-    Context.environment["SOJOURN_OPTIMIZED"] == "no" ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    Context.environment["SOJOURN_OPTIMIZED"] == "no"
+    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
 /// The tests that are built: all of them, or those that `SOJOURN_TESTS` names, by lane (`unit`, `stores`, `system`, `none`) or
 /// by target, separated by commas.
@@ -81,7 +83,7 @@ let package = Package(
         .target(
             name: "Migrations", path: "migrations", resources: [.embedInCode("sql")], swiftSettings: strict),
         // Row 2: formats and sockets
-        .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
+        .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict + optimized),
         .target(name: "JOSE", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(

@@ -7,7 +7,7 @@ import Testing
 @testable import PostgresStore
 
 /// TLS to the server, as `sslmode` and `sslrootcert` of the URL ask for it.
-@Suite struct TransportTests {
+@Suite(.serialized) struct TransportTests {
     /// Its certificate is for localhost, not for db.example.
     private static let server = Result {
         try PostgresServer(certificate: (Certificates.shared.path("p256.crt"), Certificates.shared.path("p256.key")))

@@ -120,11 +120,21 @@ struct ServerForClients {
         ]
     }
 
+    /// How long schemathesis searches, and where it begins: as the environment says, or as long as the lane has time.
+    private static var search: [String] {
+        let given = ProcessInfo.processInfo.environment
+        let examples = given["SOJOURN_ATTACK_EXAMPLES"] ?? String(Lane.rounds(push: 5, full: 15))
+        return ["SOJOURN_ATTACK_EXAMPLES=\(examples)"]
+            + (given["SOJOURN_ATTACK_SEED"].map { ["SOJOURN_ATTACK_SEED=\($0)"] } ?? [])
+    }
+
     /// Runs a script of `Clients` with the Python and the libraries that `.ci/setup tests` installs.
     func run(_ script: String, _ arguments: [String] = []) async throws -> Tool.Result {
         let peers = Repository.path(".build/peers/bin") + "/"
         let environment =
-            variables.map { "\($0)=\($1)" } + ["PATH=\(peers):/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1"]
+            variables.map { "\($0)=\($1)" } + Self.search + [
+                "PATH=\(peers):/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1",
+            ]
         return try await Tool.run(
             ["env", "-i"] + environment + [
                 peers + "python", Repository.path("Tests/System/ServerTests/Scripts/Clients/\(script).py"),

@@ -1,3 +1,4 @@
+import Repository
 import Sessions
 import Testing
 
@@ -13,15 +14,25 @@ struct RefreshInterleavingTests {
             patience: 2)
     }
 
-    static let honest: [Rules] = [
-        Rules(),
-        Rules(sends: 5, duplicates: 0, seconds: 9),
+    static let honest: [Rules] =
+        [
+            Rules(),
+            Rules(sends: 5, duplicates: 0, seconds: 9),
+            Rules(sends: 4, duplicates: 1, seconds: 7, interval: 3, decisionLimit: 3, patience: 3),
+            pair(sends: 3, duplicates: 0, seconds: 7),
+            pair(sends: 3, duplicates: 1, seconds: 5),
+            Rules(sends: 4, duplicates: 1, seconds: 5, sharesKey: true, takesLateAnswers: true),
+            Rules(sends: 4, duplicates: 0, seconds: 6, restores: 1),
+            Rules(processes: 2, sends: 3, duplicates: 0, seconds: 4, takesLateAnswers: true, isBound: true),
+        ] + Lane.cases(push: [], full: large)
+
+    /// The worlds of a million histories and more.
+    private static let large: [Rules] = [
         Rules(sends: 5, duplicates: 1, seconds: 8),
         Rules(sends: 4, duplicates: 1, seconds: 8, interval: 3, decisionLimit: 3, patience: 3),
         pair(sends: 4, duplicates: 0, seconds: 8),
         pair(sends: 3, duplicates: 1, seconds: 7),
         Rules(sends: 4, duplicates: 1, seconds: 6, sharesKey: true, takesLateAnswers: true),
-        Rules(sends: 4, duplicates: 0, seconds: 6, restores: 1),
         Rules(processes: 2, sends: 4, duplicates: 0, seconds: 4, takesLateAnswers: true, isBound: true),
     ]
 
