@@ -103,7 +103,7 @@ let package = Package(
             dependencies: [
                 "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + optimized),
         .target(
             name: "Federation",
             dependencies: ["HTTP", "HTTPClient", "JOSE", "JSON", "Cryptography", "Sessions", "Telemetry"],
@@ -149,7 +149,7 @@ let package = Package(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
     ]
         // Tests of one module, without processes
-        + tests("TidyTests", "unit", ["Migrations", "Repository"])
+        + tests("TidyTests", "unit", ["Migrations", "Repository"], more: optimized)
         + tests("JSONTests", "unit", ["JSON"])
         + tests("CalendarTests", "unit", ["Calendar"])
         + tests("TelemetryTests", "unit", ["Telemetry", "Locks"])
@@ -170,7 +170,7 @@ let package = Package(
             [
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
-            ])
+            ], more: optimized)
         // Tests of the stores
         + tests(
             "SQLiteStoreTests", "stores",

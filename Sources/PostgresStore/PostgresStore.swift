@@ -16,8 +16,8 @@ internal import StoreFoundation
 /// one is unknown.
 ///
 /// Reading order: this file · `SessionBatch` (a refresh: two round trips for many) with `SessionWrites` and `SessionSQL` ·
-/// `Transaction` (the locks that keep nodes from passing each other, and changes of other things) · `PostgresStore+Users` and
-/// its neighbours with their SQL · `CatalogueCache` · `ReconnectingConnection` and `Connection` (the only files that speak to libpq, beside
+/// `Transaction` (the locks that keep nodes from passing each other, and changes of other things) · `PostgresRows` (what the domain's
+/// procedures ask and write) with the SQL of the tables · `CatalogueCache` · `ReconnectingConnection` and `Connection` (the only files that speak to libpq, beside
 /// `Rows` and `Statement`, which has a name where `StatementNames` allows it) · `MigrationRunner`.
 public final class PostgresStore: Store {
     /// What can be set when a store is opened.
@@ -150,16 +150,6 @@ public final class PostgresStore: Store {
         }
     }
 
-    /// Runs statements that only read, in one round trip, and reads their answers.
-    func read<Outcome: Sendable>(
-        _ statements: [Statement], takesLong: Bool = false,
-        _ body: @escaping @Sendable ([Rows]) throws(DatabaseError) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await perform(on: takesLong ? longReads : reads) { (connection, limit) throws(DatabaseError) in
-            try body(try connection.read(statements, until: limit.deadline))
-        }
-    }
-
     /// Compares this machine's clock with the database's.
     public func clockSkew() async throws(StoreError) -> ClockSkew {
         let clock = options.clock
@@ -170,12 +160,49 @@ public final class PostgresStore: Store {
         }
     }
 
-    /// The settings and clients, as they stand.
-    func catalogue() async throws(StoreError) -> CatalogueCache.Entry {
-        let cache = cache
-        return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
-            let rows = try connection.read([CatalogueCache.revision], until: limit.deadline)
-            return try cache.current(rows[0], on: connection, until: limit.deadline)
+    /// See `Store`. From memory, if the database says that the revision is still the same.
+    public func catalogue() async throws(StoreError) -> Catalogue {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.catalogue().value() }
+    }
+
+    /// See `Store`.
+    public func read<Outcome: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws(TransactionError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        let (cache, clock) = (cache, options.clock)
+        return try await perform(on: length == .long ? longReads : reads) { (connection, limit) throws(DatabaseError) in
+            let rows = PostgresRows(
+                clock,
+                cached: { (revision) throws(DatabaseError) in
+                    try cache.current(revision, on: connection, until: limit.deadline).catalogue
+                },
+                { (statements) throws(DatabaseError) in try connection.read(statements, until: limit.deadline) })
+            return try rows.run(body).0
+        }
+    }
+
+    /// See `Store`.
+    public func write<Outcome: Sendable>(
+        _ scope: TransactionScope,
+        _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        let clock = options.clock
+        return try await change(scope.lock, by: Int(scope.queue)) { (transaction) throws(DatabaseError) in
+            let rows = PostgresRows(clock) { (statements) throws(DatabaseError) in try transaction.run(statements) }
+            let (outcome, rest) = try rows.run(body)
+            for statement in rest { transaction.add(statement) }
+            return outcome
+        }
+    }
+
+    /// See `Store`. The revision of the catalogue, which every call asks for, counts changes of signing keys too.
+    public var keyRevision: Int64 { lastRevision }
+
+    /// See `Store`.
+    public func databaseLife() async throws(StoreError) -> String {
+        try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
+            try connection.read([ProviderCheckSQL.selectLife], until: limit.deadline)[0]
+                .first { row in "\(row.integer()) \(row.integer())" } ?? ""
         }
     }
 

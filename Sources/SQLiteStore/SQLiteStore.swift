@@ -11,7 +11,8 @@ internal import StoreFoundation
 ///
 /// Reading order: this file · `Writer` (group commit, and what follows from a failing disk) · `CheckpointPlan` and `DatabaseSync` (how the
 /// log comes into the file unnoticed) · `Reader` · `Damage` · `BatchQueue` ·
-/// `SQLiteStore+Sessions` with `SessionRow` (a refresh: one select, one update), and beside them the other tables ·
+/// `SQLiteStore+Sessions` with `SessionRow` (a refresh: one select, one update) · `SQLiteRows` (what the domain's procedures ask and
+/// write), and beside it the tables ·
 /// `Connection` and `Statement` (the only files that speak to SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics`.
 public final class SQLiteStore: Store {
     /// What can be set when a store is opened.
@@ -150,10 +151,43 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// The settings and clients of the last commit.
-    func catalogue() throws(StoreError) -> Catalogue {
+    /// See `Store`. From memory: what is there is what was committed last, because this process alone writes the file.
+    public func catalogue() throws(StoreError) -> Catalogue {
         if changes.isClosed { throw .unavailable("the database is closed") }
         return published.current
+    }
+
+    /// See `Store`. Only this process changes keys.
+    public var keyRevision: Int64 { 0 }
+
+    /// See `Store`. Nothing changes the file while this process has it.
+    public func databaseLife() async throws(StoreError) -> String { "" }
+
+    /// See `Store`.
+    public func read<Outcome: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws(TransactionError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        let clock = options.clock
+        let read = { @Sendable (snapshot: Snapshot) throws(DatabaseError) -> Outcome in
+            try SQLiteRows(snapshot.connection, snapshot.catalogue, clock).run(body)
+        }
+        return switch length {
+        case .short: try await self.read(read)
+        case .long: try await readAtLength(read)
+        }
+    }
+
+    /// See `Store`. The scope says nothing here: one change runs after the other.
+    public func write<Outcome: Sendable>(
+        _: TransactionScope,
+        _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await write { (transaction) throws(DatabaseError) in
+            let rows = SQLiteRows(transaction.connection, transaction.catalogue, transaction.clock)
+            let outcome = try rows.run(body)
+            if rows.changesCatalogue { transaction.catalogue = rows.current }
+            return outcome
+        }
     }
 
     /// How many changes wait for the writer.

@@ -104,36 +104,3 @@ public enum ClientColumns {
         row.add(list: client.resources)
     }
 }
-
-/// Settings and clients: small, and asked for by every request.
-public struct Catalogue: Hashable, Sendable {
-    /// The settings.
-    public var settings: Settings
-    /// By id.
-    public var clients: [String: Client]
-
-    /// Both of one moment.
-    public init(settings: Settings, clients: [String: Client]) {
-        self.settings = settings
-        self.clients = clients
-    }
-}
-
-extension Catalogue {
-    /// The settings to be written when this has become `next` at `now`: with the end of the tokens that still have the
-    /// longer life of before, if it is shorter now.
-    public func settings(becoming next: Catalogue, at now: Instant) -> Settings {
-        var settings = next.settings
-        if next.settings.tokenLife(next.clients.values) < self.settings.tokenLife(clients.values) {
-            let end = self.settings.lastTokenEnd(clients.values, issuedBy: now)
-            settings.earlierTokensEnd = max(end, settings.earlierTokensEnd ?? end)
-        }
-        return settings
-    }
-
-    /// What `event` revokes, which is written at `now`; nil: nothing. Of a change that shortens the life of tokens, this is what was
-    /// before it: it is about the tokens of then.
-    public func revocation(of event: AuditEvent, at now: Instant) -> Revocation? {
-        Revocation(event, at: now) { settings.lastTokenEnd(clients.values, issuedBy: $0) }
-    }
-}

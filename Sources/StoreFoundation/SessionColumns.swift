@@ -10,6 +10,12 @@ public enum SessionColumns {
         "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at",
         "child_confirmed_at")
 
+    /// Those that an import may change of a session that is there.
+    public static let changing = Columns(
+        "id", "device_name", "device_platform", "device_app_version", "authentication_mode", "parent", "child",
+        "child_answered_at", "child_request_key", "child_confirmed_at", "ended_at", "ended_reason", "presence_key",
+        "presence_proven_at", "password_proven_at")
+
     /// Reads the columns of a session; its id must be the one that is `known`.
     public static func read(
         _ row: inout some StoredRow, known: Identifier<Session>? = nil

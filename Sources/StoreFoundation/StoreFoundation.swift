@@ -122,4 +122,14 @@ public struct Columns: Sendable {
 
     /// `b = excluded.b, c = excluded.c`: what replaces all but the key, which is the first column.
     public var replacements: String { names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ") }
+
+    /// `$1, $2, $3`: a parameter for each column, the first with that number.
+    public func placeholders(from first: Int = 1) -> String {
+        names.indices.map { "$\(first + $0)" }.joined(separator: ", ")
+    }
+
+    /// `a = $1, b = $2`: gives each column the parameter of the same place, the first with that number.
+    public func assignments(from first: Int = 1) -> String {
+        names.enumerated().map { "\($1) = $\(first + $0)" }.joined(separator: ", ")
+    }
 }

@@ -79,9 +79,22 @@ public enum UserColumns {
         row.add(user.claims?.json)
         row.add(user.profile.isEmailVerified ? user.profile.verifiedEmailKey : nil)
     }
+}
 
-    /// A LIKE pattern, escaped with a backslash, for texts that contain `text` as it stands.
-    public static func pattern(containing text: String) -> String {
+/// The patterns of LIKE, escaped with a backslash, by which users are found that contain a text.
+public struct UserPattern: Sendable {
+    /// For e-mail and name; nil: every user matches.
+    public let text: String?
+    /// For the key of the username.
+    public let key: String?
+
+    /// The patterns for users that contain `query`.
+    public init(_ query: String?) {
+        text = query.flatMap { $0.isEmpty ? nil : Self.pattern(containing: Text.normalized($0)) }
+        key = query.map { Self.pattern(containing: Text.key($0)) }
+    }
+
+    private static func pattern(containing text: String) -> String {
         var pattern = "%"
         for character in text.unicodeScalars {
             if character == "%" || character == "_" || character == "\\" { pattern += "\\" }

@@ -17,6 +17,11 @@ struct ArrayParameter: PostgresValue, Sendable {
 
     init(of element: Element) { self.element = element }
 
+    init<Subject>(_ ids: some Sequence<Identifier<Subject>>) {
+        self.init(of: .uuid)
+        for id in ids { append(id) }
+    }
+
     var parameter: Parameter {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20 + elements.count)

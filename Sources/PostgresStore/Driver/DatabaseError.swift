@@ -11,6 +11,8 @@ enum DatabaseError: Error, Hashable {
     case forgotten(String)
     /// A row that no version of this program has written.
     case contradiction(String)
+    /// Another transaction wrote first what this one was about to write. Nothing of the transaction has happened.
+    case overtaken
 
     /// What has to follow from an error.
     enum Consequence: Hashable {
@@ -27,7 +29,7 @@ enum DatabaseError: Error, Hashable {
         switch self {
         case .lost: return .distrustsConnection
         case .contradiction: return .failsChange
-        case .forgotten: return .mayRepeat
+        case .forgotten, .overtaken: return .mayRepeat
         case .refused(let state, _):
             switch state {
             // Serialization failure, deadlock, a lock that could not be had in the time that an operator gives for one.
@@ -62,7 +64,7 @@ enum DatabaseError: Error, Hashable {
     var storeError: StoreError {
         switch self {
         case .contradiction(let text): .corrupted(text)
-        case .lost, .forgotten: .unavailable(description)
+        case .lost, .forgotten, .overtaken: .unavailable(description)
         case .refused(let state, _):
             // Data or an index is damaged; else the statement or a value is one that cannot be, but for a right that the user of
             // the database had when the schema was made, and an operator has to give back.
@@ -79,6 +81,7 @@ extension DatabaseError: CustomStringConvertible {
         case .refused(let state, let message): "PostgreSQL: \(message) (SQLSTATE \(state))"
         case .forgotten(let message): "PostgreSQL keeps no statements under names here: \(message)"
         case .contradiction(let text): text
+        case .overtaken: "another transaction was faster"
         }
     }
 }

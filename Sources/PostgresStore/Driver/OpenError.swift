@@ -25,7 +25,7 @@ extension PostgresStore {
             } catch {
                 switch error {
                 case .lost(let message): throw .unreachable(reason: message)
-                case .refused, .forgotten, .contradiction: throw .failed(reason: error.description)
+                case .refused, .forgotten, .contradiction, .overtaken: throw .failed(reason: error.description)
                 }
             }
         }

@@ -79,13 +79,13 @@ extension PostgresStore.DatabaseReport {
     private static func contents(_ transaction: Transaction) throws(DatabaseError) -> Contents {
         let rows = try transaction.run([
             CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
-            KeySQL.selectSigningKeys, PostgresStore.selectWebhooks,
+            KeySQL.selectSigningKeys, WebhookSQL.selectAll,
         ])
         let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
         return Contents(
             settings: catalogue.settings, clients: Array(catalogue.clients.values),
             keys: try rows[3].map { row in SigningKeyColumns.read(&row) },
-            webhooks: try PostgresStore.webhooks(rows[4]))
+            webhooks: try WebhookSQL.read(rows[4]))
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Sessions
+
 /// What parts changes of several nodes that must not pass each other: locks of the server that live as long as their transaction.
 /// Taken in this order, so that nobody waits in a circle; rows are locked before the last, those of users first, and those of
 /// sessions in the order of their ids.
@@ -21,6 +23,18 @@ enum TransactionLock: Int64 {
 
     private static let takingAlone = Template("SELECT pg_advisory_xact_lock($1::bigint)")
     private static let sharing = Template("SELECT pg_advisory_xact_lock_shared($1::bigint)")
+}
+
+extension TransactionScope {
+    /// What a transaction of this scope takes at its begin.
+    var lock: Statement? {
+        switch exclusion {
+        case .nothing: nil
+        case .sessions: TransactionLock.doors.shared
+        case .accounts: TransactionLock.doors.alone
+        case .keys: TransactionLock.keys.alone
+        }
+    }
 }
 
 /// A transaction of several round trips on one connection.

@@ -41,7 +41,8 @@ final class Worker: Sendable {
                 }
                 return answer()
             } catch {
-                options.observer.failed(error.description)
+                // A transaction that another one overtook is in order.
+                if error != .overtaken { options.observer.failed(error.description) }
                 if error.consequence == .mayRepeat { continue }
                 return work.refuse(error.storeError)
             }

@@ -15,12 +15,7 @@ enum CatalogueSQL {
 
     static func update(_ settings: Settings) -> Statement {
         Statement(
-            """
-            UPDATE settings SET offline_session_idle_seconds = $1::bigint, offline_session_max_limited = $2::boolean,
-                offline_session_max_seconds = $3::bigint, refresh_after_seconds = $4::bigint,
-                rotation_interval_seconds = $5::bigint, epoch = $6::bigint, revoked_before_epoch = $7::bigint,
-                revoked_before_at = $8::bigint, earlier_tokens_end_at = $9::bigint, served_max_seconds = $10::bigint
-            """
+            "UPDATE settings SET \(SettingsColumns.all.assignments())"
         ) { row in SettingsColumns.write(settings, to: &row) }
     }
 
@@ -28,9 +23,7 @@ enum CatalogueSQL {
         Statement(
             """
             INSERT INTO clients (\(ClientColumns.all.list))
-            VALUES ($1::text, $2::text, $3::text, $4::bytea, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
-                $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::text, $15::text,
-                $16::bigint, $17::text)
+            VALUES (\(ClientColumns.all.placeholders()))
             ON CONFLICT (id) DO UPDATE SET \(ClientColumns.all.replacements)
             """
         ) { row in ClientColumns.write(client, to: &row) }

@@ -72,21 +72,15 @@ enum EventSQL {
         insert(firstParameter: firstParameter, "WHERE e.guard IN (SELECT id FROM \(changed))")
     }
 
-    /// Adds `events`, which revoke nothing, with the lock that it takes; nothing for none.
-    static func insert(_ events: [AuditEvent]) -> [Statement] { insert(events) { _ in nil } }
+    static func read(_ row: inout Row) throws(CorruptRow) -> RecordedEvent { try EventColumns.read(&row) }
 
-    /// Adds `events` at `now`, and to the feed those that revoke something.
-    static func insert(_ events: [AuditEvent], _ catalogue: Catalogue, at now: Instant) -> [Statement] {
-        insert(events) { catalogue.revocation(of: $0, at: now) }
-    }
-
-    private static func insert(_ events: [AuditEvent], _ revocation: (AuditEvent) -> Revocation?) -> [Statement] {
+    /// Adds `events`, and to the feed what they revoke, with the lock that it takes; nothing for none.
+    static func insert(_ events: [RevokingEvent]) -> [Statement] {
         if events.isEmpty { return [] }
-        let revocations = events.map(revocation)
         var rows = Rows()
-        for (event, revocation) in zip(events, revocations) { rows.append(event, revocation) }
+        for entry in events { rows.append(entry.event, entry.revocation) }
         return [TransactionLock.trail.alone, Statement(insertingUnguarded, parameters: rows.parameters)]
-            + RevocationSQL.insert(revocations.compactMap(\.self))
+            + RevocationSQL.insert(events.compactMap(\.revocation))
     }
 
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))

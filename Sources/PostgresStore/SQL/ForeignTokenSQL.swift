@@ -5,6 +5,8 @@ internal import StoreFoundation
 enum ForeignTokenSQL {
     private static let columns = ForeignTokenColumns.all.list
 
+    static func read(_ row: inout Row) throws(CorruptRow) -> ForeignToken { try ForeignTokenColumns.read(&row) }
+
     static func select(_ digest: [UInt8], locked: String = "") -> Statement {
         Statement("SELECT \(columns) FROM foreign_tokens WHERE digest = $1::bytea \(locked)", digest)
     }
@@ -20,8 +22,7 @@ enum ForeignTokenSQL {
         Statement(
             """
             INSERT INTO foreign_tokens AS t (\(columns))
-            VALUES ($1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint,
-                $10::bigint, $11::bigint, $12::uuid, $13::bigint)
+            VALUES (\(ForeignTokenColumns.all.placeholders()))
             ON CONFLICT (digest) DO UPDATE SET \(ForeignTokenColumns.all.replacements)
             WHERE t.session_id IS NULL \(replacing ? "" : "AND excluded.session_id IS NOT NULL")
             """

@@ -41,16 +41,41 @@ enum SessionSQL {
         return Stored(revision: revision, session: session, userRevision: userRevision, user: user)
     }
 
-    /// The one session that lives on a device, if any; locked.
-    static func selectLiving(_ userID: Identifier<User>, _ clientID: String, _ deviceID: String) -> Statement {
-        Statement(selectingLiving, userID, clientID, deviceID)
+    static func read(_ row: inout Row) throws(CorruptRow) -> Session { try SessionColumns.read(&row) }
+
+    static func selectAll(_ ids: ArrayParameter) -> Statement { Statement(selectingAll, ids) }
+
+    private static let selectingAll = Template(
+        "SELECT \(SessionColumns.all.list) FROM sessions WHERE id = ANY ($1::uuid[])")
+
+    /// The one session without an end on an installation, if any; locked.
+    static func selectLivingForUpdate(at place: SessionPlace) -> Statement {
+        Statement(selectingLivingForUpdate, place.userID, place.clientID, place.deviceID)
     }
 
-    private static let selectingLiving = Template(
+    private static let selectingLivingForUpdate = Template(
         """
         SELECT \(SessionColumns.all.list) FROM sessions
         WHERE user_id = $1::uuid AND client_id = $2::text AND device_id = $3::text AND ended_at IS NULL
         FOR NO KEY UPDATE
+        """)
+
+    /// The sessions without an end on those installations.
+    static func selectLiving(at places: [SessionPlace]) -> Statement {
+        var (clients, devices) = (ArrayParameter(of: .text), ArrayParameter(of: .text))
+        for place in places {
+            clients.append(place.clientID)
+            devices.append(place.deviceID)
+        }
+        return Statement(selectingLiving, ArrayParameter(places.map(\.userID)), clients, devices)
+    }
+
+    private static let selectingLiving = Template(
+        """
+        SELECT \(SessionColumns.all.list(of: "s"))
+        FROM unnest($1::uuid[], $2::text[], $3::text[]) AS v (user_id, client_id, device_id)
+            JOIN sessions s ON s.user_id = v.user_id AND s.client_id = v.client_id AND s.device_id = v.device_id
+        WHERE s.ended_at IS NULL
         """)
 
     /// Ends one session that is locked.
@@ -66,15 +91,14 @@ enum SessionSQL {
     }
 
     /// Writes what a provider's answer has changed of a session that is locked.
-    static func update(
-        _ id: Identifier<Session>, _ ending: Session.Ending?, _ confirmation: ProviderConfirmation?
-    ) -> Statement {
+    static func updateConfirmation(of session: Session) -> Statement {
         Statement(
             """
             UPDATE sessions SET confirmed_by = $2::text, confirmed_at = $3::bigint, ended_at = $4::bigint,
                 ended_reason = $5::text, revision = revision + 1
             WHERE id = $1::uuid
-            """, id, confirmation?.provider, confirmation?.at, ending?.at, ending?.reason.rawValue)
+            """, session.id, session.confirmation?.provider, session.confirmation?.at, session.ending?.at,
+            session.ending?.reason.rawValue)
     }
 
     /// Ends the sessions of a user: all, or those of one client, one device; one can be spared.
@@ -99,41 +123,26 @@ enum SessionSQL {
     static func replace(_ session: Session) -> Statement { insert(session, replacing) }
 
     private static func insert(_ session: Session, _ template: Template) -> Statement {
-        Statement(
-            template, session.id, session.userID, session.clientID, session.device.id, session.device.name,
-            session.device.platform, session.device.appVersion, session.authenticationMode.rawValue,
-            session.scope.description, session.authenticationMethods.joined(separator: " "), session.keyThumbprint,
-            session.epoch, session.startedAt, session.parent, session.child, session.childAnsweredAt,
-            session.childRequestKey, session.ending?.at, session.ending?.reason.rawValue, session.deviceKey,
-            session.presence.key, session.presence.provenAt, session.presence.passwordAt,
-            session.resources.joined(separator: " "), session.confirmation?.provider, session.confirmation?.at,
-            session.childConfirmedAt)
+        var row = Parameters()
+        SessionColumns.write(session, to: &row)
+        return Statement(template, parameters: row.all)
     }
 
     private static let inserting = Template(
-        """
-        INSERT INTO sessions (\(SessionColumns.all.list))
-        VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-            $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,
-            $19::text, $20::text, $21::text, $22::bigint, $23::bigint, $24::text, $25::text, $26::bigint,
-            $27::bigint)
-        """)
+        "INSERT INTO sessions (\(SessionColumns.all.list)) VALUES (\(SessionColumns.all.placeholders()))")
     private static let replacing = Template(
         """
         \(inserting.text)
-        ON CONFLICT (id) DO UPDATE SET device_name = excluded.device_name,
-            device_platform = excluded.device_platform, device_app_version = excluded.device_app_version,
-            authentication_mode = excluded.authentication_mode, parent = excluded.parent, child = excluded.child,
-            child_answered_at = excluded.child_answered_at, child_request_key = excluded.child_request_key,
-            child_confirmed_at = excluded.child_confirmed_at, ended_at = excluded.ended_at,
-            ended_reason = excluded.ended_reason, presence_key = excluded.presence_key,
-            presence_proven_at = excluded.presence_proven_at,
-            password_proven_at = excluded.password_proven_at, revision = sessions.revision + 1
+        ON CONFLICT (id) DO UPDATE SET \(SessionColumns.changing.replacements), revision = sessions.revision + 1
         """)
 
-    static func selectByID(_ id: Identifier<Session>, locked: String = "") -> Statement {
-        Statement("SELECT \(SessionColumns.all.list) FROM sessions WHERE id = $1::uuid \(locked)", id)
+    static func selectByID(_ id: Identifier<Session>) -> Statement { Statement(selectingByID, id) }
+
+    static func selectForUpdate(_ id: Identifier<Session>) -> Statement {
+        Statement("\(selectingByID) FOR NO KEY UPDATE", id)
     }
+
+    private static let selectingByID = "SELECT \(SessionColumns.all.list) FROM sessions WHERE id = $1::uuid"
 
     /// A part of an export reads this.
     static func selectInOrder(after cursor: Identifier<Session>?, limit: Int) -> Statement {

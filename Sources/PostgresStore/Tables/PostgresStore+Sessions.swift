@@ -2,11 +2,14 @@ public import Sessions
 internal import StoreFoundation
 
 extension PostgresStore {
-    /// See `Store`.
-    public func updateSession<Outcome: Sendable>(
-        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await batched(id, change) { updateBatched($0) }
+    /// See `Store`. The hot path. The commits are too slow for it to matter when the answer is prepared: afterwards.
+    public func changeSession(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
+        preparing prepare: () -> Void
+    ) async throws(StoreError) -> Bool {
+        guard try await batched(id, change, { updateBatched($0) }) != nil else { return false }
+        prepare()
+        return true
     }
 
     /// See `Store`. Sees every change that was acknowledged before by any node.
@@ -37,7 +40,7 @@ extension PostgresStore {
         after cursor: Identifier<Session>?, limit: Int,
         _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
     ) async throws(StoreError) -> SweepStep {
-        let catalogue = try await catalogue().catalogue
+        let catalogue = try await catalogue()
         return try await change(nil) { (transaction) throws(DatabaseError) in
             let step = try transaction.run(SessionSQL.selectStep(after: cursor, limit: limit))
                 .map { (row) throws(CorruptRow) in try SessionSQL.readStored(&row) }

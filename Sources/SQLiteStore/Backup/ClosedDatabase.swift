@@ -63,7 +63,7 @@ public final class ClosedDatabase {
     /// How far each webhook of an up-to-date database has come, by their names.
     public func webhooks() throws(OpenError) -> [String: WebhookProgress] {
         try OpenError.mapping(path) { () throws(DatabaseError) in
-            try SQLiteStore.webhooks(connection)
+            try WebhookRow.readAll(connection)
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import Locks
-internal import StoreFoundation
+internal import Sessions
 
 /// Settings and clients as they were last committed, for readers. Kept in memory, which only works because one process alone
 /// writes the file.

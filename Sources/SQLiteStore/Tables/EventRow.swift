@@ -35,19 +35,28 @@ enum EventRow {
         WHERE number IN (SELECT number FROM audit_events ORDER BY number LIMIT ?) AND occurred_at < ?
         """)
 
+    static func read(_ row: inout Row) throws(CorruptRow) -> RecordedEvent { try EventColumns.read(&row) }
+
     /// Adds `events` to the trail, and to the feed those that revoke something. Nearly always there are none.
     static func insert(_ events: [AuditEvent], in transaction: Transaction) throws(DatabaseError) {
         for event in events {
             let revocation =
                 event.revokes == nil
                 ? nil : transaction.catalogue.revocation(of: event, at: transaction.clock.now)
-            try transaction.connection.execute(insert) { row in EventColumns.write(event, revocation, to: &row) }
-            if let revocation { try RevocationRow.insert(revocation, transaction.connection) }
+            try insert(event, revocation, transaction.connection)
         }
     }
 
-    /// Adds an event to the trail of a closed database, which may have any version of the schema: at a place of its own, from
-    /// which the trail goes on, or at the next one. The event is about the whole database: no user, session or client.
+    /// Adds an event to the trail, and to the feed what it revokes.
+    static func insert(
+        _ event: AuditEvent, _ revocation: Revocation?, _ connection: Connection
+    ) throws(DatabaseError) {
+        try connection.execute(insert) { row in EventColumns.write(event, revocation, to: &row) }
+        if let revocation { try RevocationRow.insert(revocation, connection) }
+    }
+
+    /// Adds an event that revokes nothing to the trail of a closed database, which may have any version of the schema: at a place
+    /// of its own, from which the trail goes on, or at the next one.
     static func insertInAnyVersion(
         _ event: AuditEvent, at place: Int64?, _ connection: Connection
     ) throws(DatabaseError) {

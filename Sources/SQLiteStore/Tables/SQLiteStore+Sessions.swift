@@ -2,50 +2,32 @@ public import Sessions
 internal import StoreFoundation
 
 extension SQLiteStore {
-    /// See `Store`.
-    public func updateSession<Outcome: Sendable>(
-        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await write { (transaction) throws(DatabaseError) in try Self.update(id, change, in: transaction) }
-    }
-
     /// See `Store`. The hot path.
     public func changeSession(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
         preparing prepare: () -> Void
     ) async throws(StoreError) -> Bool {
         try await write { (transaction) throws(DatabaseError) in
-            try Self.update(id, change, in: transaction) != nil
+            try Self.update(id, change, in: transaction)
         } preparing: { isFound in
             if isFound { prepare() }
         }
     }
 
     /// The statement order of a refresh: one select, one update, and its share of a commit.
-    private static func update<Outcome>(
-        _ id: Identifier<Session>, _ change: (inout SessionChange) -> Outcome, in transaction: Transaction
-    ) throws(DatabaseError) -> Outcome? {
+    private static func update(
+        _ id: Identifier<Session>, _ change: (inout SessionChange) -> Void, in transaction: Transaction
+    ) throws(DatabaseError) -> Bool {
         let connection = transaction.connection
-        guard let stored = try SessionRow.find(id, connection) else { return nil }
+        guard let stored = try SessionRow.find(id, connection) else { return false }
         var edited = SessionChange(
             session: stored.session, user: stored.user,
             client: transaction.catalogue.clients[stored.session.clientID],
             settings: transaction.catalogue.settings)
-        let outcome = change(&edited)
+        change(&edited)
         try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
         try EventRow.insert(edited.events, in: transaction)
-        return outcome
-    }
-
-    /// See `Store`.
-    public func openSession<Outcome: Sendable>(
-        userID: Identifier<User>, clientID: String, deviceID: String,
-        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await write { (transaction) throws(DatabaseError) -> Outcome? in
-            guard let user = try UserRow.find(.id(userID), transaction.connection) else { return nil }
-            return try Self.open(LoggingIn(user), clientID: clientID, deviceID: deviceID, decide, in: transaction)
-        }
+        return true
     }
 
     /// See `Store`.
@@ -74,7 +56,4 @@ extension SQLiteStore {
             return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
         }
     }
-
-    /// One row more than a page holds tells whether there is another page.
-    static func oneMore(than limit: Int) -> Int { limit == .max ? limit : limit + 1 }
 }

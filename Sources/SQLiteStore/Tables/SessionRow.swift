@@ -1,7 +1,7 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about sessions. What `read` reads has the row's number before the columns.
+/// Every statement about sessions. What is read has the row's number before the columns.
 enum SessionRow {
     private static let columns = "s.number, \(SessionColumns.all.list(of: "s"))"
 
@@ -32,16 +32,20 @@ enum SessionRow {
         """)
 
     /// What a provider's answer changes of its session.
-    private static let updateConfirmation = Query(
-        "UPDATE sessions SET confirmed_by = ?, confirmed_at = ?, ended_at = ?, ended_reason = ? WHERE number = ?")
+    static let updateConfirmation = Query(
+        "UPDATE sessions SET confirmed_by = ?, confirmed_at = ?, ended_at = ?, ended_reason = ? WHERE id = ?")
 
-    static let insert = Query(inserting: "user_number", SessionColumns.all, into: "sessions")
+    private static let insert = Query(inserting: "user_number", SessionColumns.all, into: "sessions")
 
-    private static let insertIfNew = Query(
-        inserting: "user_number", SessionColumns.all, into: "sessions", onConflict: "ON CONFLICT DO NOTHING")
+    private static let replace = Query(
+        inserting: "user_number", SessionColumns.all, into: "sessions",
+        onConflict: "ON CONFLICT (id) DO UPDATE SET \(SessionColumns.changing.replacements)")
+
+    /// Ends one session that has no end.
+    static let end = Query("UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ?")
 
     /// The one session that lives on a device, if any.
-    static let selectLiving = Query(
+    private static let selectLiving = Query(
         """
         SELECT \(columns) FROM sessions s
         WHERE s.user_number = ? AND s.client_id = ? AND s.device_id = ? AND s.ended_at IS NULL
@@ -115,15 +119,17 @@ enum SessionRow {
 
     static let delete = Query("DELETE FROM sessions WHERE number = ?")
 
-    /// A session with the number of its row.
-    struct Numbered {
-        let number: Int64
-        let session: Session
+    /// Reads a session.
+    static func readSession(_ row: inout Row) throws(CorruptRow) -> Session {
+        row.skip(1)
+        return try SessionColumns.read(&row)
     }
 
-    /// Reads a session.
-    static func read(_ row: inout Row) throws(CorruptRow) -> Numbered {
-        Numbered(number: row.integer(), session: try SessionColumns.read(&row))
+    /// The session without a recorded end on an installation.
+    static func living(at place: SessionPlace, _ connection: Connection) throws(DatabaseError) -> Session? {
+        guard let number = try UserRow.number(of: place.userID, connection) else { return nil }
+        return try connection.first(
+            selectLiving, number, place.clientID, place.deviceID, read: readSession)
     }
 
     /// A session with the number of its row, and its user.
@@ -172,16 +178,6 @@ enum SessionRow {
         }
     }
 
-    /// Writes what a provider's answer has changed of a stored session.
-    static func write(
-        _ ending: Session.Ending?, _ confirmation: ProviderConfirmation?, over old: Session, number: Int64,
-        _ connection: Connection
-    ) throws(DatabaseError) {
-        if ending == old.ending, confirmation == old.confirmation { return }
-        try connection.execute(
-            updateConfirmation, confirmation?.provider, confirmation?.at, ending?.at, ending?.reason.rawValue, number)
-    }
-
     /// Adds a session.
     static func insert(
         _ session: Session, userNumber: Int64, _ connection: Connection
@@ -189,11 +185,11 @@ enum SessionRow {
         try connection.execute(insert) { row in write(session, userNumber, to: &row) }
     }
 
-    /// Adds a session unless its id is there already, or another one lives on its device; returns whether it was added.
-    static func insertIfNew(
+    /// Adds a session, or gives the one with that id everything that can change of it.
+    static func replace(
         _ session: Session, userNumber: Int64, _ connection: Connection
-    ) throws(DatabaseError) -> Bool {
-        try connection.execute(insertIfNew) { row in write(session, userNumber, to: &row) } == 1
+    ) throws(DatabaseError) {
+        try connection.execute(replace) { row in write(session, userNumber, to: &row) }
     }
 
     private static func write(_ session: Session, _ userNumber: Int64, to row: inout Parameters) {

@@ -18,8 +18,6 @@ enum UserRow {
     private static let selectNumber = Query(
         "SELECT u.number, u.id FROM users u WHERE u.number = (SELECT number FROM users WHERE id = ?)")
 
-    static let insert = Query(inserting: "username_key", UserColumns.all, into: "users")
-
     private static let insertIfNew = Query(
         inserting: "username_key", UserColumns.all, into: "users", onConflict: "ON CONFLICT DO NOTHING")
 
@@ -31,13 +29,13 @@ enum UserRow {
         WHERE id = ?2
         """)
 
-    static let delete = Query("DELETE FROM users WHERE number = ?")
+    static let delete = Query("DELETE FROM users WHERE id = ?")
 
     /// A page of users after a key. The patterns are escaped with a backslash; SQLite's LIKE folds ASCII letters only,
     /// so the username is matched by its key, which is folded already.
     static let selectPage = Query(
         """
-        SELECT \(columns), u.username_key FROM users u
+        SELECT \(columns) FROM users u
         WHERE u.username_key > ?1
             AND (?2 IS NULL OR u.username_key LIKE ?3 ESCAPE '\\' OR u.email LIKE ?2 ESCAPE '\\'
                 OR u.display_name LIKE ?2 ESCAPE '\\')
@@ -75,11 +73,6 @@ enum UserRow {
     /// Reads a user, who must be the one that is `known`.
     static func read(_ row: inout Row, known: Identifier<User>? = nil) throws(CorruptRow) -> Numbered {
         Numbered(number: row.integer(), user: try UserColumns.read(&row, known: known))
-    }
-
-    /// Adds a user.
-    static func insert(_ user: User, _ connection: Connection) throws(DatabaseError) {
-        try connection.execute(insert) { row in write(user, to: &row) }
     }
 
     /// Adds a user unless the id or the name is there already; returns whether it was added.

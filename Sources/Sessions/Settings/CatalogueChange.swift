@@ -71,19 +71,3 @@ public struct ClientChange: Sendable {
         self.settings = settings
     }
 }
-
-extension Store {
-    /// Creates, edits or deletes the client by `change`.
-    public func updateClient<Outcome: Sendable>(
-        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await updateCatalogue { $0.change(id, change) }
-    }
-
-    /// Edits the settings by `change`.
-    public func updateSettings<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await updateCatalogue { $0.changeSettings(change) }
-    }
-}

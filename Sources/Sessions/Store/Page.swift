@@ -24,4 +24,13 @@ public struct Page<Item: Sendable>: Sendable {
         self.items = items
         self.nextCursor = nextCursor
     }
+
+    /// How many rows a page of `limit` items reads: one more than it shows tells whether there is another page.
+    static func rows(for limit: Int) -> Int { limit == .max ? limit : limit + 1 }
+
+    /// The first `limit` of the rows that were read for the page.
+    init(_ rows: [Item], limit: Int, cursor: (Item) -> String) {
+        items = Array(rows.prefix(limit))
+        nextCursor = rows.count > limit ? items.last.map(cursor) : nil
+    }
 }

@@ -1,3 +1,4 @@
+import Cryptography
 import Locks
 import PostgresFixture
 import Sessions
@@ -59,6 +60,71 @@ import Testing
                 }
             }
             #expect(tap.syncCount - start == tripsOfEach * (seen.withLock { $0.batches } - before))
+        }
+        await store.close()
+    }
+
+    /// What a call of the store costs, with its commit.
+    @Test("a login takes two round trips, a change of a user as many as it has questions")
+    func procedures() async throws {
+        let server = try PostgresServer.shared
+        let tap = try WireTap(before: server)
+        let store = try openStore(tap.url(try server.newDatabase()))
+        let session = try await givenSession(store)
+        let start = session.startedAt
+        func expect(
+            _ trips: Int, _ call: String, _ body: () async throws -> Void
+        ) async throws {
+            let before = tap.syncCount
+            try await body()
+            #expect(tap.syncCount - before == trips, "\(call)")
+        }
+        func logIn() async throws {
+            let opened: Void? = try await store.openSession(
+                userID: session.userID, clientID: session.clientID, deviceID: session.device.id
+            ) { opening in
+                opening.session = Session(
+                    id: Identifier(random: .system), userID: session.userID, clientID: session.clientID,
+                    device: session.device, startedAt: start, epoch: 1)
+                opening.events = [AuditEvent(.sessionStarted, at: start, by: .system, userID: session.userID)]
+            }
+            #expect(opened != nil)
+        }
+        // The connections that the lanes have not used yet are made now.
+        for _ in 0..<2 { try await logIn() }
+        _ = try await store.use([OneTimeToken(.identityToken, of: "", id: "", goodUntil: start, at: start)])
+        _ = try await store.claimProviderChecks(of: "p", dueBy: start, until: start, limit: 9)
+        try await expect(2, "a login") { try await logIn() }
+        try await expect(2, "a changed address") {
+            _ = try await store.updateUser(.id(session.userID)) { $0.user.profile.email = "a@b.example" }
+        }
+        try await expect(3, "a new username") {
+            _ = try await store.updateUser(.id(session.userID)) { $0.user.username = "another" }
+        }
+        try await expect(3, "ended sessions") {
+            _ = try await store.updateUser(.id(session.userID)) { $0.ending = .init(.revokedByAdmin, at: start) }
+        }
+        try await expect(1, "no provider check is due") {
+            _ = try await store.claimProviderChecks(of: "p", dueBy: start, until: start, limit: 9)
+        }
+        let identity = Identity.Key(provider: "p", subject: "s")
+        for (isNew, number) in [(true, 1), (false, 2)] {
+            let key = try #require(identity)
+            let token = OneTimeToken(
+                .identityToken, of: "p", id: "\(number)", goodUntil: start + .seconds(9), at: start)
+            let user = User(id: Identifier(random: .system), username: "new", profile: .init(), createdAt: start)
+            try await expect(4, "a login by an identity") {
+                let arrival = try await store.openSession(
+                    by: IdentityLogin(key, token: token, newUsers: [user], at: start), clientID: session.clientID,
+                    deviceID: "d"
+                ) { opening in
+                    opening.session = Session(
+                        id: Identifier(random: .system), userID: opening.user.id, clientID: session.clientID,
+                        device: Device(id: "d"), startedAt: start, epoch: 1)
+                    return opening.arrival
+                }
+                #expect(arrival == (isNew ? .new : .known))
+            }
         }
         await store.close()
     }

@@ -1,6 +1,6 @@
 import Sessions
 
-/// Two stores, of which each call asks both.
+/// Two stores, of which each call asks both. What comes back must be the same.
 struct TwinStore: Store {
     let first: any Store
     let second: any Store
@@ -20,12 +20,17 @@ struct TwinStore: Store {
         return String(reflecting: one) == String(reflecting: other)
     }
 
-    var keyRevision: Int64 { first.keyRevision }
+    func read<Outcome: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws(TransactionError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.read(length, body) }
+    }
 
-    func updateSession<Outcome: Sendable>(
-        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await both { (store) async throws(StoreError) in try await store.updateSession(id, change) }
+    func write<Outcome: Sendable>(
+        _ scope: TransactionScope,
+        _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await both { (store) async throws(StoreError) in try await store.write(scope, body) }
     }
 
     /// What both stores lay before `change`, and what it makes of it, must be the same: it keeps the outcome of the second one alone.
@@ -33,201 +38,19 @@ struct TwinStore: Store {
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
         preparing prepare: () -> Void
     ) async throws(StoreError) -> Bool {
-        let seen = try await updateSession(id) { edit -> String in
-            let before = String(reflecting: edit.record)
-            change(&edit)
-            return before + String(reflecting: edit.session) + String(reflecting: edit.events)
+        let seen = try await both { (store) async throws(StoreError) in
+            try await store.updateSession(id) { edit -> String in
+                let before = String(reflecting: edit.record)
+                change(&edit)
+                return before + String(reflecting: edit.session) + String(reflecting: edit.events)
+            }
         }
         if seen != nil { prepare() }
         return seen != nil
     }
 
-    func openSession<Outcome: Sendable>(
-        userID: Identifier<User>, clientID: String, deviceID: String,
-        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await both { (store) async throws(StoreError) in
-            try await store.openSession(userID: userID, clientID: clientID, deviceID: deviceID, decide)
-        }
-    }
-
-    func openSession<Outcome: Sendable>(
-        by login: IdentityLogin, clientID: String, deviceID: String,
-        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await both { (store) async throws(StoreError) in
-            try await store.openSession(by: login, clientID: clientID, deviceID: deviceID, decide)
-        }
-    }
-
-    func use(_ tokens: [OneTimeToken]) async throws(StoreError) -> [Bool] {
-        try await both { (store) async throws(StoreError) in try await store.use(tokens) }
-    }
-
-    func usedTokens(
-        after cursor: [UInt8]?, at now: Instant, limit: Int
-    ) async throws(StoreError) -> [OneTimeToken] {
-        try await both { (store) async throws(StoreError) in
-            try await store.usedTokens(after: cursor, at: now, limit: limit)
-        }
-    }
-
-    func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
-        try await both { (store) async throws(StoreError) in
-            try await store.sweepUsedTokens(before: instant, limit: limit)
-        }
-    }
-
-    func failedAttempts(at target: LockoutTarget) async throws(StoreError) -> FailedAttempts? {
-        try await both { (store) async throws(StoreError) in try await store.failedAttempts(at: target) }
-    }
-
-    func updateFailedAttempts<Outcome: Sendable>(
-        at target: LockoutTarget, _ change: @escaping @Sendable (inout FailedAttemptsChange) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateFailedAttempts(at: target, change) }
-    }
-
-    func sweepFailedAttempts(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
-        try await both { (store) async throws(StoreError) in
-            try await store.sweepFailedAttempts(before: instant, limit: limit)
-        }
-    }
-
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
         try await both { (store) async throws(StoreError) in try await store.session(id) }
-    }
-
-    func sessions(
-        of userID: Identifier<User>, after cursor: String?, limit: Int
-    ) async throws(StoreError) -> Page<SessionRecord> {
-        try await both { (store) async throws(StoreError) in
-            try await store.sessions(of: userID, after: cursor, limit: limit)
-        }
-    }
-
-    func sessions(
-        of userID: Identifier<User>, onDevice deviceID: String
-    ) async throws(StoreError) -> [SessionRecord] {
-        try await both { (store) async throws(StoreError) in
-            try await store.sessions(of: userID, onDevice: deviceID)
-        }
-    }
-
-    func latestSessions(
-        of userID: Identifier<User>, limit: Int, lookMax: Int
-    ) async throws(StoreError) -> [SessionRecord] {
-        try await both { (store) async throws(StoreError) in
-            try await store.latestSessions(of: userID, limit: limit, lookMax: lookMax)
-        }
-    }
-
-    func hasSession(
-        of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
-    ) async throws(StoreError) -> Bool {
-        try await both { (store) async throws(StoreError) in
-            try await store.hasSession(of: userID, onDevice: deviceID, before: instant, lookMax: lookMax)
-        }
-    }
-
-    func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
-        try await both { (store) async throws(StoreError) in try await store.insertUser(user, events: events) }
-    }
-
-    func user(_ reference: UserReference) async throws(StoreError) -> User? {
-        try await both { (store) async throws(StoreError) in try await store.user(reference) }
-    }
-
-    func users(matching query: String?, after cursor: String?, limit: Int) async throws(StoreError) -> Page<User> {
-        try await both { (store) async throws(StoreError) in
-            try await store.users(matching: query, after: cursor, limit: limit)
-        }
-    }
-
-    func updateUser<Outcome: Sendable>(
-        _ reference: UserReference, asking sessionID: Identifier<Session>?,
-        _ change: @escaping @Sendable (inout UserChange) -> Outcome
-    ) async throws(StoreError) -> UserUpdate<Outcome> {
-        try await both { (store) async throws(StoreError) in
-            try await store.updateUser(reference, asking: sessionID, change)
-        }
-    }
-
-    func clients() async throws(StoreError) -> [Client] {
-        try await both { (store) async throws(StoreError) in try await store.clients() }
-    }
-
-    func client(_ id: String) async throws(StoreError) -> Client? {
-        try await both { (store) async throws(StoreError) in try await store.client(id) }
-    }
-
-    func settings() async throws(StoreError) -> Settings {
-        try await both { (store) async throws(StoreError) in try await store.settings() }
-    }
-
-    func updateCatalogue<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateCatalogue(change) }
-    }
-
-    func updateSigningKeys<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateSigningKeys(change) }
-    }
-
-    func updateWebhook<Outcome: Sendable>(
-        _ name: String, _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateWebhook(name, change) }
-    }
-
-    func webhooks() async throws(StoreError) -> [String: WebhookProgress] {
-        try await both { (store) async throws(StoreError) in try await store.webhooks() }
-    }
-
-    func providerCheck(of id: Identifier<Session>) async throws(StoreError) -> ProviderCheck? {
-        try await both { (store) async throws(StoreError) in try await store.providerCheck(of: id) }
-    }
-
-    /// Each of the two has its own.
-    func databaseLife() async throws(StoreError) -> String { "" }
-
-    func claimProviderChecks(
-        of provider: String, dueBy now: Instant, until end: Instant, limit: Int
-    ) async throws(StoreError) -> [ProviderCheck] {
-        try await both { (store) async throws(StoreError) in
-            try await store.claimProviderChecks(of: provider, dueBy: now, until: end, limit: limit)
-        }
-    }
-
-    func updateProviderCheck<Outcome: Sendable>(
-        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await both { (store) async throws(StoreError) in try await store.updateProviderCheck(id, change) }
-    }
-
-    func updateAdminKeys<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout [AdminKey], inout [AuditEvent]) -> Outcome
-    ) async throws(StoreError) -> Outcome {
-        try await both { (store) async throws(StoreError) in try await store.updateAdminKeys(change) }
-    }
-
-    func adminKeys() async throws(StoreError) -> [AdminKey] {
-        try await both { (store) async throws(StoreError) in try await store.adminKeys() }
-    }
-
-    func append(_ events: [AuditEvent]) async throws(StoreError) {
-        try await both { (store) async throws(StoreError) in try await store.append(events) }
-    }
-
-    func events(
-        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
-    ) async throws(StoreError) -> [RecordedEvent] {
-        try await both { (store) async throws(StoreError) in
-            try await store.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID)
-        }
     }
 
     func sweepSessions(
@@ -238,9 +61,8 @@ struct TwinStore: Store {
         }
     }
 
-    func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
-        try await both { (store) async throws(StoreError) in try await store.sweepEvents(before: instant, limit: limit)
-        }
+    func catalogue() async throws(StoreError) -> Catalogue {
+        try await both { (store) async throws(StoreError) in try await store.catalogue() }
     }
 
     /// Numbers differ: SQLite's are those of events. So does the order of sessions that end with one change.
@@ -257,85 +79,10 @@ struct TwinStore: Store {
 
     func lastRevocation() async throws(StoreError) -> Int64 { 0 }
 
-    func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
-        try await both { (store) async throws(StoreError) in
-            try await store.sweepRevocations(before: instant, limit: limit)
-        }
-    }
+    var keyRevision: Int64 { first.keyRevision }
 
-    func exportSessions(after cursor: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Session] {
-        try await both { (store) async throws(StoreError) in try await store.exportSessions(after: cursor, limit: limit)
-        }
-    }
-
-    func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importUsers(users, mode) }
-    }
-
-    func remembered(after cursor: Int64, limit: Int) async throws(StoreError) -> LedgerStep {
-        try await both { (store) async throws(StoreError) in try await store.remembered(after: cursor, limit: limit) }
-    }
-
-    func remembered(of users: Set<Identifier<User>>) async throws(StoreError) -> [RecordedEvent] {
-        try await both { (store) async throws(StoreError) in try await store.remembered(of: users) }
-    }
-
-    func importSessions(_ sessions: [Session], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importSessions(sessions, mode) }
-    }
-
-    func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importRevocations(revocations) }
-    }
-
-    func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
-        try await both { (store) async throws(StoreError) in try await store.userIDs(named: usernames) }
-    }
-
-    func importForeignTokens(
-        _ tokens: [ForeignToken], _ mode: ImportMode
-    ) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importForeignTokens(tokens, mode) }
-    }
-
-    func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {
-        try await both { (store) async throws(StoreError) in try await store.foreignTokens(after: cursor, limit: limit)
-        }
-    }
-
-    func updateForeignToken<Outcome: Sendable>(
-        _ digest: [UInt8], _ change: @escaping @Sendable (inout ForeignTokenChange) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await both { (store) async throws(StoreError) in try await store.updateForeignToken(digest, change) }
-    }
-
-    func identity(_ key: Identity.Key) async throws(StoreError) -> Identity? {
-        try await both { (store) async throws(StoreError) in try await store.identity(key) }
-    }
-
-    func identities(of userID: Identifier<User>) async throws(StoreError) -> [Identity] {
-        try await both { (store) async throws(StoreError) in try await store.identities(of: userID) }
-    }
-
-    func insertIdentity(_ insertion: IdentityInsertion) async throws(StoreError) -> IdentityInsertion.Outcome {
-        try await both { (store) async throws(StoreError) in try await store.insertIdentity(insertion) }
-    }
-
-    func deleteIdentity(
-        _ key: Identity.Key, of userID: Identifier<User>, events: [AuditEvent]
-    ) async throws(StoreError) -> Bool {
-        try await both { (store) async throws(StoreError) in
-            try await store.deleteIdentity(key, of: userID, events: events)
-        }
-    }
-
-    func identities(after cursor: Identity.Key?, limit: Int) async throws(StoreError) -> [Identity] {
-        try await both { (store) async throws(StoreError) in try await store.identities(after: cursor, limit: limit) }
-    }
-
-    func importIdentities(_ identities: [Identity], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
-        try await both { (store) async throws(StoreError) in try await store.importIdentities(identities, mode) }
-    }
+    /// Each of the two has its own.
+    func databaseLife() async throws(StoreError) -> String { "" }
 
     func ping() async throws(StoreError) {
         try await both { (store) async throws(StoreError) in try await store.ping() }

@@ -62,7 +62,9 @@ struct TrailOrderTests {
             (transaction) throws(DatabaseError) in
             defer { added.signal() }
             // It only shares the lock, so that whoever does not take it alone passes by.
-            _ = try transaction.run([TransactionLock.trail.shared] + EventSQL.insert([event]).dropFirst())
+            _ = try transaction.run(
+                [TransactionLock.trail.shared]
+                    + EventSQL.insert([RevokingEvent(event: event, revocation: nil)]).dropFirst())
             added.signal()
             _ = commit.wait(timeout: .now() + 50)
         }

@@ -1,0 +1,48 @@
+internal import Sessions
+internal import StoreFoundation
+
+extension PostgresRows {
+    func user(_ reference: UserReference) -> Answer<User?> { first(UserSQL.select(reference), UserSQL.read) }
+
+    func userForUpdate(_ reference: UserReference) -> Answer<User?> {
+        first(UserSQL.selectForUpdate(reference), UserSQL.read)
+    }
+
+    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]> {
+        var keys = ArrayParameter(of: .text)
+        for name in usernames { keys.append(Text.key(name)) }
+        return all(UserSQL.select(ArrayParameter(ids), keys), UserSQL.read)
+    }
+
+    func users(withAddress key: String, limit: Int) -> Answer<[User]> {
+        all(UserSQL.selectMeant(by: key, limit: limit), UserSQL.read)
+    }
+
+    func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]> {
+        all(UserSQL.selectPage(UserPattern(query), after: key, limit: limit), UserSQL.read)
+    }
+
+    func insert(_ user: User) -> Answer<Bool> { changes(UserSQL.insert(user)) }
+
+    func update(_ user: User) { perform(UserSQL.update(user)) }
+
+    func deleteUser(_ id: Identifier<User>) { perform(UserSQL.delete(id)) }
+
+    func identity(_ key: Identity.Key) -> Answer<Identity?> { first(IdentitySQL.select(key), IdentitySQL.read) }
+
+    func identities(of userID: Identifier<User>) -> Answer<[Identity]> {
+        all(IdentitySQL.select(of: userID), IdentitySQL.read)
+    }
+
+    func identities(after key: Identity.Key?, limit: Int) -> Answer<[Identity]> {
+        all(IdentitySQL.selectPage(after: key, limit: limit), IdentitySQL.read)
+    }
+
+    func insert(_ identity: Identity) -> Answer<Bool> { changes(IdentitySQL.insert(identity)) }
+
+    func deleteIdentity(_ key: Identity.Key, of userID: Identifier<User>) -> Answer<Bool> {
+        changes(IdentitySQL.delete(key, of: userID))
+    }
+
+    func deleteIdentities(of userID: Identifier<User>) { perform(IdentitySQL.delete(of: userID)) }
+}

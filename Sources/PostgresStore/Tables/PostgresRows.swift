@@ -1,0 +1,159 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// The rows of the database, as a read or a transaction of the domain sees them.
+///
+/// What is asked and written waits until the first answer that has not come is needed; then everything leaves together, in one round
+/// trip. What waits at the end leaves with the commit.
+final class PostgresRows {
+    /// Answers that come with one round trip.
+    private final class Pending {
+        let range: Range<Int>
+        var rows: [Rows] = []
+        var hasCome = false
+
+        init(_ range: Range<Int>) { self.range = range }
+    }
+
+    /// Sends statements and waits for their answers.
+    typealias RoundTrip = ([Statement]) throws(DatabaseError) -> [Rows]
+
+    private let roundTrip: RoundTrip
+    private let clock: WallClock
+    /// What makes the catalogue of its revision; nil: it is read whole, in the transaction.
+    private let cached: ((Rows) throws(DatabaseError) -> Catalogue)?
+    private var waiting: [Statement] = []
+    private var pending: [Pending] = []
+
+    /// Rows that `roundTrip` reads and writes.
+    init(
+        _ clock: WallClock, cached: ((Rows) throws(DatabaseError) -> Catalogue)? = nil,
+        _ roundTrip: @escaping RoundTrip
+    ) {
+        (self.clock, self.cached, self.roundTrip) = (clock, cached, roundTrip)
+    }
+
+    /// Runs a procedure of the domain; gives what is still to be sent.
+    func run<Outcome>(
+        _ body: (PostgresRows) throws(TransactionError) -> Outcome
+    ) throws(DatabaseError) -> (Outcome, rest: [Statement]) {
+        do throws(TransactionError) { return (try body(self), waiting) } catch { throw DatabaseError(error) }
+    }
+
+    /// What `read` makes of the rows that the statements give, one after the other.
+    func ask<Value>(
+        _ statements: [Statement], _ read: @escaping ([Rows]) throws(DatabaseError) -> Value
+    ) -> Answer<Value> {
+        let asked = Pending(waiting.count..<waiting.count + statements.count)
+        waiting += statements
+        pending.append(asked)
+        return Answer { () throws(TransactionError) in
+            do throws(DatabaseError) {
+                if !asked.hasCome { try self.send() }
+                return try read(asked.rows)
+            } catch {
+                throw TransactionError(.backend(error))
+            }
+        }
+    }
+
+    private func send() throws(DatabaseError) {
+        let (statements, asked) = (waiting, pending)
+        (waiting, pending) = ([], [])
+        let rows = try roundTrip(statements)
+        guard rows.count == statements.count else { throw .lost("an answer is missing") }
+        for question in asked {
+            question.rows = Array(rows[question.range])
+            question.hasCome = true
+        }
+    }
+
+    /// What `read` makes of each row.
+    func all<Value>(
+        _ statement: Statement, _ read: @escaping (inout Row) throws(CorruptRow) -> Value
+    ) -> Answer<[Value]> {
+        ask([statement]) { (rows) throws(DatabaseError) in try rows[0].map(read) }
+    }
+
+    /// What `read` makes of the first row; nil without one.
+    func first<Value>(
+        _ statement: Statement, _ read: @escaping (inout Row) throws(CorruptRow) -> Value
+    ) -> Answer<Value?> {
+        ask([statement]) { (rows) throws(DatabaseError) in try rows[0].first(read) }
+    }
+
+    /// How many rows a change concerns.
+    func count(_ statement: Statement) -> Answer<Int> {
+        ask([statement]) { rows in rows[0].changedCount }
+    }
+
+    /// Whether a change concerns a row.
+    func changes(_ statement: Statement) -> Answer<Bool> {
+        ask([statement]) { rows in rows[0].changedCount > 0 }
+    }
+
+    /// Has a change sent with what is sent next.
+    func perform(_ statement: Statement) { waiting.append(statement) }
+}
+
+extension PostgresRows: StoreTransaction {
+    var now: Instant { clock.now }
+
+    func catalogue() -> Answer<Catalogue> {
+        if let cached {
+            return ask([CatalogueCache.revision]) { (rows) throws(DatabaseError) in try cached(rows[0]) }
+        }
+        return ask(
+            [CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients]
+        ) { (rows) throws(DatabaseError) in try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue }
+    }
+
+    func write(_ difference: CatalogueDifference) {
+        for client in difference.clients { perform(CatalogueSQL.replace(client)) }
+        for id in difference.deletedClients { perform(CatalogueSQL.delete(id)) }
+        if let settings = difference.settings { perform(CatalogueSQL.update(settings)) }
+        perform(CatalogueSQL.countUp)
+    }
+
+    func signingKeys() -> Answer<[StoredSigningKey]> {
+        all(KeySQL.selectSigningKeys) { row in SigningKeyColumns.read(&row) }
+    }
+
+    func adminKeys() -> Answer<[AdminKey]> {
+        all(KeySQL.selectAdminKeys) { (row) throws(CorruptRow) in try AdminKeyColumns.read(&row) }
+    }
+
+    func write(_ keys: [StoredSigningKey], deleting deleted: [String]) {
+        for id in deleted { perform(KeySQL.deleteSigningKey(id)) }
+        for key in keys { perform(KeySQL.replace(key)) }
+        perform(CatalogueSQL.countUp)
+    }
+
+    func write(_ keys: [AdminKey], deleting deleted: [String]) {
+        for id in deleted { perform(KeySQL.deleteAdminKey(id)) }
+        for key in keys { perform(KeySQL.replace(key)) }
+    }
+
+    func webhook(_ name: String) -> Answer<WebhookProgress?> {
+        first(WebhookSQL.select(name)) { row in WebhookColumns.read(&row) }
+    }
+
+    func webhooks() -> Answer<[String: WebhookProgress]> {
+        ask([WebhookSQL.selectAll]) { (rows) throws(DatabaseError) in try WebhookSQL.read(rows[0]) }
+    }
+
+    func write(_ progress: WebhookProgress?, ofWebhook name: String) {
+        perform(progress.map { WebhookSQL.replace(name, $0) } ?? WebhookSQL.delete(name))
+    }
+}
+
+extension DatabaseError {
+    /// The error that a procedure of the domain ended with.
+    init(_ error: TransactionError) {
+        switch error.cause {
+        case .backend(let error): self = error as? DatabaseError ?? .contradiction("\(error)")
+        case .corrupted(let text): self = .contradiction(text)
+        case .overtaken: self = .overtaken
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Sessions
+internal import StoreFoundation
+
+extension SQLiteRows {
+    func user(_ reference: UserReference) -> Answer<User?> {
+        answer { (connection) throws(DatabaseError) in try UserRow.find(reference, connection)?.user }
+    }
+
+    func userForUpdate(_ reference: UserReference) -> Answer<User?> { user(reference) }
+
+    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]> {
+        answer { (connection) throws(DatabaseError) in
+            var users: [User] = []
+            for reference in ids.map({ UserReference.id($0) }) + usernames.map({ .username($0) }) {
+                if let found = try UserRow.find(reference, connection) { users.append(found.user) }
+            }
+            return users
+        }
+    }
+
+    func users(withAddress key: String, limit: Int) -> Answer<[User]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(UserRow.selectMeant, key, limit) { (row) throws(CorruptRow) in
+                try UserRow.read(&row).user
+            }
+        }
+    }
+
+    func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]> {
+        let pattern = UserPattern(query)
+        return answer { (connection) throws(DatabaseError) in
+            try connection.all(UserRow.selectPage, key, pattern.text, pattern.key, limit) { (row) throws(CorruptRow) in
+                try UserRow.read(&row).user
+            }
+        }
+    }
+
+    func insert(_ user: User) -> Answer<Bool> {
+        answer { (connection) throws(DatabaseError) in try UserRow.insertIfNew(user, connection) }
+    }
+
+    func update(_ user: User) {
+        perform { (connection) throws(DatabaseError) in try UserRow.update(user, connection) }
+    }
+
+    func deleteUser(_ id: Identifier<User>) {
+        perform { (connection) throws(DatabaseError) in try connection.execute(UserRow.delete, id) }
+    }
+
+    func identity(_ key: Identity.Key) -> Answer<Identity?> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(IdentityRow.select, key.provider, key.subject, read: IdentityRow.read)
+        }
+    }
+
+    func identities(of userID: Identifier<User>) -> Answer<[Identity]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(IdentityRow.selectOfUser, userID, read: IdentityRow.read)
+        }
+    }
+
+    func identities(after key: Identity.Key?, limit: Int) -> Answer<[Identity]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(
+                IdentityRow.selectPage, key?.provider ?? "", key?.subject ?? "", limit, read: IdentityRow.read)
+        }
+    }
+
+    func insert(_ identity: Identity) -> Answer<Bool> {
+        answer { (connection) throws(DatabaseError) in try IdentityRow.insert(identity, connection) }
+    }
+
+    func deleteIdentity(_ key: Identity.Key, of userID: Identifier<User>) -> Answer<Bool> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.execute(IdentityRow.delete, key.provider, key.subject, userID) == 1
+        }
+    }
+
+    func deleteIdentities(of userID: Identifier<User>) {
+        perform { (connection) throws(DatabaseError) in try connection.execute(IdentityRow.deleteOfUser, userID) }
+    }
+}
+
+/// Every statement about identities.
+enum IdentityRow {
+    private static let columns = IdentityColumns.all.list
+
+    static let select = Query("SELECT \(columns) FROM identities WHERE provider = ? AND subject = ?")
+    static let selectOfUser = Query(
+        "SELECT \(columns) FROM identities WHERE user_id = ? ORDER BY provider, subject")
+    static let selectPage = Query(
+        "SELECT \(columns) FROM identities WHERE (provider, subject) > (?, ?) ORDER BY provider, subject LIMIT ?")
+    static let delete = Query("DELETE FROM identities WHERE provider = ? AND subject = ? AND user_id = ?")
+    static let deleteOfUser = Query("DELETE FROM identities WHERE user_id = ?")
+    private static let insert = Query(
+        inserting: nil, IdentityColumns.all, into: "identities", onConflict: "ON CONFLICT DO NOTHING")
+
+    static func read(_ row: inout Row) throws(CorruptRow) -> Identity { try IdentityColumns.read(&row) }
+
+    /// Adds an identity; false: it is there.
+    static func insert(_ identity: Identity, _ connection: Connection) throws(DatabaseError) -> Bool {
+        try connection.execute(insert) { row in IdentityColumns.write(identity, to: &row) } == 1
+    }
+}

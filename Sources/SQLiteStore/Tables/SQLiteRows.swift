@@ -1,0 +1,94 @@
+internal import Sessions
+
+/// The rows of the database, as a read or a transaction of the domain sees them. Everything that is asked is answered at once.
+///
+/// After the first error nothing more is asked or written, and `run` throws that error.
+final class SQLiteRows {
+    let connection: Connection
+    private let clock: WallClock
+    /// Settings and clients, with the changes of this transaction.
+    private(set) var current: Catalogue
+    /// Whether `current` was changed.
+    private(set) var changesCatalogue = false
+    private var failure: DatabaseError?
+
+    /// The rows that `connection` shows in the transaction that is open there.
+    init(_ connection: Connection, _ catalogue: Catalogue, _ clock: WallClock) {
+        (self.connection, current, self.clock) = (connection, catalogue, clock)
+    }
+
+    /// Runs a procedure of the domain.
+    func run<Outcome>(
+        _ body: (SQLiteRows) throws(TransactionError) -> Outcome
+    ) throws(DatabaseError) -> Outcome {
+        do throws(TransactionError) {
+            let outcome = try body(self)
+            if let failure { throw TransactionError(.backend(failure)) }
+            return outcome
+        } catch {
+            throw failure ?? DatabaseError(error)
+        }
+    }
+
+    /// What `read` reads.
+    func answer<Value>(_ read: (Connection) throws(DatabaseError) -> Value) -> Answer<Value> {
+        var result: Result<Value, DatabaseError>
+        if let failure {
+            result = .failure(failure)
+        } else {
+            do throws(DatabaseError) { result = .success(try read(connection)) } catch {
+                failure = error
+                result = .failure(error)
+            }
+        }
+        return Answer { () throws(TransactionError) in
+            switch result {
+            case .success(let value): return value
+            case .failure(let error): throw TransactionError(.backend(error))
+            }
+        }
+    }
+
+    /// Writes what `change` writes.
+    func perform(_ change: (Connection) throws(DatabaseError) -> Void) { _ = answer(change) }
+}
+
+extension SQLiteRows: StoreTransaction {
+    var now: Instant { clock.now }
+
+    func catalogue() -> Answer<Catalogue> {
+        let current = current
+        return answer { _ in current }
+    }
+
+    func write(_ difference: CatalogueDifference) {
+        perform { (connection) throws(DatabaseError) in
+            var next = current
+            for client in difference.clients {
+                try CatalogueRow.write(client, connection)
+                next.clients[client.id] = client
+            }
+            for id in difference.deletedClients {
+                try connection.execute(CatalogueRow.deleteClient, id)
+                next.clients[id] = nil
+            }
+            if let settings = difference.settings {
+                try CatalogueRow.write(settings, connection)
+                next.settings = settings
+            }
+            (current, changesCatalogue) = (next, true)
+        }
+    }
+}
+
+extension DatabaseError {
+    /// The error that a procedure of the domain ended with.
+    init(_ error: TransactionError) {
+        switch error.cause {
+        case .backend(let error): self = error as? DatabaseError ?? .contradiction("\(error)")
+        case .corrupted(let text): self = .contradiction(text)
+        // The writer runs one transaction after the other.
+        case .overtaken: self = .contradiction("a row was written by another transaction, and there is none")
+        }
+    }
+}

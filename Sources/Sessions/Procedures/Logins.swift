@@ -1,0 +1,122 @@
+// Logins: a session starts, and takes the place of the one that lives on the same device.
+
+extension Store {
+    /// Lets `decide` start a session for a user on a device, and ends the one that it replaces. Nil: no such user.
+    public func openSession<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let place = SessionPlace(userID: userID, clientID: clientID, deviceID: deviceID)
+        let scope = TransactionScope(.sessions, queue: userID.bytes.last ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            let found = transaction.userForUpdate(.id(userID))
+            let (previous, catalogue) = (transaction.livingSessionForUpdate(at: place), transaction.catalogue())
+            guard let user = try found.value() else { return nil }
+            let login = Login(
+                user: user, arrival: .known, previous: try previous.value(), catalogue: try catalogue.value())
+            return try transaction.open(login, clientID: clientID, decide)
+        }
+    }
+
+    /// Lets `decide` start a session for a user that an identity provider has authenticated: the user who has the identity, or gets
+    /// it, or is made with it. Of what is new nothing is written unless the session is started, and the token is used up with that
+    /// alone. Nil: none of the new user's names is free.
+    public func openSession<Outcome: Sendable>(
+        by login: IdentityLogin, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let scope = TransactionScope(.sessions, queue: login.token.digest.first ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            let found = try transaction.find(login) { userID in
+                SessionPlace(userID: userID, clientID: clientID, deviceID: deviceID)
+            }
+            guard let found else { return nil }
+            return try transaction.open(found, clientID: clientID, decide)
+        }
+    }
+}
+
+/// A login, as a transaction has read it.
+private struct Login {
+    let user: User
+    let arrival: SessionOpening.Arrival
+    /// Nil: a login by password.
+    var identityLogin: IdentityLogin?
+    var isReplay = false
+    let previous: Session?
+    let catalogue: Catalogue
+}
+
+extension StoreTransaction {
+    /// Lets `decide` start a session, and writes it with all that is new.
+    fileprivate func open<Outcome>(
+        _ login: Login, clientID: String, _ decide: (inout SessionOpening) -> Outcome
+    ) throws(TransactionError) -> Outcome {
+        var opening = SessionOpening(
+            user: login.user, arrival: login.arrival, isReplay: login.isReplay,
+            client: login.catalogue.clients[clientID], settings: login.catalogue.settings, previous: login.previous)
+        let outcome = decide(&opening)
+        if let session = opening.session {
+            if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }
+            if let identityLogin = login.identityLogin { try insertNews(of: identityLogin, login) }
+            insert(session)
+            if let check = opening.providerCheck { replace(check) }
+        }
+        append(opening.events, login.catalogue)
+        return outcome
+    }
+
+    /// Uses the token up, and adds the identity and the user that were not there.
+    ///
+    /// Another node may add one of them at this moment. Then this transaction waits until the other one has ended, and runs again if
+    /// the other one was committed.
+    private func insertNews(of identityLogin: IdentityLogin, _ login: Login) throws(TransactionError) {
+        var written: [Answer<Bool>] = []
+        if !login.isReplay { written.append(insert(identityLogin.token)) }
+        if login.arrival != .known {
+            written.append(
+                insert(Identity(identityLogin.key, userID: login.user.id, linkedAt: identityLogin.at)))
+        }
+        if login.arrival == .new { written.append(insert(login.user)) }
+        for answer in written {
+            guard try answer.value() else { throw .overtaken }
+        }
+    }
+
+    /// The login of the user that has the identity, or gets it, or is made with it. `place` is where a user's session would live.
+    fileprivate func find(
+        _ login: IdentityLogin, place: (Identifier<User>) -> SessionPlace
+    ) throws(TransactionError) -> Login? {
+        let (used, identity) = (isUsed(login.token), identity(login.key))
+        let candidates = login.linkingKey.map { users(withAddress: $0, limit: IdentityLogin.namesakesMax) }
+        let known = try identity.value()
+        let meant = known == nil ? login.meant(of: try candidates?.value() ?? []) : nil
+        // The rest takes one round trip. A new user has no session.
+        let owner = (known?.userID ?? meant?.id).map { id in
+            (userForUpdate(.id(id)), identities(of: id), livingSessionForUpdate(at: place(id)))
+        }
+        let namesakes = known == nil ? login.newUsers.map { user(.username($0.username)) } : []
+        let catalogue = catalogue()
+        func found(
+            _ user: User, _ arrival: SessionOpening.Arrival, previous: Session?
+        ) throws(TransactionError) -> Login {
+            Login(
+                user: user, arrival: arrival, identityLogin: login, isReplay: try used.value(), previous: previous,
+                catalogue: try catalogue.value())
+        }
+        if known != nil {
+            guard let owner, let user = try owner.0.value() else { throw .corrupted("an identity has no user") }
+            return try found(user, .known, previous: try owner.2.value())
+        }
+        // Of two logins that are about to link the same user, the second sees what the first has linked.
+        if let owner, let user = login.meant(of: try [owner.0.value()].compactMap(\.self)),
+            login.mayLink(user, having: try owner.1.value())
+        {
+            return try found(user, .linked, previous: try owner.2.value())
+        }
+        for (user, namesake) in zip(login.newUsers, namesakes) where try namesake.value() == nil {
+            return try found(user, .new, previous: nil)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+// Settings and clients.
+
+extension Store {
+    /// Every client, by id.
+    public func clients() async throws(StoreError) -> [Client] { try await catalogue().clients.inOrder }
+
+    /// The client.
+    public func client(_ id: String) async throws(StoreError) -> Client? { try await catalogue().clients[id] }
+
+    /// The settings.
+    public func settings() async throws(StoreError) -> Settings { try await catalogue().settings }
+
+    /// Lets `change` edit the settings, and make, edit or delete clients. Every node learns of it with its next request.
+    public func updateCatalogue<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await write(.accounts) { (transaction) throws(TransactionError) in
+            let old = try transaction.catalogue().value()
+            var edited = CatalogueChange(settings: old.settings, clients: old.clients)
+            let outcome = change(&edited)
+            for (id, client) in edited.clients where client.id != id {
+                throw .corrupted("a change of client \(id) returned client \(client.id)")
+            }
+            var new = Catalogue(settings: edited.settings, clients: edited.clients)
+            if new != old {
+                new.settings = old.settings(becoming: new, at: transaction.now)
+                transaction.write(CatalogueDifference(from: old, to: new))
+            }
+            // By the catalogue of before: what the events revoke was issued by it.
+            transaction.append(edited.events, old)
+            return outcome
+        }
+    }
+
+    /// Lets `change` make, edit or delete the client.
+    public func updateClient<Outcome: Sendable>(
+        _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await updateCatalogue { $0.change(id, change) }
+    }
+
+    /// Lets `change` edit the settings.
+    public func updateSettings<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout SettingsChange) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        try await updateCatalogue { $0.changeSettings(change) }
+    }
+}

@@ -1,0 +1,87 @@
+internal import Locks
+
+// Sessions: changing one, and the lists of a user's sessions. A user may have very many, so a list that looks at all of them is a
+// long read.
+
+extension Store {
+    /// Reads the session, lets `change` edit it, writes what differs. Nil: no such session.
+    public func updateSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let outcome = Locked<Outcome?>(nil)
+        let isFound = try await changeSession(
+            id,
+            { edit in
+                let made = change(&edit)
+                outcome.withLock { $0 = made }
+            }, preparing: {})
+        return isFound ? outcome.withLock { $0 } : nil
+    }
+
+    /// The sessions of a user, tombstones included, newest first, from `cursor` (a `Page.nextCursor`) on. Looks at all of them for
+    /// each page, so it is not for what users or strangers can ask for. A cursor that was not given out shows nothing.
+    public func sessions(
+        of userID: Identifier<User>, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<SessionRecord> {
+        let place = cursor.flatMap { SessionCursor($0) }
+        guard limit > 0, (place == nil) == (cursor == nil) else { return Page(items: [], nextCursor: nil) }
+        let found = try await records(.long, of: userID) { reader in
+            reader.sessions(of: userID, after: place, limit: Page<Session>.rows(for: limit))
+        }
+        return Page(found, limit: limit) { SessionCursor(after: $0.session).description }
+    }
+
+    /// The sessions of a user on one device that have no recorded end, one of each client at most. Looks at no other session,
+    /// however many the user has.
+    public func sessions(
+        of userID: Identifier<User>, onDevice deviceID: String
+    ) async throws(StoreError) -> [SessionRecord] {
+        try await records(.short, of: userID) { reader in reader.sessions(of: userID, onDevice: deviceID) }
+    }
+
+    /// Up to `limit` sessions of a user that have no recorded end, the last refreshed first. Looks at no more than
+    /// `lookMax`: of a user who has more, at some.
+    public func latestSessions(
+        of userID: Identifier<User>, limit: Int, lookMax: Int
+    ) async throws(StoreError) -> [SessionRecord] {
+        try await records(.long, of: userID) { reader in
+            reader.latestSessions(of: userID, limit: limit, lookMax: lookMax)
+        }
+    }
+
+    /// Whether the user has a session on that device, or a tombstone of one, that started before `instant`. Looks at no more than
+    /// `lookMax` tombstones: of a user who has more, at some.
+    public func hasSession(
+        of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
+    ) async throws(StoreError) -> Bool {
+        try await read(.long) { (reader) throws(TransactionError) in
+            let living = reader.sessions(of: userID, onDevice: deviceID)
+            let tombstone = reader.hasTombstone(
+                of: userID, onDevice: deviceID, before: instant, lookMax: lookMax)
+            if try living.value().contains(where: { $0.startedAt < instant }) { return true }
+            return try tombstone.value()
+        }
+    }
+
+    /// Every session, tombstones included, in the order of their ids: up to `limit` of those after `cursor`. Fewer than
+    /// `limit` is the end.
+    public func exportSessions(
+        after cursor: Identifier<Session>?, limit: Int
+    ) async throws(StoreError) -> [Session] {
+        guard limit > 0 else { return [] }
+        return try await read(.long) { (reader) throws(TransactionError) in
+            try reader.sessions(after: cursor, limit: limit).value()
+        }
+    }
+
+    private func records(
+        _ length: ReadLength, of userID: Identifier<User>,
+        _ ask: @escaping @Sendable (any StoreReader) -> Answer<[Session]>
+    ) async throws(StoreError) -> [SessionRecord] {
+        try await read(length) { (reader) throws(TransactionError) in
+            let (catalogue, user, sessions) = (reader.catalogue(), reader.user(.id(userID)), ask(reader))
+            let (known, owner) = (try catalogue.value(), try user.value())
+            return try sessions.value().map { known.record(of: $0, owner) }
+        }
+    }
+}

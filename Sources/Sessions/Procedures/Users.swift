@@ -1,0 +1,104 @@
+// Users: reading them, and changing one with everything that follows for the user's sessions.
+
+extension Store {
+    /// Adds a user. False: the username is taken; nothing was written.
+    public func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
+        try await write(.nothing) { (transaction) throws(TransactionError) in
+            guard try transaction.insert(user).value() else { return false }
+            transaction.append(events)
+            return true
+        }
+    }
+
+    /// The user.
+    public func user(_ reference: UserReference) async throws(StoreError) -> User? {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.user(reference).value() }
+    }
+
+    /// The users with those names, by the names as they are given; names without a user are left out.
+    public func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
+        if usernames.isEmpty { return [:] }
+        let names = Dictionary(grouping: usernames, by: Text.key)
+        return try await read(.short) { (reader) throws(TransactionError) in
+            var ids: [String: Identifier<User>] = [:]
+            for user in try reader.users([], named: Array(usernames)).value() {
+                for name in names[Text.key(user.username)] ?? [] { ids[name] = user.id }
+            }
+            return ids
+        }
+    }
+
+    /// Users in the order of their usernames' keys, those whose username, e-mail or name contains `query`.
+    public func users(
+        matching query: String?, after cursor: String?, limit: Int
+    ) async throws(StoreError) -> Page<User> {
+        guard limit > 0 else { return Page(items: [], nextCursor: nil) }
+        let found = try await read(.long) { (reader) throws(TransactionError) in
+            try reader.users(matching: query, after: cursor ?? "", limit: Page<User>.rows(for: limit)).value()
+        }
+        return Page(found, limit: limit) { Text.key($0.username) }
+    }
+
+    /// Changes a user for whom no session asks.
+    public func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> {
+        try await updateUser(reference, asking: nil, change)
+    }
+
+    /// Reads the user, and the session that asks, if one does; lets `change` edit the user and end sessions; writes. What has ended
+    /// that session before the commit is either in what is read, or comes after the change.
+    public func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> {
+        try await write(.accounts) { (transaction) throws(TransactionError) in
+            try transaction.updateUser(reference, asking: sessionID, change)
+        }
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func updateUser<Outcome>(
+        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ change: (inout UserChange) -> Outcome
+    ) throws(TransactionError) -> UserUpdate<Outcome> {
+        let found = (userForUpdate(reference), catalogue(), sessionID.map { session($0) })
+        guard let old = try found.0.value() else { return .notFound }
+        let catalogue = try found.1.value()
+        var edited = UserChange(
+            user: old, settings: catalogue.settings, clients: Array(catalogue.clients.values),
+            asking: try found.2?.value() ?? nil)
+        let outcome = change(&edited)
+        let effect = edited.effect(on: old, now: now)
+        if let user = effect.written {
+            if effect.isRefused(by: try namesake(of: user, before: old)) { return .usernameTaken }
+            update(user)
+        }
+        var ended = 0
+        var events = edited.events
+        // All are asked for before the first answer is awaited: one round trip.
+        let endings = effect.endings.map { ending in
+            deleteForeignTokens(of: old.id, ending)
+            return (ending, endSessions(of: old.id, ending))
+        }
+        for (ending, sessions) in endings {
+            let sessions = try sessions.value()
+            ended += sessions.count
+            events += edited.events(sessions, by: ending)
+        }
+        if edited.forgetsGuesses { deleteFailedAttempts(of: old.id) }
+        if effect.deletes {
+            deleteIdentities(of: old.id)
+            deleteUser(old.id)
+        }
+        append(events, catalogue)
+        return .done(outcome, endedSessions: ended)
+    }
+
+    /// The user that has the name of `user`; nil, without a question, if the name stays.
+    private func namesake(of user: User, before old: User) throws(TransactionError) -> Identifier<User>? {
+        if Text.key(user.username) == Text.key(old.username) { return nil }
+        return try self.user(.username(user.username)).value()?.id
+    }
+}

@@ -1,0 +1,165 @@
+/// The rows of one moment, read by a procedure. Each method asks one question (see `Answer`); none of them holds a rule of the domain.
+///
+/// `after` is the key of the last row that was seen; nil: from the first row on. A list that is shorter than `limit` is the last one.
+public protocol StoreReader {
+    /// Settings and clients.
+    func catalogue() -> Answer<Catalogue>
+
+    // MARK: Users
+
+    /// The user.
+    func user(_ reference: UserReference) -> Answer<User?>
+
+    /// The users with one of those ids or one of those usernames, in no order. A user may come twice.
+    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]>
+
+    /// Up to `limit` users that have an address with that key (`Text.emailKey`) as username, or have verified it. In no order.
+    func users(withAddress key: String, limit: Int) -> Answer<[User]>
+
+    /// Users in the order of their usernames' keys, those whose username, e-mail or name contains `query`. May look at every user.
+    func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]>
+
+    // MARK: Identities
+
+    /// The identity.
+    func identity(_ key: Identity.Key) -> Answer<Identity?>
+
+    /// The identities of a user, by provider and subject.
+    func identities(of userID: Identifier<User>) -> Answer<[Identity]>
+
+    /// Every identity, by provider and subject.
+    func identities(after key: Identity.Key?, limit: Int) -> Answer<[Identity]>
+
+    // MARK: Sessions
+
+    /// The session.
+    func session(_ id: Identifier<Session>) -> Answer<Session?>
+
+    /// The sessions with those ids, in no order.
+    func sessions(_ ids: [Identifier<Session>]) -> Answer<[Session]>
+
+    /// The sessions without a recorded end on those installations, in no order.
+    func livingSessions(at places: [SessionPlace]) -> Answer<[Session]>
+
+    /// The sessions of a user, tombstones included, newest first.
+    func sessions(of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int) -> Answer<[Session]>
+
+    /// The sessions without a recorded end of a user on a device, one of each client at most. Looks at no other session.
+    func sessions(of userID: Identifier<User>, onDevice deviceID: String) -> Answer<[Session]>
+
+    /// Up to `limit` sessions without a recorded end of a user, the last refreshed first; of a user who has more than
+    /// `lookMax`, looks at some of them.
+    func latestSessions(of userID: Identifier<User>, limit: Int, lookMax: Int) -> Answer<[Session]>
+
+    /// Whether one of a user's tombstones is of a session on that device which started before `instant`. Looks at no more than
+    /// `lookMax` tombstones.
+    func hasTombstone(
+        of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
+    ) -> Answer<Bool>
+
+    /// Every session, tombstones included, in the order of their ids.
+    func sessions(after id: Identifier<Session>?, limit: Int) -> Answer<[Session]>
+
+    // MARK: Tokens and checks beside sessions
+
+    /// What the provider of a session is asked with.
+    func providerCheck(of id: Identifier<Session>) -> Answer<ProviderCheck?>
+
+    /// Whether a check of that provider is due by `now`.
+    func hasDueProviderCheck(of provider: String, by now: Instant) -> Answer<Bool>
+
+    /// The foreign token with that digest.
+    func foreignToken(_ digest: [UInt8]) -> Answer<ForeignToken?>
+
+    /// Every foreign token, in the order of their digests.
+    func foreignTokens(after digest: [UInt8]?, limit: Int) -> Answer<[ForeignToken]>
+
+    /// Whether the token was used before `token.at`, and is not forgotten.
+    func isUsed(_ token: OneTimeToken) -> Answer<Bool>
+
+    /// The used tokens that are not refused for their age at `now`, in the order of their digests.
+    func usedTokens(after digest: [UInt8]?, at now: Instant, limit: Int) -> Answer<[OneTimeToken]>
+
+    /// The wrong passwords that are counted for `target`.
+    func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>
+
+    // MARK: Keys and webhooks
+
+    /// The signing keys, in the order in which they were made.
+    func signingKeys() -> Answer<[StoredSigningKey]>
+
+    /// The admin keys, in the order in which they were made.
+    func adminKeys() -> Answer<[AdminKey]>
+
+    /// How far the webhook of that name has come.
+    func webhook(_ name: String) -> Answer<WebhookProgress?>
+
+    /// How far each webhook has come, by their names.
+    func webhooks() -> Answer<[String: WebhookProgress]>
+
+    // MARK: The audit trail and the feed
+
+    /// The events of the trail after number `cursor`, of one user or one session if named.
+    func events(
+        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
+    ) -> Answer<[RecordedEvent]>
+
+    /// Looks at the next `limit` events after number `cursor`, and gives those of `ImportLedger.generalKinds`.
+    func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep>
+
+    /// What `ImportLedger` takes up of the trail of those users, from the oldest event on.
+    func ledgerEvents(of users: [Identifier<User>]) -> Answer<[RecordedEvent]>
+
+    /// What `ImportLedger` takes up of the trail after number `cursor`.
+    func ledgerEvents(after cursor: Int64) -> Answer<[RecordedEvent]>
+
+    /// Revocations after number `cursor` that still matter at `now`, the oldest first.
+    func revocations(after cursor: Int64, at now: Instant, limit: Int) -> Answer<[Revocation]>
+
+    /// The largest number that the feed has given away; 0: none yet.
+    func lastRevocation() -> Answer<Int64>
+}
+
+/// An installation of an app: at most one session lives there.
+public struct SessionPlace: Hashable, Sendable {
+    /// The user.
+    public let userID: Identifier<User>
+    /// The app.
+    public let clientID: String
+    /// The device.
+    public let deviceID: String
+
+    /// The installation of an app on a device of a user.
+    public init(userID: Identifier<User>, clientID: String, deviceID: String) {
+        (self.userID, self.clientID, self.deviceID) = (userID, clientID, deviceID)
+    }
+
+    /// Where a session lives.
+    public init(of session: Session) {
+        self.init(userID: session.userID, clientID: session.clientID, deviceID: session.device.id)
+    }
+}
+
+/// A place in the list of a user's sessions, which is sorted by start and id, newest first.
+public struct SessionCursor: Hashable, Sendable, CustomStringConvertible {
+    /// When the last session that was seen started.
+    public let startedAt: Instant
+    /// The id of that session.
+    public let id: Identifier<Session>
+
+    /// The place after a session.
+    public init(after session: Session) { (startedAt, id) = (session.startedAt, session.id) }
+
+    /// The place that `description` wrote; nil for any other text.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let startedAt = Int64(parts[0]), let id = Identifier<Session>(parts[1]) else {
+            return nil
+        }
+        self.startedAt = Instant(secondsSinceEpoch: startedAt)
+        self.id = id
+    }
+
+    /// Seconds since 1970, a full stop, the id.
+    public var description: String { "\(startedAt.secondsSinceEpoch).\(id)" }
+}
