@@ -1,7 +1,9 @@
 /// A label and its possible values.
 public struct MetricLabel: Sendable {
-    let name: String
-    let values: [String]
+    /// The name.
+    public let name: String
+    /// The values that were named, in their order.
+    public let values: [String]
 
     /// Creates a label with these values. All other values are counted as `other`.
     public init(_ name: String, values: [String]) {

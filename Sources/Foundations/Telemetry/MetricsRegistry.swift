@@ -7,10 +7,23 @@ public final class MetricsRegistry: Sendable {
     /// The media type of `render`.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
+    /// What a scrape says of a metric beside its samples, and the labels of these.
+    public struct Description: Sendable {
+        /// The name: `sojourn_logins_total`.
+        public let name: String
+        /// One sentence for operators.
+        public let help: String
+        /// `counter`, `gauge` or `histogram`.
+        public let type: String
+        /// The labels with their values, in the order of the samples.
+        public let labels: [MetricLabel]
+    }
+
     private struct Entry: Sendable {
         let name: String
         let help: String
         let type: String
+        let labels: @Sendable () -> [MetricLabel]
         let lines: @Sendable () -> String
     }
 
@@ -25,7 +38,7 @@ public final class MetricsRegistry: Sendable {
     /// Registers counters with labels.
     public func counters(_ name: String, help: String, labels: [MetricLabel]) -> MetricFamily<Counter> {
         let family = MetricFamily(labels: labels) { Counter() }
-        add(name, help, "counter") {
+        add(name, help, "counter", labels: { labels }) {
             Self.lines(family, isEmpty: { $0.value == 0 }) { counter, labels in
                 "\(name)\(Self.braces(labels)) \(counter.value)\n"
             }
@@ -39,7 +52,7 @@ public final class MetricsRegistry: Sendable {
     /// Registers gauges with labels.
     public func gauges(_ name: String, help: String, labels: [MetricLabel]) -> MetricFamily<Gauge> {
         let family = MetricFamily(labels: labels) { Gauge() }
-        add(name, help, "gauge") {
+        add(name, help, "gauge", labels: { labels }) {
             Self.lines(family, isEmpty: { $0.value == 0 }) { gauge, labels in
                 "\(name)\(Self.braces(labels)) \(gauge.value)\n"
             }
@@ -49,7 +62,7 @@ public final class MetricsRegistry: Sendable {
 
     /// Registers a gauge that is read at each rendering, on the rendering thread.
     public func gauge(_ name: String, help: String, reading read: @escaping @Sendable () -> Double) {
-        add(name, help, "gauge") { "\(name) \(Self.number(read()))\n" }
+        add(name, help, "gauge", labels: { [] }) { "\(name) \(Self.number(read()))\n" }
     }
 
     /// Registers gauges with one label that are read at each rendering, on the rendering thread.
@@ -57,7 +70,7 @@ public final class MetricsRegistry: Sendable {
         _ name: String, help: String, label: String,
         reading read: @escaping @Sendable () -> [(labelValue: String, value: Double)]
     ) {
-        add(name, help, "gauge") {
+        add(name, help, "gauge", labels: { [MetricLabel(label, values: read().map(\.labelValue))] }) {
             read().map { "\(name){\(label)=\"\(Self.escaped($0.labelValue))\"} \(Self.number($0.value))\n" }.joined()
         }
     }
@@ -68,7 +81,7 @@ public final class MetricsRegistry: Sendable {
         _ name: String, help: String, label: String,
         reading read: @escaping @Sendable () -> [(labelValue: String, count: Int)]
     ) {
-        add(name, help, "counter") {
+        add(name, help, "counter", labels: { [MetricLabel(label, values: read().map(\.labelValue))] }) {
             read().map { "\(name){\(label)=\"\(Self.escaped($0.labelValue))\"} \($0.count)\n" }.joined()
         }
     }
@@ -85,7 +98,7 @@ public final class MetricsRegistry: Sendable {
         _ name: String, help: String, labels: [MetricLabel], buckets: [Double] = Histogram.latencyBuckets
     ) -> MetricFamily<Histogram> {
         let family = MetricFamily(labels: labels) { Histogram(bounds: buckets) }
-        add(name, help, "histogram") {
+        add(name, help, "histogram", labels: { labels }) {
             Self.lines(family, isEmpty: { $0.snapshot.counts.allSatisfy { $0 == 0 } }) { histogram, labels in
                 Self.lines(name, histogram, labels)
             }
@@ -100,11 +113,21 @@ public final class MetricsRegistry: Sendable {
         }.joined()
     }
 
-    private func add(_ name: String, _ help: String, _ type: String, lines: @escaping @Sendable () -> String) {
+    /// All metrics, in the order in which they were made.
+    public var descriptions: [Description] {
+        entries.withLock { $0 }.map { entry in
+            Description(name: entry.name, help: entry.help, type: entry.type, labels: entry.labels())
+        }
+    }
+
+    private func add(
+        _ name: String, _ help: String, _ type: String, labels: @escaping @Sendable () -> [MetricLabel],
+        lines: @escaping @Sendable () -> String
+    ) {
         precondition(Self.isName(name), "a metric needs a name that Prometheus accepts")
         entries.withLock { entries in
             precondition(!entries.contains { $0.name == name }, "a metric's name must be its own")
-            entries.append(Entry(name: name, help: help, type: type, lines: lines))
+            entries.append(Entry(name: name, help: help, type: type, labels: labels, lines: lines))
         }
     }
 

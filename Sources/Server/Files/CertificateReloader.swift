@@ -171,7 +171,7 @@ final class CertificateReloader: Sendable {
         }
         guard isDue else { return }
         logger.warning(
-            days < 0 ? "the certificate has expired: renew it now" : "the certificate ends soon: renew it",
+            days < 0 ? "the certificate has expired: renew it now" : "the certificate expires soon: renew it",
             [
                 "listener": .string(files.listener), "file": .string(files.path(of: .certificate)),
                 "days_left": .int(Int(days)), "not_after": .string(certificate.notAfterText),
@@ -183,12 +183,18 @@ extension Telemetry.MetricsRegistry {
     /// Shows when each listener's certificate ends, and what its handshakes came to.
     func showCertificates(_ reloaders: [CertificateReloader], _ engine: HTTPServer) {
         if reloaders.isEmpty { return }
+        showTLS(engine) { reloaders.map { ($0.files.listener, Double($0.notAfter)) } }
+    }
+
+    /// Shows the handshakes of an engine, and when the certificate of each listener ends, as `readExpiries` gives it.
+    func showTLS(
+        _ engine: HTTPServer, expiries readExpiries: @escaping @Sendable () -> [(labelValue: String, value: Double)]
+    ) {
         gauges(
             "sojourn_tls_certificate_expiry_seconds", help: "When the certificate ends, in seconds since 1970.",
-            label: "listener"
-        ) { reloaders.map { ($0.files.listener, Double($0.notAfter)) } }
+            label: "listener", reading: readExpiries)
         counters(
-            "sojourn_tls_handshakes_total", help: "Handshakes, by what they came to.", label: "outcome"
+            "sojourn_tls_handshakes_total", help: "Handshakes, by outcome.", label: "outcome"
         ) { [weak engine] in
             guard let statistics = engine?.statistics else { return [] }
             return [

@@ -49,7 +49,7 @@ final class GeoDatabaseFile: Sendable {
             }
             if isNew {
                 logger.warning(
-                    "the geo database is broken: some addresses have no place",
+                    "the geo database is damaged: some addresses have no place",
                     ["path": .string(path), "cause": .string(error.description)])
             }
             return nil
@@ -109,9 +109,12 @@ extension Configuration {
 
 extension MetricsRegistry {
     /// Shows how old the file of places is.
-    func showGeoDatabase(_ file: GeoDatabaseFile) {
-        gauge("sojourn_geo_database_build_seconds", help: "When the geo database was made, in seconds since 1970.") {
-            Double(file.builtAt)
-        }
+    func showGeoDatabase(_ file: GeoDatabaseFile) { showGeoDatabase { Double(file.builtAt) } }
+
+    /// Shows when a file of places was made, as `readTime` gives it.
+    func showGeoDatabase(builtAt readTime: @escaping @Sendable () -> Double) {
+        gauge(
+            "sojourn_geo_database_build_seconds", help: "When the geo database was made, in seconds since 1970.",
+            reading: readTime)
     }
 }

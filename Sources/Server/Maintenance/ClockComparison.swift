@@ -20,9 +20,7 @@ struct ClockComparison: Sendable {
         guard case .postgres(let store) = database else { return nil }
         let lead = Shown()
         (self.store, self.logger, self.lead) = (store, logger, lead)
-        metrics.gauge(
-            "sojourn_clock_skew_seconds", help: "This machine's clock less the database's."
-        ) { lead.seconds.withLock { $0 } }
+        metrics.showClockSkew { lead.seconds.withLock { $0 } }
     }
 
     /// Compares them once.
@@ -41,5 +39,14 @@ struct ClockComparison: Sendable {
                 "ahead_milliseconds": .int(Int(skew.lead / .milliseconds(1))),
                 "allowed_milliseconds": .int(Int(ClockSkew.tolerance / .milliseconds(1))),
             ])
+    }
+}
+
+extension MetricsRegistry {
+    /// Shows by how much the clocks differ, as `readLead` gives it.
+    func showClockSkew(_ readLead: @escaping @Sendable () -> Double) {
+        gauge(
+            "sojourn_clock_skew_seconds", help: "How far this machine's clock is ahead of the database's.",
+            reading: readLead)
     }
 }

@@ -21,7 +21,7 @@ struct StoreObservation: Sendable {
             "sojourn_store_commit_duration_seconds", help: "Commits that wrote: mostly the wait for the disk.")
         let checkpoints = metrics.histogram(
             "sojourn_store_checkpoint_duration_seconds",
-            help: "Copying SQLite's log into the database: changes wait meanwhile.")
+            help: "Copies of SQLite's log into the database: changes wait meanwhile.")
         let failures = metrics.counter("sojourn_store_failures_total", help: "Errors of the database or the disk.")
         let failed = { @Sendable (sentence: String) in
             failures.increment()
@@ -45,9 +45,16 @@ struct StoreObservation: Sendable {
 extension Application {
     /// Shows the engine's counters, which it keeps anyway.
     func show(_ engine: HTTPServer, waitingChanges: @escaping @Sendable () -> Int) {
+        metrics.show(engine, passwords: context.passwords, waitingChanges: waitingChanges)
+    }
+}
+
+extension MetricsRegistry {
+    /// Shows what the engine, the queue of passwords and the writer of the database count anyway.
+    func show(_ engine: HTTPServer, passwords: PasswordHasher, waitingChanges: @escaping @Sendable () -> Int) {
         let shown: [(String, String, @Sendable (HTTPServer.Statistics) -> Int)] = [
             ("sojourn_connections", "Connections open now.", { $0.open }),
-            ("sojourn_connections_accepted", "Connections taken since the start.", { $0.accepted }),
+            ("sojourn_connections_accepted", "Connections accepted since the start.", { $0.accepted }),
             ("sojourn_connections_rejected", "Connections refused because there were too many.", { $0.rejected }),
             ("sojourn_http_protocol_errors", "Requests that the parser refused.", { $0.protocolErrors }),
             ("sojourn_http_timeouts", "Connections ended because the client was too slow.", { $0.timeouts }),
@@ -61,16 +68,16 @@ extension Application {
             ("sojourn_accept_pauses", "Times that no file descriptors were left.", { $0.acceptPauses }),
         ]
         for (name, help, value) in shown {
-            metrics.gauge(name, help: help) { [weak engine] in engine.map { Double(value($0.statistics)) } ?? 0 }
+            gauge(name, help: help) { [weak engine] in engine.map { Double(value($0.statistics)) } ?? 0 }
         }
-        metrics.showLimits(engine)
-        metrics.gauge("sojourn_store_waiting_changes", help: "Changes that wait for the database writer.") {
+        showLimits(engine)
+        gauge("sojourn_store_waiting_changes", help: "Changes that wait for the database writer.") {
             Double(waitingChanges())
         }
-        metrics.gauges(
-            "sojourn_passwords_pending", help: "Passwords that are hashed or wait for it, by who sends them.",
+        gauges(
+            "sojourn_passwords_pending", help: "Passwords that are hashed or wait for it, by their origin.",
             label: "room"
-        ) { [passwords = context.passwords] in
+        ) {
             PasswordHasher.Room.allCases.map { ($0.rawValue, Double(passwords.pending($0))) }
         }
     }
