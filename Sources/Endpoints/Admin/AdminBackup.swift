@@ -63,7 +63,7 @@ extension Endpoints {
             throw members.refused("file", "must be an absolute path")
         }
         guard backups.start(file: file, replacing: try members.bool("replace") ?? false, by: call.origin) else {
-            throw ServiceError.conflict(code: "backup_running", detail: "a backup is being made already")
+            throw ServiceError.conflict(code: "backup_running", detail: "a backup is running already")
         }
         return try .json(backups.status ?? BackupStatus(.running, file: file), .accepted)
     }
@@ -87,7 +87,7 @@ extension Endpoints {
         Problem(
             .conflict, code: "no_backup",
             detail:
-                "This database has tools of its own for backups; for PostgreSQL: pg_dump, or its archive of the log."
+                "This database is backed up by its own tools; for PostgreSQL: pg_dump, or its archive of the log."
         ).response
     }
 }

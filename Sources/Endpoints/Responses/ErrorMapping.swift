@@ -31,12 +31,12 @@ extension Endpoints {
         return response
     }
 
-    static let internalText = "Something unexpected happened. Nobody is logged out by it."
+    static let internalText = "An unexpected error happened. No session has ended."
     static let providerText = "The identity provider does not answer at present: try again."
-    static let tooManyText = "Too many tries. Nobody is logged out by it: try again later."
+    static let tooManyText = "Too many attempts: try again later. No session has ended."
     static let grantClosedText = "The client may no longer continue its sessions by this grant. The session is kept."
     static let targetText = "The resource is malformed, unknown, or not allowed for this client."
-    static let unavailableText = "The server cannot answer at present. Nobody is logged out by it: try again."
+    static let unavailableText = "The server cannot answer at present: try again. No session has ended."
 
     /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
     private static func retryAfter(_ error: any Error) -> Int {
@@ -155,14 +155,16 @@ extension Endpoints {
             Problem(
                 .unsupportedMediaType, code: "unsupported_media_type", detail: "The content must be application/json.")
         case .unsupportedContentCoding:
-            Problem(.unsupportedMediaType, code: "unsupported_content_coding", detail: "The content must not be coded.")
+            Problem(
+                .unsupportedMediaType, code: "unsupported_content_coding",
+                detail: "The content must not have a content coding.")
         case .preconditionFailed:
             Problem(
                 .preconditionFailed, code: "precondition_failed", detail: "A condition of the request does not hold.")
         case .unknownCursor:
             Problem(
                 .gone, code: "unknown_cursor",
-                detail: "This database has not given that cursor. Begin anew without one.")
+                detail: "The cursor is not of this database. Begin again without one.")
         case .unauthenticated: Problem(.unauthorized, code: "unauthenticated", detail: "Credentials are missing.")
         case .malformedCredentials:
             Problem(.badRequest, code: "invalid_request", detail: "The credentials cannot be read.")
@@ -188,7 +190,7 @@ extension Endpoints {
         case .unsupportedMediaType:
             OAuthError(.badRequest, .invalidRequest, "The content must be application/x-www-form-urlencoded.")
         case .unsupportedContentCoding:
-            OAuthError(.unsupportedMediaType, .invalidRequest, "The content must not be coded.")
+            OAuthError(.unsupportedMediaType, .invalidRequest, "The content must not have a content coding.")
         case .preconditionFailed:
             OAuthError(.preconditionFailed, .invalidRequest, "A condition of the request does not hold.")
         case .unknownCursor: OAuthError(.gone, .invalidRequest, "The cursor is unknown.")
@@ -199,7 +201,7 @@ extension Endpoints {
         case .subjectRefused(let reason): refusal(reason, .invalidRequest)
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
         case .unsupportedTokenType:
-            OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type end by themselves alone.")
+            OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type cannot be revoked: they expire.")
         }
     }
 
@@ -294,7 +296,7 @@ extension RefusalReason {
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
         case .deviceMismatch: "The session belongs to another device. It is kept."
         case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
-        case .userAbsent: "The session goes on when the user has shown to be there. It is kept."
+        case .userAbsent: "The session goes on after the user has proved to be present. It is kept."
         case .invalidAssertion:
             "The assertion is not a new and unused one of the session's key. The session is kept."
         }

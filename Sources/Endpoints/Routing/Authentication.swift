@@ -139,7 +139,7 @@ extension Call {
             throw RequestProblem.unreadable("The form cannot be read.")
         }
         do throws(FormParameters.Repeated) { return try FormParameters(pairs, repeatable: repeatable(pairs)) } catch {
-            throw RequestProblem.unreadable("A parameter stands twice.")
+            throw RequestProblem.unreadable("A parameter appears twice.")
         }
     }
 }

@@ -60,13 +60,13 @@ struct EndpointMetrics: Sendable {
             "too_many_requests", "id_token_refused",
         ]
         let logins = registry.counters(
-            "sojourn_logins_total", help: "Logins, by what they came to.",
+            "sojourn_logins_total", help: "Logins, by outcome.",
             labels: [MetricLabel("outcome", values: endings + ["failed"])])
         self.logins = Dictionary(endings.map { ($0, logins[$0]) }, uniquingKeysWith: { first, _ in first })
         failedLogins = logins["failed"]
 
         let proofs = registry.counters(
-            "sojourn_proofs_refused_total", help: "DPoP proofs that were not taken, by the reason.",
+            "sojourn_proofs_refused_total", help: "Refused DPoP proofs, by the reason.",
             labels: [MetricLabel("reason", values: DPoPError.allCases.map(\.rawValue))])
         refusedProofs = Dictionary(uniqueKeysWithValues: DPoPError.allCases.map { ($0, proofs[$0.rawValue]) })
     }

@@ -28,7 +28,7 @@ struct Members {
         let values: [String: JSONValue]
         do throws(StrictJSON.Problem) { values = try StrictJSON.object(text) } catch {
             switch error {
-            case .duplicateMember: throw RequestProblem.unreadable("A member of the JSON object stands twice.")
+            case .duplicateMember: throw RequestProblem.unreadable("A member of the JSON object appears twice.")
             case .tooManyValues: throw RequestProblem.unreadable("The JSON has too many values.")
             case .nestedTooDeep: throw RequestProblem.unreadable("The JSON is nested too deep.")
             case .notAnObject: throw RequestProblem.unreadable("The content is not a JSON object.")

@@ -119,13 +119,13 @@ extension DPoPError {
     var sentence: String {
         switch self {
         case .malformed:
-            "There is no proof, or it is not a good one: one JWT of the type dpop+jwt, signed by its own key."
+            "There is no proof, or it is not valid: one JWT of the type dpop+jwt, signed by its own key."
         case .otherMethod: "The proof was made for another method."
         case .otherTarget: "The proof was made for another target URI."
         case .otherAccessToken: "The proof was made for another access token."
-        case .tooOld: "The proof is too old: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
+        case .tooOld: "The proof is too old: it must hold the nonce in DPoP-Nonce, or be made by a correct clock."
         case .tooEarly:
-            "The proof was made in the future: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
+            "The proof was made in the future: it must hold the nonce in DPoP-Nonce, or be made by a correct clock."
         case .untimely: "The proof has expired, or is not valid yet: exp, or nbf."
         case .repeated: "The proof was used before."
         case .nonceMissing: "The proof must hold the nonce in DPoP-Nonce."

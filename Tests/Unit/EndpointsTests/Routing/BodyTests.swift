@@ -67,7 +67,7 @@ import Testing
                 if !members.isEmpty {
                     let twice = await send("{\(members),\(members)}", json)
                     #expect(twice.status == 400)
-                    #expect(twice.string("detail") == "A member of the JSON object stands twice.")
+                    #expect(twice.string("detail") == "A member of the JSON object appears twice.")
                 }
             }
         }

@@ -161,7 +161,7 @@ import Testing
         try await EndpointsFixture.with { stage in
             let answer = await stage.form("/oauth/token", "grant_type=\(grant)&audience=a&audience=b&client_id=mobile")
             #expect(answer.string("error") == "invalid_request")
-            #expect(answer.string("error_description") == "A parameter stands twice.")
+            #expect(answer.string("error_description") == "A parameter appears twice.")
         }
     }
 

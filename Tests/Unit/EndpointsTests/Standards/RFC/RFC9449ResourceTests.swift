@@ -96,7 +96,7 @@ import Testing
     ]
 
     private static let strayed =
-        "The proof is too old: it must hold the nonce in DPoP-Nonce, or be made by a right clock."
+        "The proof is too old: it must hold the nonce in DPoP-Nonce, or be made by a correct clock."
 
     /// A clock that is wrong, at a server that demands no nonces.
     static let cured: [Demand] = [

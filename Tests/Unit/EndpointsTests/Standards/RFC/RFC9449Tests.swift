@@ -16,7 +16,7 @@ import Testing
 @Suite struct RFC9449Tests {
     private static let own = "grant_type=client_credentials"
     static let malformed =
-        "There is no proof, or it is not a good one: one JWT of the type dpop+jwt, signed by its own key."
+        "There is no proof, or it is not valid: one JWT of the type dpop+jwt, signed by its own key."
 
     private static let refresh = Sent.token("grant_type=refresh_token&refresh_token={bound.refresh}")
     private static let login = Sent.json(.post, "/v1/login", EndpointsFixture.loginBody(device: "new"))

@@ -8,7 +8,7 @@ import Testing
 
 /// Step-up authentication: RFC 9470, for sessions that ask for their user.
 @Suite struct RFC9470Tests {
-    private static let sentence = "The session goes on when the user has shown to be there. It is kept."
+    private static let sentence = "The session goes on after the user has proved to be present. It is kept."
 
     /// Mode, how often the client asks, seconds after the login, whether a refresh and a call are silent then, and whether
     /// resuming by the device's key is.
