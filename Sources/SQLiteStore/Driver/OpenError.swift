@@ -34,7 +34,7 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What to do about a database that is damaged.
     public static func wayOut(_ path: String) -> String {
-        "stop the server and run 'sojourn restore' with the newest backup; it keeps the damaged file, and logs nobody out. "
+        "stop the server and run 'sojourn restore' with the newest backup; it keeps the damaged file, and ends no session. "
             + "Without a backup, 'sqlite3 \(path) .recover' saves what can still be read."
     }
 

@@ -67,7 +67,8 @@ extension Configuration {
         }
         if server.proxyProtocol == .required, server.trustedProxies.isEmpty {
             problems.append(
-                "server.proxy_protocol is required, and nobody may connect: name the proxies in server.trusted_proxies")
+                "server.proxy_protocol is required, but no proxy may connect: name the proxies in server.trusted_proxies"
+            )
         }
         return problems + server.certificateProblems
     }

@@ -31,13 +31,13 @@ public struct RootKeyFile: Sendable {
             switch self {
             case .missing(let path):
                 "the root key file \(path) is missing, and the database was made with it; restore it from its backup "
-                    + "(a new one would log everybody out), or name it with keys.root_key_file"
+                    + "(a new one would log every user out), or name it with keys.root_key_file"
             case .notAFile(let path): "the root key file \(path) is not a regular file"
             case .readableByOthers(let path, let mode):
                 "the root key file \(path) has mode \(Self.octal(mode)), so others than its owner can use it; "
                     + "run: chmod 600 \(Self.quoted(path))"
             case .foreign(let path):
-                "the root key file \(path) belongs to another user, who can read it; run: chown \"$(id -u)\" "
+                "the root key file \(path) belongs to another user, which can read it; run: chown \"$(id -u)\" "
                     + Self.quoted(path)
             case .inaccessible(let path, let reason): "the root key file \(path) cannot be used: \(reason)"
             case .malformed(let source, let reason): "\(source): \(reason)"

@@ -42,10 +42,12 @@ extension Maintenance {
                     return true
                 }
                 if isGone {
-                    logger.notice("a webhook that is configured no more is forgotten", ["webhook": .string(name)])
+                    logger.notice(
+                        "the progress of a webhook that is not configured any more is deleted",
+                        ["webhook": .string(name)])
                 }
             }
-        } catch { logger.warning("old webhooks could not be forgotten", ["cause": .string("\(error)")]) }
+        } catch { logger.warning("the progress of old webhooks could not be deleted", ["cause": .string("\(error)")]) }
     }
 
     /// Forgets the tokens that no node takes any more, by whose clock ever. Returns how many.

@@ -22,7 +22,7 @@ extension Maintenance {
             }
             if step.count == cleanUp.stepSize { try? await Task.sleep(for: pause) }
         } while step.count == cleanUp.stepSize && !Task.isCancelled
-        if deleted > 0 { logger.info("old foreign tokens forgotten", ["count": .int(deleted)]) }
+        if deleted > 0 { logger.info("old foreign tokens deleted", ["count": .int(deleted)]) }
         return deleted
     }
 }

@@ -42,13 +42,13 @@ struct Maintenance: Sendable {
         let reading = watch.reading
         if reading.now != reading.earliest {
             logger.warning(
-                "the clock has jumped, or the server stood still: what has ended in between is answered with 503 until the "
+                "the clock has jumped, or the server stood still: sessions that ended in between are answered with 503 until the "
                     + "clock has run steadily for a twenty-fourth of the time; set it right if it is wrong",
                 ["seconds": .int(Int((reading.now - reading.earliest).wholeSeconds))])
         }
         do throws(PrivateFile.Failure) {
             try clockFile?.write(watch.memory)
-        } catch { logger.warning("the time cannot be written down", ["cause": .string(error.description)]) }
+        } catch { logger.warning("the time cannot be written to its file", ["cause": .string(error.description)]) }
     }
 
     /// The time to delete by: that of a clock which no jump moves (`ClockGuard`). A row or a key that was deleted because
@@ -59,7 +59,7 @@ struct Maintenance: Sendable {
     func maintainKeys() async {
         do throws(SigningKeys.Problem) {
             try await context.signingKeys.maintain(at: settled)
-        } catch { logger.error("signing keys could not be looked after", ["cause": .string("\(error)")]) }
+        } catch { logger.error("signing keys could not be renewed", ["cause": .string("\(error)")]) }
     }
 
     /// Walks once over all sessions, a step at a time, and deletes those that are forgotten. Returns how many.
@@ -83,7 +83,7 @@ struct Maintenance: Sendable {
             if cursor == nil { break }
             try? await Task.sleep(for: pause)
         }
-        if deleted > 0 { logger.info("old sessions forgotten", ["count": .int(deleted)]) }
+        if deleted > 0 { logger.info("old sessions deleted", ["count": .int(deleted)]) }
         return deleted
     }
 }

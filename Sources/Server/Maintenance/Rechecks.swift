@@ -77,7 +77,7 @@ struct Rechecks: Sendable {
             return outcome
         } catch {
             logger.warning(
-                "what a provider has answered about a session cannot be written",
+                "the answer of a provider about a session cannot be stored",
                 ["provider": .string(name), "cause": .string("\(error)")])
             return nil
         }
@@ -91,7 +91,7 @@ struct RecheckMetrics: Sendable {
 
     init(_ registry: MetricsRegistry, providers names: [String]) {
         outcomes = registry.counters(
-            "sojourn_identity_rechecks_total", help: "Questions to a provider about a session, by what they came to.",
+            "sojourn_identity_rechecks_total", help: "Questions to a provider about a session, by outcome.",
             labels: [
                 MetricLabel("provider", values: names),
                 MetricLabel("outcome", values: RecheckOutcome.allCases.map(\.rawValue)),

@@ -42,7 +42,8 @@ extension Configuration.Webhook {
         if let text = surroundings.webhookSecretVariables[secretVariable] { return (secretVariable, text) }
         guard let path = secretFile else {
             throw .webhook(
-                "the webhook \(name) needs secret_file, or \(secretVariable): without a secret nobody knows who speaks")
+                "the webhook \(name) needs secret_file, or \(secretVariable): without a secret the receiver cannot verify the sender"
+            )
         }
         do throws(PrivateFile.ReadFailure<Never>) {
             let bytes = try PrivateFile.read(path, limit: 4096) { _ in }

@@ -118,7 +118,7 @@ struct Webhook: Sendable {
         if count == 0 { return }
         metrics.lost.increment(by: UInt64(count))
         logger.error(
-            "events go from the audit trail that the webhook never took; audit.retention_days says how long they wait",
+            "the audit trail deletes events that the webhook never accepted; audit.retention_days says how long they wait",
             ["webhook": .string(target.name), "count": .int(count)])
     }
 
@@ -148,7 +148,7 @@ struct Webhook: Sendable {
         }
         metrics.failingSeconds.set(since.map { max(0, (now - $0).wholeSeconds) } ?? 0)
         logger.warning(
-            "the webhook was not taken, and is tried again",
+            "the webhook did not accept an event, and is tried again",
             [
                 "webhook": .string(target.name), "cause": .string(problem.cause), "event": .int(Int(event.id)),
                 "tries": .int(failures + 1),
@@ -227,10 +227,12 @@ struct WebhookMetrics: Sendable {
     static func all(_ names: [String], in registry: MetricsRegistry) -> [WebhookMetrics] {
         let name = MetricLabel("webhook", values: names)
         let deliveries = registry.counters(
-            "sojourn_webhook_deliveries_total", help: "Events that a webhook took, did not take yet, or never will.",
+            "sojourn_webhook_deliveries_total",
+            help: "Events that a webhook accepted, did not accept yet, or never will.",
             labels: [name, MetricLabel("outcome", values: ["delivered", "failed", "lost"])])
         let failingSeconds = registry.gauges(
-            "sojourn_webhook_failing_seconds", help: "How long a webhook has not taken its next event.", labels: [name])
+            "sojourn_webhook_failing_seconds", help: "How long a webhook has not accepted its next event.",
+            labels: [name])
         return names.map { name in
             WebhookMetrics(
                 delivered: deliveries[name, "delivered"], failed: deliveries[name, "failed"],

@@ -13,12 +13,12 @@ enum Commands {
 
     /// What the first words of the others stand for.
     static let groups = [
-        CommandGroup(name: "user", summary: "Users: who can log in."),
-        CommandGroup(name: "session", summary: "Sessions: who is logged in where, and why not any more."),
+        CommandGroup(name: "user", summary: "Users: accounts and their logins."),
+        CommandGroup(name: "session", summary: "Sessions: where users are logged in, and why a session ended."),
         CommandGroup(name: "client", summary: "Clients: the apps."),
-        CommandGroup(name: "settings", summary: "Session settings: how long people stay signed in."),
+        CommandGroup(name: "settings", summary: "Session settings: how long users stay signed in."),
         CommandGroup(name: "event", summary: "Events: what has happened (the audit trail)."),
-        CommandGroup(name: "webhook", summary: "Webhooks: who is told what has happened."),
+        CommandGroup(name: "webhook", summary: "Webhooks: messages about what has happened."),
         CommandGroup(name: "admin-key", summary: "Keys for the admin API."),
         CommandGroup(name: "key", summary: "Keys that sign tokens."),
     ]

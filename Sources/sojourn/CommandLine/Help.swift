@@ -6,7 +6,7 @@ enum Help {
         let groups = Commands.groups.map { ($0.name, $0.summary) }
         let codes = ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }
         return """
-            Sojourn keeps people signed in on their phones: for weeks, never for ever, and over at once when it has to be.
+            Sojourn keeps users signed in on their phones for weeks. Every session has an end, and admins and users end it at once.
 
             usage: sojourn COMMAND [OPTIONS]
 

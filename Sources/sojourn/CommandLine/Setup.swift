@@ -14,11 +14,11 @@ enum Setup {
             "database.url"
         ),
         (
-            Command.Option("--public", "HOST:PORT", "where apps come in (default 127.0.0.1:8080)"),
+            Command.Option("--public", "HOST:PORT", "the address for apps (default 127.0.0.1:8080)"),
             "server.public_listen"
         ),
         (
-            Command.Option("--admin", "HOST:PORT", "where admins come in (default 127.0.0.1:8081)"),
+            Command.Option("--admin", "HOST:PORT", "the address for admins (default 127.0.0.1:8081)"),
             "server.admin_listen"
         ),
         (Command.Option("--issuer", "URL", "the iss of every token (default: the public address)"), "server.issuer"),

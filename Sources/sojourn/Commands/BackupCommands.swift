@@ -11,10 +11,10 @@ enum BackupCommands {
         path: ["backup"], summary: "Copies the database to a file, while the server runs or not.", operands: ["FILE"],
         options: [Command.Option("--force", nil, "replace a backup that is there already")] + Command.Option.admin,
         discussion: """
-            The file is one moment of the database, whole, checked and on the disk when this returns; it has the mode 0600,
-            because it holds the hashes of passwords. The server writes it, with its own rights, and goes on refreshing
-            meanwhile. Back the root keys up too, once, and elsewhere: without them a backup is good for nothing, and with
-            them it is the server. Without a server, the database is copied as it is, and not brought up to date.
+            The file holds one moment of the database. It is complete, checked and on the disk when the command returns, and
+            has the mode 0600, because it holds the hashes of passwords. The server writes it with its own rights, and serves
+            refreshes meanwhile. Back up the root keys once, in another place: a backup is useless without them, and with
+            them it is the server. Without a server, the database is copied as it is, without migrations.
             """,
         examples: [
             "sojourn backup /var/backups/sojourn-1.sqlite", "sojourn backup --force /var/backups/sojourn-daily.sqlite",
@@ -80,13 +80,13 @@ enum BackupCommands {
     }
 
     static let restore = Command(
-        path: ["restore"], summary: "Puts a backup in the place of the database; what was there is kept beside it.",
+        path: ["restore"], summary: "Replaces the database by a backup; the replaced database is kept beside it.",
         operands: ["FILE"], options: Command.Option.admin,
         discussion: """
-            Stop the server first. Nobody is logged out: apps go on with the newest tokens that they hold, also with those
-            that the backup does not know. Logins after the backup are gone, and what was ended or switched off after it is
-            so no more; the output says what to do about that. A backup of an older version is brought up to date by the next
-            start; one of a newer version is refused.
+            Stop the server first. No user is logged out by a restore: apps go on with their newest tokens, even if the backup
+            is older than these. Logins after the backup are lost. Sessions that ended after it are active again, and logins
+            that were switched off after it are on; the output says what to do. The next start migrates a backup of an older
+            version; a backup of a newer version is refused.
             """,
         examples: ["sojourn restore /var/backups/sojourn-1.sqlite"]
     ) { (arguments) async throws(Failure) in

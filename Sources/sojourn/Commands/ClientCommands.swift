@@ -8,28 +8,29 @@ enum ClientCommands {
     static let all = [create, list, show, update, delete]
 
     private static let members = [
-        Command.Option("--name", "NAME", "what people call it"),
+        Command.Option("--name", "NAME", "the name for people"),
         Command.Option(
             "--auth", "METHOD",
             "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
             choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
-        Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name takes them away"),
+        Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name removes them"),
         Command.Option(
             "--grants", "LIST",
-            "grant types, parted by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"),
-        Command.Option("--scope", "SCOPE", "the widest scope, parted by blanks"),
+            "grant types, separated by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"),
+        Command.Option("--scope", "SCOPE", "the widest scope, separated by spaces"),
         Command.Option(
-            "--resources", "LIST", "APIs that it can have tokens for (RFC 8707): URIs, parted by blanks; '' for none"),
+            "--resources", "LIST", "APIs that it can have tokens for (RFC 8707): URIs, separated by spaces; '' for none"
+        ),
         Command.Option(
-            "--token-style", "STYLE", "separate, or single: the refresh token travels inside the rolling token",
+            "--token-style", "STYLE", "separate, or single: the refresh token travels inside the access token",
             choices: Client.TokenStyle.allCases.map(\.rawValue)),
         Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
         Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
-        Command.Option("--access-token-lifetime", "DURATION", "of rolling tokens; 0: the idle time"),
+        Command.Option("--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time"),
         Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
         Command.Option(
             "--user-presence-max-age", "DURATION",
-            "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: as the mode has it"),
+            "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: the default of the mode"),
         Command.Option(
             "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
             choices: Client.ProofRequirement.allCases.map(\.rawValue)),
@@ -71,7 +72,7 @@ enum ClientCommands {
 
     static let create = Command.admin(
         ["client", "create"], "Makes a client: one app, or one backend.", operands: ["CLIENT_ID"], options: members,
-        discussion: "A confidential client's secret is shown once, now.",
+        discussion: "The secret of a confidential client is shown only now.",
         examples: [
             "sojourn client create tablet --name 'Tablet app' --scope offline_access --idle 30d",
             "sojourn client create backend --auth client_secret_basic --grants client_credentials",
@@ -103,9 +104,9 @@ enum ClientCommands {
         show: { client, _ in facts(client) })
 
     static let update = Command.admin(
-        ["client", "update"], "Changes a client, at once, for its living sessions too.", operands: ["CLIENT_ID"],
+        ["client", "update"], "Changes a client, at once, for its active sessions too.", operands: ["CLIENT_ID"],
         options: members + [Command.Option("--rotate-secret", nil, "make a new secret, shown once, now")],
-        discussion: "What is not named stays.",
+        discussion: "Members without an option keep their value.",
         examples: ["sojourn client update mobile --idle 21d", "sojourn client update backend --rotate-secret"],
         send: { connection, arguments async throws(Failure) in
             var body = try body(arguments)
@@ -143,7 +144,7 @@ enum ClientCommands {
             ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
             ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
             ("idle", span("offline_session_idle")),
-            ("longest stay", span("offline_session_max")), ("access token", span("access_token_lifetime")),
+            ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),
             ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),
             ("made", Formatting.time(client["client_id_issued_at"]?.integer)),
         ])

@@ -7,8 +7,9 @@ enum DoctorCommand {
         path: ["doctor"], summary: "Examines configuration, keys, database and machine, and says what to do.",
         options: Command.Option.admin,
         discussion: """
-            When no server runs, it reads the whole SQLite database, under its lock, and changes nothing: migrations that are
-            missing are named, not run. PostgreSQL is asked whether nodes serve it or not. Exits with 1 when something fails; warnings alone are 0.
+            When no server runs, it reads the whole SQLite database under its lock, and changes nothing: it names missing
+            migrations and does not run them. It examines a PostgreSQL database whether nodes serve it or not. The exit code is
+            1 when a check fails; warnings alone give 0.
             """,
         examples: ["sojourn doctor", "sojourn doctor --config /etc/sojourn.json5 --json"]
     ) { (arguments) async throws(Failure) in

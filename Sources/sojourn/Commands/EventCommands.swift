@@ -8,12 +8,12 @@ enum EventCommands {
     private static let list = Command.admin(
         ["event", "list"], "Lists the audit trail, the oldest event first.",
         options: [
-            Command.Option("--user", "USER", "only what is about this user; one who is deleted, by the id"),
-            Command.Option("--session", "ID", "only what is about this session"),
+            Command.Option("--user", "USER", "only events of this user; a deleted user by the id"),
+            Command.Option("--session", "ID", "only events of this session"),
         ] + Command.Option.page,
         discussion: """
-            Logins, wrong passwords, ends of sessions, thefts that were found out, and what admins did: with which key, and from
-            where. Refreshes are not in it. The id of the last event is a cursor, from which a later call goes on.
+            The trail has logins, wrong passwords, ends of sessions, detected thefts and changes by admins, with the key and
+            the address of the caller. Refreshes are not in it. The id of the last event is a cursor for a later call.
             """,
         examples: ["sojourn event list --user ada", "sojourn event list --cursor 4711 --json"],
         send: { connection, arguments async throws(Failure) in

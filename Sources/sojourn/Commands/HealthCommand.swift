@@ -6,7 +6,7 @@ import Sockets
 /// `sojourn health`, `sojourn version`
 enum HealthCommand {
     static let health = Command(
-        path: ["health"], summary: "Asks a running server whether it can serve: for health checks, instead of curl.",
+        path: ["health"], summary: "Asks a running server whether it can serve; for health checks, instead of curl.",
         options: [
             Command.Option(
                 "--url", "URL",

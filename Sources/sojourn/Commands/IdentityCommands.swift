@@ -6,7 +6,7 @@ enum IdentityCommands {
     static let all = [list, link, unlink]
 
     private static let list = Command.admin(
-        ["user", "identities"], "Lists how identity providers know a user.", operands: ["USER"],
+        ["user", "identities"], "Lists a user's identities at identity providers.", operands: ["USER"],
         examples: ["sojourn user identities ada"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.get, path(arguments))
@@ -37,7 +37,7 @@ enum IdentityCommands {
         show: { _, arguments in "\(arguments.operands[0]) can log in by \(arguments.operands[1])" })
 
     private static let unlink = Command.admin(
-        ["user", "unlink"], "Takes an identity from a user; sessions go on.",
+        ["user", "unlink"], "Unlinks an identity from a user; sessions go on.",
         operands: ["USER", "PROVIDER", "SUBJECT"], examples: ["sojourn user unlink ada google 110169484474386276334"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(

@@ -13,7 +13,7 @@ enum KeyCommands {
                 "--scope", "SCOPE",
                 "feed (only what is revoked, for resource servers), read, support (also ends sessions, switches logins, unlocks) or owner (everything)",
                 choices: AdminKey.Scope.allCases.map(\.rawValue)),
-            Command.Option("--expires-in", "DURATION", "how long it opens anything; without: for ever"),
+            Command.Option("--expires-in", "DURATION", "its lifetime; without it, the key does not expire"),
         ],
         examples: ["sojourn admin-key create 'support tool' --scope support --expires-in 90d"],
         send: { connection, arguments async throws(Failure) in
@@ -38,7 +38,7 @@ enum KeyCommands {
         })
 
     static let deleteAdminKey = Command.admin(
-        ["admin-key", "delete"], "Deletes an admin key: it opens nothing from then on.", operands: ["ID"],
+        ["admin-key", "delete"], "Deletes an admin key, which is refused from then on.", operands: ["ID"],
         examples: ["sojourn admin-key delete 1f2e3d4c"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.delete, ["admin-keys", arguments.operands[0]])
@@ -59,7 +59,7 @@ enum KeyCommands {
         ["key", "rotate"], "Makes a new signing key; it signs a day later, when every verifier has it.",
         options: [
             Command.Option(
-                "--immediately", nil, "sign with it at once; what the old one has signed stays good until it ends")
+                "--immediately", nil, "sign with it at once; tokens of the old key work until they expire")
         ],
         examples: ["sojourn key rotate"],
         send: { connection, arguments async throws(Failure) in
@@ -69,11 +69,11 @@ enum KeyCommands {
         show: { key, _ in "the new key is \(key["kid"]?.cell ?? "")" })
 
     static let withdraw = Command.admin(
-        ["key", "withdraw"], "Takes a signing key that others know out of the set; a new one signs at once.",
+        ["key", "withdraw"], "Withdraws a signing key that has leaked; a new one signs at once.",
         operands: ["KID"],
         discussion: """
-            What the key has signed is refused here from then on, and by other verifiers when they read the key set again.
-            Nobody is logged out: apps get a new token at their next refresh.
+            The server refuses tokens of that key from then on, and other verifiers do when they read the key set again. No
+            session ends: apps get a new token at their next refresh.
             """,
         examples: ["sojourn key withdraw hh_yv-T7PC_lB9QsyRdO-S2G81Dd1ZjF7SIxFYvLQOo"],
         send: { connection, arguments async throws(Failure) in

@@ -12,14 +12,14 @@ enum MigrateCommand {
         path: ["migrate"], summary: "Makes the database, or brings it up to date, and exits.",
         options: ServeCommand.settingFlags + [
             Command.Option(
-                "--plan", nil, "say what would run, on how many rows, and what waits for it; change nothing"),
+                "--plan", nil, "print what would run, on how many rows, and what waits for it; change nothing"),
             Command.Option.json,
         ],
         discussion: """
-            'serve' does the same at its start; this is for those who upgrade in steps. Migrations go forward only, each in a
-            transaction of its own, under a lock, and no start fills rows: what has to be filled is filled by the running
-            server in small steps. The way back is the backup from before. To plan while a server has an SQLite file open,
-            plan on a backup; a PostgreSQL database can be planned on as it is, while nodes serve it.
+            'serve' also does this at its start; the command is for upgrades in steps. Migrations go forward only, each in a
+            transaction of its own, under a lock. No start fills rows: the running server fills them in small steps. The way
+            back is the backup from before. While a server has an SQLite file open, --plan needs a backup of it; a
+            PostgreSQL database can be examined while nodes serve it.
             """,
         examples: [
             "sojourn migrate --database sqlite:/var/lib/sojourn/sojourn.sqlite",

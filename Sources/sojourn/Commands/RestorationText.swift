@@ -7,13 +7,13 @@ import Sessions
 enum RestorationText {
     /// What endings and switches look like in the trail, and what a restore makes of them.
     private static let undoings: [(AuditEvent.Kind, String)] = [
-        (.sessionEnded, "a session ended; it lives again"),
-        (.sessionsEnded, "all sessions of a user ended; they live again"),
-        (.allSessionsRevoked, "every session ended; all live again"),
+        (.sessionEnded, "a session ended; it is active again"),
+        (.sessionsEnded, "all sessions of a user ended; they are active again"),
+        (.allSessionsRevoked, "every session ended; all are active again"),
         (.loginsDisabled, "the logins of a user switched off; they are on"),
-        (.passwordChanged, "a password changed; the old one is good again"),
+        (.passwordChanged, "a password changed; the old one is valid again"),
         (.userDeleted, "a user deleted; is back"), (.clientDeleted, "a client deleted; is back"),
-        (.adminKeyDeleted, "an admin key deleted; opens again"),
+        (.adminKeyDeleted, "an admin key deleted; is valid again"),
         (.signingKeyWithdrawn, "a signing key withdrawn; is back"),
         (.settingsChanged, "the settings changed; the old ones apply"),
         (.userCreated, "a user made; is gone"), (.sessionStarted, "a login; that device logs in again"),
@@ -28,17 +28,17 @@ enum RestorationText {
         if let replaced = restored.replaced { lines.append("the database that it replaces is kept as \(replaced)") }
         lines += [
             "",
-            "Nobody is logged out by this: every app goes on with the newest token that it holds, and how long a session may",
-            "rest counts anew from now on, since the backup does not know who has refreshed after it. The longest life stays.",
-            "But whatever was done after the backup is undone: sessions that were ended since then live again, logins that",
-            "were switched off are on, changed passwords are the old ones, and who logged in since then logs in once more.",
+            "No user is logged out by this: every app goes on with its newest token, and the idle time of every session begins",
+            "anew, since the backup does not know the refreshes after it. The longest lifetime counts from the login, as before.",
+            "Changes after the backup are undone: sessions that ended since then are active again, logins that were switched",
+            "off are on, changed passwords are the old ones, and users that logged in since then log in once more.",
         ]
         lines += undone(restored)
         lines += [
-            "", "To end them again, start the server, and then, as far as you know whom it concerns:",
+            "", "To end them again, start the server, and then, as far as you know the users:",
             "  sojourn user disable USER --revoke     one user: logins off, sessions ended",
             "  sojourn session end ID                 one session",
-            "  sojourn session revoke-all --yes       everybody, if you cannot know: all log in again",
+            "  sojourn session revoke-all --yes       every user, if you cannot know: all log in again",
         ]
         if Setup.environment[Configuration.SpecialVariable.rootKey.rawValue] == nil {
             lines.append(
@@ -50,10 +50,10 @@ enum RestorationText {
     private static func undone(_ restored: Restoration) -> [String] {
         guard let undone = restored.undone else {
             return restored.replaced == nil
-                ? [] : ["What that is, the replaced database does not tell: it cannot be read, or is not this one's."]
+                ? [] : ["The replaced database does not show what that is: it cannot be read, or is another one."]
         }
         let known = undoings.compactMap { kind, text in undone[kind.rawValue].map { "  \($0) × \(text)" } }
         return known.isEmpty
-            ? ["The replaced database tells of nothing of the kind."] : ["The replaced database tells of:"] + known
+            ? ["The replaced database has no such change."] : ["The replaced database has:"] + known
     }
 }

@@ -17,12 +17,14 @@ enum ServeCommand {
     static let serve = Command(
         path: ["serve"], summary: "Runs the server until SIGTERM or SIGINT.",
         options: settingFlags + [
-            Command.Option("--ready-file", "PATH", "a file that says where, there as long as the server answers")
+            Command.Option("--ready-file", "PATH", "a file with the addresses, which exists while the server answers")
         ],
         discussion: """
-            Everything has a default: alone, it listens on 127.0.0.1, keeps sojourn.sqlite in this folder, makes a root key
-            beside it (back it up), and prints an admin key at its first start. A flag goes over the environment
-            (SOJOURN_SERVER_PUBLIC_LISTEN …), the environment over the file; config/sojourn.json5 explains every key.
+            Everything has a default: the server listens on 127.0.0.1 and keeps sojourn.sqlite in this folder. Its first start
+            makes a root key beside the database (back it up), and prints an admin key. An option replaces the variable of
+            the environment (SOJOURN_SERVER_PUBLIC_LISTEN …), and a variable replaces the key of the file.
+            config/sojourn.json5 explains every key.
+
             The first SIGTERM stops in good order, a second one at once. SIGHUP loads certificates and keys again.
             """,
         examples: [

@@ -19,7 +19,7 @@ enum SessionCommands {
                     deviceName(session), session["client_id"]?.cell ?? "-",
                     Formatting.time(session["started_at"]?.integer),
                     Formatting.time(session["last_refreshed_at"]?.integer),
-                    session["ended_reason"]?.string ?? "lives", session["session_id"]?.cell ?? "-",
+                    session["ended_reason"]?.string ?? "active", session["session_id"]?.cell ?? "-",
                 ]
             }
         })
@@ -41,8 +41,8 @@ enum SessionCommands {
         show: { _, _ in "the session is over" })
 
     static let revokeAll = Command.admin(
-        ["session", "revoke-all"], "Break glass: ends every session of every user.",
-        options: [Command.Option("--yes", nil, "yes, everybody has to log in again")],
+        ["session", "revoke-all"], "For emergencies: ends every session of every user.",
+        options: [Command.Option("--yes", nil, "confirm that every user has to log in again")],
         examples: ["sojourn session revoke-all --yes"],
         send: { connection, arguments async throws(Failure) in
             guard arguments.has("--yes") else {

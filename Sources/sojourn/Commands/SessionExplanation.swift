@@ -51,7 +51,7 @@ struct SessionExplanation {
     }
 
     private var opening: String {
-        let name = user?["username"]?.string ?? "a user who is deleted"
+        let name = user?["username"]?.string ?? "a deleted user"
         return "\(Formatting.visible(name)) logged in to '\(session["client_id"]?.cell ?? "")' on "
             + "\(Formatting.visible(SessionCommands.deviceName(session))) at \(Formatting.time(session["started_at"]?.integer)). "
             + "The last refresh was at \(Formatting.timeWithDistance(session["last_refreshed_at"]?.integer))."
@@ -59,7 +59,7 @@ struct SessionExplanation {
 
     private var verdict: String {
         guard let reason = session["ended_reason"]?.string else {
-            return "The session lives. Without a refresh it ends at "
+            return "The session is active. Without a refresh it ends at "
                 + "\(Formatting.timeWithDistance(session["session_idle_expires_at"]?.integer)), and in any case at "
                 + "\(Formatting.timeWithDistance(session["session_expires_at"]?.integer)). If the app says it is logged out, it "
                 + "has lost its token, or took an error for a logout: only an answer with 'reauthenticate: true' means one."
@@ -98,13 +98,13 @@ struct SessionExplanation {
         case .replaced:
             (
                 "The same user logged in again on the same device: the newer session took its place.",
-                "If nobody did, two installations use one device id: each needs its own."
+                "If that is not so, two installations use one device id: each needs its own."
             )
         case .revokedByUser:
             ("The user ended this device from another one.", "If it was not them, they should change the password.")
         case .revokedByAdmin:
             (
-                "An admin ended it: this session, all of the user's, all of everybody's, or the app was deleted.",
+                "An admin ended it: this session, all of the user's, all of every user, or the app was deleted.",
                 "The audit trail below names the admin key, where one session or user was meant."
             )
         case .passwordChanged:
@@ -115,11 +115,11 @@ struct SessionExplanation {
         case .idleExpired:
             (
                 "The device did not refresh for longer than offline_session_idle allows.",
-                "If people are away for longer, raise it: sojourn settings set --offline-session-idle 30d."
+                "If users are away for longer, raise it: sojourn settings set --offline-session-idle 30d."
             )
         case .maxLifetimeReached:
             (
-                "The longest stay was over, however often it was refreshed.",
+                "The session reached its longest lifetime, which refreshes do not extend.",
                 "Meant to be. See 'sojourn settings show', the client's and the user's own maximum."
             )
         case .refreshTokenReused:
@@ -132,7 +132,7 @@ struct SessionExplanation {
         case .userDeleted: ("The user was deleted.", "Nothing to do.")
         case .revokedByProvider:
             (
-                "The identity provider by which the user logged in was asked again, and said no: the user is gone or blocked "
+                "The identity provider by which the user logged in was asked again and refused: the user is deleted or blocked "
                     + "there, or has to log in there again.",
                 "The user logs in again, if the provider lets them."
             )

@@ -11,17 +11,18 @@ enum SettingsCommands {
         show: { settings, _ in facts(settings) })
 
     static let set = Command.admin(
-        ["settings", "set"], "Changes session settings, at once, for living sessions too.",
+        ["settings", "set"], "Changes session settings, at once, for active sessions too.",
         options: [
             Command.Option(
-                "--offline-session-idle", "DURATION", "the rolling window: over without a refresh for so long"),
-            Command.Option("--offline-session-max-limited", "BOOL", "whether the longest stay applies"),
-            Command.Option("--offline-session-max", "DURATION", "the longest stay, from the login"),
+                "--offline-session-idle", "DURATION",
+                "the rolling window: a session ends after so long without a refresh"),
+            Command.Option("--offline-session-max-limited", "BOOL", "whether sessions have a longest lifetime"),
+            Command.Option("--offline-session-max", "DURATION", "the longest lifetime of a session, from the login"),
             Command.Option("--refresh-after", "DURATION", "the age at which apps should refresh"),
             Command.Option(
                 "--rotation-interval", "DURATION", "how long a new refresh token answers retries; 0: strict"),
         ],
-        discussion: "Shorter lifetimes end the sessions that exceed them. What does not go together is refused.",
+        discussion: "Shorter lifetimes end the sessions that exceed them. Impossible combinations are refused.",
         examples: [
             "sojourn settings set --offline-session-idle 14d --offline-session-max 180d",
             "sojourn settings set --rotation-interval 2m",

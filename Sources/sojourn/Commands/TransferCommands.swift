@@ -18,14 +18,17 @@ enum TransferCommands {
         path: ["export"],
         summary: "Writes users, sessions, clients, settings and keys as JSON lines.",
         options: options + [
-            Command.Option("--output", "FILE", "where to; there only when it is whole (default: standard output)")
+            Command.Option("--output", "FILE", "the file, which appears when it is complete (default: standard output)")
         ],
         discussion: """
-            Each line is an object with a member 'type'; the last one, 'end', tells how many of each came. The file holds
+            Each line is an object with a member 'type'; the last one, 'end', has the number of each type. The file holds
             password hashes, hashes of keys, and signing keys sealed with the root key: keep it as secret as the database.
-            The root key itself is not in it, and must go along: without it no token works. The audit trail stays here.
-            No server may have a SQLite database open; of one that must not stop, export a backup ('sojourn backup'). A file of an
-            earlier version is brought up to date first, as a start does: if it is your way back, export a copy of it.
+            The root key itself is not in it. Move it along, because without it no token works. The audit trail is not
+            exported.
+
+            No server may have the SQLite database open; for a server that must not stop, export a backup of
+            'sojourn backup'. The command migrates a file of an earlier version first, as a start does: if you need that file
+            as the way back, export a copy of it.
             """,
         examples: [
             "sojourn export --output everything.jsonl",
@@ -40,7 +43,7 @@ enum TransferCommands {
                 store: application.context.store, now: application.context.clock.now, progress: ProgressBar())
             try await exporter.run(program: Release.version, to: &writer)
             if let path = arguments.value("--output") {
-                Terminal.writeError("\(exporter.summary) are in \(path); the root key must go along")
+                Terminal.writeError("\(exporter.summary) are in \(path); move the root key along")
             }
         } catch { failure = error }
         await application.close()
@@ -57,18 +60,24 @@ enum TransferCommands {
                 "overwrite users, clients, settings and keys that are here, and bring back deleted ones")
         ],
         discussion: """
-            FILE is what 'sojourn export' has written, or JSON lines of your own; '-' is standard input. It can be run again
-            and again, after an interruption too: what is here stays, and what was deleted or ended here stays so, as long as
-            the audit trail tells of it. Of what is here, only sessions that have gone further in the file, ends, and logins
-            that were switched off are taken over; settings and clients too while there is no user. A user whom the source
-            has changed since an earlier import, or deleted, is not: the one is what '--replace' is for, the other must be
-            done again here. A line that is wrong is told with its number and left out, and the exit code is then 4.
-            Of an export, the root key must be in place first (DATABASE.root-key, or --root-key-file): then nobody is logged
-            out.
-            Your own lines: {"type":"user","username":"ada","password_hash":"$2b$12$…"}, with bcrypt, scrypt, or PBKDF2 of
-            SHA-256 or SHA-512, and
-            {"type":"foreign_token","sha256":"…","username":"ada","device_id":"phone-1","started_at":1700000000}, with which a
-            refresh token of the other system, of which this is the SHA-256, is exchanged once for a session.
+            FILE is an export of 'sojourn export', or JSON lines of your own; '-' is standard input. For an export, the root
+            key must be in place first (DATABASE.root-key, or --root-key-file), so that every user stays logged in.
+
+            An import can be repeated, also after an interruption. It keeps what the database has, and does not bring back
+            what was deleted or ended here, as long as the audit trail has the event. It updates existing rows only in these
+            cases: sessions that the file has further refreshed, ends of sessions, and logins that were switched off. It
+            replaces settings and clients while there is no user.
+
+            An import does not update a user that changed at the source since an earlier import: '--replace' does. A user
+            that was deleted at the source must be deleted here by hand. A wrong line is reported with its number and left
+            out, and the exit code is then 4.
+
+            Lines of your own are users and foreign tokens. Password hashes are bcrypt, scrypt, or PBKDF2 of SHA-256 or
+            SHA-512. A foreign token is a refresh token of the other system, named by its SHA-256; an app exchanges it once
+            for a session.
+
+              {"type":"user","username":"ada","password_hash":"$2b$12$…"}
+              {"type":"foreign_token","sha256":"…","username":"ada","device_id":"phone-1","started_at":1700000000}
             """,
         examples: ["sojourn import everything.jsonl", "zstdcat all.zst | sojourn import -"]
     ) { (arguments) async throws(Failure) in
@@ -89,7 +98,7 @@ enum TransferCommands {
             "read \(TransferRecord.summary(importer.counts))"
                 + (importer.keptCount > 0 ? "; \(importer.keptCount) were there already" : "")
                 + (importer.differingCount > 0
-                    ? "; \(importer.differingCount) are otherwise here or were deleted, and stay so (--replace)" : ""))
+                    ? "; \(importer.differingCount) differ here or were deleted, and are kept so (--replace)" : ""))
         if importer.refusedCount > 0 {
             throw Failure(
                 .refused,
@@ -117,7 +126,7 @@ enum TransferCommands {
             throw Failure(
                 .refused,
                 "this is an export, and there is no root key \(configuration.rootKeyFile): copy the root key of the server "
-                    + "that made it there first, or nobody would stay logged in")
+                    + "that made it there first, so that users stay logged in")
         }
         if case .signingKey(let key)? = records.last, !SigningKeys.canOpen(key, with: keys) {
             throw Failure(.refused, "line 2: \(Importer.wrongRootKey(key).detail)")

@@ -15,12 +15,12 @@ enum UserCommands {
 
     private static let profile = [
         Command.Option("--email", "ADDRESS", "e-mail address"),
-        Command.Option("--email-verified", "BOOL", "whether the e-mail address is known to be the user's"),
+        Command.Option("--email-verified", "BOOL", "whether the e-mail address is confirmed"),
         Command.Option("--phone", "NUMBER", "telephone number"),
         Command.Option("--name", "NAME", "the name to show"),
         Command.Option("--country", "CODE", "country, two letters"),
-        Command.Option("--max", "DURATION", "longest stay of this user, like 30d; 0: as the settings say"),
-        Command.Option("--claims", "JSON", "an object whose members every rolling token of this user has"),
+        Command.Option("--max", "DURATION", "longest session of this user, like 30d; 0: as the settings say"),
+        Command.Option("--claims", "JSON", "an object whose members every access token of this user has"),
     ]
 
     private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
@@ -43,7 +43,7 @@ enum UserCommands {
 
     static let create = Command.admin(
         ["user", "create"], "Makes a user.", operands: ["USERNAME"],
-        options: profile + [Command.Option("--no-password", nil, "a user who cannot log in by password")],
+        options: profile + [Command.Option("--no-password", nil, "a user without a password")],
         discussion: "The password is asked for, or is the first line of standard input. It is never an argument.",
         examples: ["sojourn user create ada", "echo \"$PASSWORD\" | sojourn user create ada --email ada@example.org"],
         send: { connection, arguments async throws(Failure) in
@@ -82,7 +82,7 @@ enum UserCommands {
     static let update = Command.admin(
         ["user", "update"], "Changes a user's profile or name.", operands: ["USER"],
         options: profile + [Command.Option("--username", "NAME", "a new username")],
-        discussion: "What is not named stays. An empty text takes a member away.",
+        discussion: "Members without an option keep their value. An empty text removes a member.",
         examples: [
             "sojourn user update ada --email ada@example.org", "sojourn user update ada --phone ''",
             "sojourn user update ada --claims '{\"role\":\"teller\"}'",
@@ -100,11 +100,11 @@ enum UserCommands {
         ["user", "disable"], "Switches a user's logins and refreshes off.", operands: ["USER"],
         options: [
             Command.Option(
-                "--on-expiry", nil, "let tokens that are out there serve until they end; else they are refused at once"),
-            Command.Option("--revoke", nil, "also end all sessions: enabling does not bring them back"),
+                "--on-expiry", nil, "let access tokens work until they expire; without it they are refused at once"),
+            Command.Option("--revoke", nil, "also end all sessions, which enabling does not bring back"),
             Command.Option("--reason", "TEXT", "a note for other admins"),
         ],
-        discussion: "It blocks and ends nothing, unless --revoke is given: after 'enable' the devices go on as before.",
+        discussion: "No session ends without --revoke: after 'enable' the devices go on as before.",
         examples: [
             "sojourn user disable ada --reason 'phone stolen'", "sojourn user disable ada --revoke",
         ],
@@ -126,7 +126,7 @@ enum UserCommands {
 
     static let enable = Command.admin(
         ["user", "enable"], "Switches a user's logins on again.", operands: ["USER"],
-        options: [Command.Option("--include-own", nil, "also undo the switch that the user has thrown")],
+        options: [Command.Option("--include-own", nil, "also reset the user's own switch")],
         examples: ["sojourn user enable ada"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(
@@ -140,7 +140,7 @@ enum UserCommands {
         })
 
     static let unlock = Command.admin(
-        ["user", "unlock"], "Takes a user's passwords again, however many were wrong.", operands: ["USER"],
+        ["user", "unlock"], "Accepts a user's passwords again, however many were wrong.", operands: ["USER"],
         examples: ["sojourn user unlock ada"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.post, ["users", reference(arguments.operands[0]), "unlock"])
@@ -175,7 +175,7 @@ enum UserCommands {
         show: { _, arguments in "the password of \(arguments.operands[0]) is set; all sessions ended" })
 
     static let resetPassword = Command.admin(
-        ["user", "reset-password"], "Makes a one-time token with which a user sets a new password.",
+        ["user", "reset-password"], "Makes a one-time token that sets a new password.",
         operands: ["USER"], discussion: "The app sends it to POST /v1/password-reset. It replaces an earlier one.",
         examples: ["sojourn user reset-password ada"],
         send: { connection, arguments async throws(Failure) in
@@ -203,7 +203,7 @@ enum UserCommands {
             ("verified", user["email_verified"]?.bool == true ? "yes" : nil), ("phone", user["phone_number"]?.cell),
             ("country", user["country"]?.cell),
             ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
-            ("longest stay", user["offline_session_max"]?.integer.map(Formatting.span)),
+            ("max lifetime", user["offline_session_max"]?.integer.map(Formatting.span)),
             ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),
             ("off by admin", disabling("login_disabled_by_admin")),
             ("off by user", disabling("login_disabled_by_user")),

@@ -9,8 +9,9 @@ enum WebhookCommands {
         path: ["webhook", "test"], summary: "Sends a signed message to a webhook, and says what it answers.",
         operands: ["NAME"], options: Command.Option.admin,
         discussion: """
-            It goes to the one of that name in the configuration, from here, whether a server runs or not, and beside what waits for it.
-            Its type is webhook_test. Exits with 1 when it is not taken.
+            This command sends the message itself, whether a server runs or not, and before all events that wait. NAME is the
+            webhook's name in the configuration. The message has the type webhook_test. The exit code is 1 when the webhook does
+            not accept it.
             """,
         examples: ["sojourn webhook test mails", "sojourn webhook test mails --config /etc/sojourn.json5 --json"]
     ) { (arguments) async throws(Failure) in

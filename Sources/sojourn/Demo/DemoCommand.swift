@@ -5,17 +5,17 @@ enum DemoCommand {
     static let command = Command(
         path: ["demo"], summary: "Plays half a year of one user's life against a real server, in seconds.",
         discussion: """
-            Starts a server on free ports of 127.0.0.1 with a throw-away database, and a clock that the story moves.
+            Starts a server on free ports of 127.0.0.1 with a temporary database, and a clock that the story moves.
             Two devices log in, weeks pass, an answer is lost, a token is stolen, logins are disabled and enabled, a
-            password is reset, and the longest stay ends. Every call is a real HTTP request, every statement is checked.
-            Leaves nothing behind.
+            password is reset, and a session reaches its longest lifetime. Every call is a real HTTP request, and every
+            statement is checked. The demo leaves nothing behind.
             """,
         examples: ["sojourn demo"]
     ) { (_) async throws(Failure) in
         let world = try await DemoWorld.start()
         Terminal.write(
             """
-            Sojourn keeps people signed in on their phones: for weeks, never for ever, and over at once when it has to be.
+            Sojourn keeps users signed in on their phones for weeks. Every session has an end, and admins and users end it at once.
             A server runs at \(world.addresses.public), for admins at \(world.addresses.admin). Its clock is ours to move.
             """)
         var story = DemoStory(world)
@@ -23,7 +23,7 @@ enum DemoCommand {
         do {
             try story.play()
             Terminal.write(
-                "\nThat was half a year. Nobody was logged out who should not have been, and nobody stayed who should.")
+                "\nThat was half a year. Every session went on as long as it should, and ended when it should.")
         } catch let surprise as DemoWorld.Surprise {
             failure = Failure(.failed, surprise.line)
         } catch {

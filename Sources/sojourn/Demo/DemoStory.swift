@@ -47,12 +47,12 @@ struct DemoStory {
         try call("POST /v1/login       phone", 200, try phone.logIn(password: password))
         try call("POST /v1/login       tablet", 200, try tablet.logIn(password: password))
         try expect(phone.sessionID != tablet.sessionID, "each device has a session and a refresh token of its own")
-        try expect(phone.expiresAt - phone.issuedAt == 1_209_600, "the rolling token is good for two weeks")
+        try expect(phone.expiresAt - phone.issuedAt == 1_209_600, "the access token is valid for two weeks")
         try call("POST /v1/login       wrong password", 401, try phone.logIn(password: "guess"))
     }
 
     private mutating func stayLoggedIn() throws {
-        begin("An hour passes, then a week: nobody is asked for a password")
+        begin("An hour passes, then a week: no password is needed")
         world.pass(.seconds(3601))
         say("More than an hour since the token was issued: before its next call the app renews it, silently.")
         let before = phone.expiresAt
@@ -86,7 +86,7 @@ struct DemoStory {
     }
 
     private mutating func catchAThief() throws {
-        begin("Somebody copies the tablet's token")
+        begin("A thief copies the tablet's token")
         var thief = tablet
         world.pass(.seconds(3700))
         try call("POST /v1/refresh     tablet", 200, try tablet.refresh())
@@ -103,7 +103,7 @@ struct DemoStory {
     private mutating func logOut() throws {
         begin("Anna logs out on the tablet")
         try call("POST /v1/logout      tablet", 204, try world.app(.post, "/v1/logout", bearer: tablet.accessToken))
-        try expect(try !tablet.isLetIn(), "the tablet's rolling token is refused from this moment on")
+        try expect(try !tablet.isLetIn(), "the tablet's access token is refused from this moment on")
         try call("POST /v1/refresh     tablet", 401, try tablet.refresh(), "logged_out")
         try call("POST /v1/refresh     phone", 200, try phone.refresh())
         try call("POST /v1/login       tablet", 200, try tablet.logIn(password: password))
@@ -188,7 +188,7 @@ struct DemoStory {
         try call("GET /admin/v1/users/username:anna/sessions", 200, sessions)
         for session in sessions.body["items"]?.elements ?? [] {
             let device = session["device"]?["name"]?.string ?? ""
-            let reason = session["ended_reason"]?.string ?? "lives"
+            let reason = session["ended_reason"]?.string ?? "active"
             say("  \(device.padded(to: 14)) \(reason)")
         }
         say("Every ending has its reason and keeps it for 30 days: 'sojourn session explain' tells it in sentences.")

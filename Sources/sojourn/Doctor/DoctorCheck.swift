@@ -54,7 +54,7 @@ struct DoctorCheck {
                 if days <= 14 { return Finding(.warn, check, detail + ": renew it") }
                 var status = stat()
                 if stat(files.path(of: .key), &status) == 0, status.st_mode & 0o007 != 0 {
-                    return Finding(.warn, check, "everybody may read \(files.path(of: .key)): take that right away")
+                    return Finding(.warn, check, "every user may read \(files.path(of: .key)): remove that right")
                 }
                 return Finding(.ok, check, detail)
             } catch { return Finding(.fail, check, error.description) }

@@ -21,7 +21,7 @@ enum IdentityProviderCheck {
     /// One that does not answer once is nothing yet.
     static func finding(_ name: String, failingSeconds: Int64) -> Finding {
         if failingSeconds < 300 {
-            return Finding(.ok, "provider", "\(name) answers when it is asked again, or nobody had to")
+            return Finding(.ok, "provider", "\(name) answers when it is asked again, or was not asked")
         }
         return Finding(
             .warn, "provider",

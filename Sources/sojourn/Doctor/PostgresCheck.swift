@@ -35,9 +35,9 @@ struct PostgresCheck {
 
     /// What to do about a database in which a node finds what cannot be.
     static let damaged =
-        "The PostgreSQL database holds, or lacks, what no version of this program leaves so (the nodes' log says what): "
-        + "undo what was changed there by hand. If nobody did, 'pg_amcheck --heapallindexed' finds damage: REINDEX mends an "
-        + "index; for all else promote a standby, or restore the newest backup, which logs nobody out."
+        "The PostgreSQL database is in a state that this program never leaves (the nodes' log has the details): "
+        + "undo what was changed there by hand. If nothing was, 'pg_amcheck --heapallindexed' finds damage: REINDEX mends an "
+        + "index; for all else promote a standby, or restore the newest backup, which ends no session."
 
     /// Whether this machine's clock agrees with the database's.
     static func clock(_ skew: ClockSkew) -> Finding {

@@ -43,7 +43,7 @@ extension Importer {
             case .here(let user): tokens.append((line, entry.token.belonging(to: user, epoch: epoch)))
             case .changed: differingCount += 1
             case .taken:
-                refused.append((line, LineProblem("the username '\(entry.username ?? "")' belongs to somebody else")))
+                refused.append((line, LineProblem("the username '\(entry.username ?? "")' belongs to another user")))
             case .unknown: refused.append((line, LineProblem("there is no user '\(entry.username ?? "")'")))
             }
         }

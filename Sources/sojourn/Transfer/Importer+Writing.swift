@@ -115,7 +115,7 @@ extension Importer {
             case .written: break
             case .kept: keptCount += 1
             case .differs, .writtenInPart: differingCount += 1
-            case .usernameTaken: refused.append((line, LineProblem("\(subject) belongs to somebody else")))
+            case .usernameTaken: refused.append((line, LineProblem("\(subject) belongs to another user")))
             case .unknownUser: refused.append((line, LineProblem("the user of \(subject) is not there")))
             }
         }

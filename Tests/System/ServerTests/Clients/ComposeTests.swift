@@ -176,7 +176,7 @@ struct ComposeTests {
         try await load.awaitRefreshes(60)
         #expect(await load.end() == [])
         let events = try await program.run(["session", "explain", "--user", "ada", "--device", "d0"])
-        #expect(events.output.contains("The session lives."), "\(events)")
+        #expect(events.output.contains("The session is active."), "\(events)")
         for node in nodes { node.signal(SIGTERM) }
         for node in nodes { #expect(await node.result().status == 0) }
     }

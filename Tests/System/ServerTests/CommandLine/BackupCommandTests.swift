@@ -46,7 +46,7 @@ struct BackupCommandTests {
         let restored = try await base.program.run(["restore", "a.sqlite"])
         #expect(restored.status == 0, "\(restored)")
         for text in [
-            "sojourn.sqlite is now the backup", "is kept as", "Nobody is logged out",
+            "sojourn.sqlite is now the backup", "is kept as", "No user is logged out",
             "1 × the logins of a user switched off",
             "sojourn session revoke-all --yes", "sojourn user disable USER --revoke",
         ] {

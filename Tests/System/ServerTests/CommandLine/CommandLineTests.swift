@@ -53,7 +53,7 @@ struct CommandLineTests {
 
     @Test("the demonstration keeps all that it states, and leaves nothing behind")
     func demonstration() async throws {
-        try await expect("demo", exits: 0, output: "Nobody was logged out who should not have been")
+        try await expect("demo", exits: 0, output: "Every session went on as long as it should")
         #expect(!folder.exists("sojourn.sqlite"))
     }
 
@@ -81,7 +81,7 @@ struct CommandLineTests {
         try await expect("user list", exits: 0, output: "ada@example.org")
         try await expect("user list example.org --json", exits: 0, output: "\"username\" : \"ada\"")
         try await expect("user show eve", exits: 3, errors: "no such user")
-        try await expect("user update ada --name Ada --max 30d", exits: 0, output: "longest stay  30 days")
+        try await expect("user update ada --name Ada --max 30d", exits: 0, output: "max lifetime  30 days")
         try await expect("user update ada --email-verified true", exits: 0, output: "verified      yes")
         try await expect("user update ada --email-verified perhaps", exits: 2, errors: "must be true or false")
         try await expect("user update bob --email-verified true", exits: 4, errors: "needs an e-mail address")
@@ -151,7 +151,7 @@ struct CommandLineTests {
         #expect(login.status == 200)
         let id = try #require(login.json["session_id"]?.string)
         try await expect("session list ada", exits: 0, output: "Pixel 9  mobile")
-        try await expect("session explain \(id)", exits: 0, output: "The session lives.")
+        try await expect("session explain \(id)", exits: 0, output: "The session is active.")
         try await expect("session end \(id)", exits: 0)
         try await expect(
             "session explain --user ada --device d1", exits: 0,

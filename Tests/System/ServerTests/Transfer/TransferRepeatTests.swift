@@ -356,7 +356,7 @@ struct TransferRepeatTests {
                 #"{"type":"user","username":"Ada"}"# + "\n"
                     + #"{"type":"foreign_token","sha256":"\#(hash)","username":"ada","device_id":"d","started_at":1}"#)
             let (_, refused) = try await stages[0].load(transfer.folder, "tokens.jsonl")
-            #expect(refused.count == 2 && refused.allSatisfy { $0.hasSuffix("belongs to somebody else") })
+            #expect(refused.count == 2 && refused.allSatisfy { $0.hasSuffix("belongs to another user") })
             #expect(try await stages[0].store.foreignTokens(after: nil, limit: 9).isEmpty)
         }
     }

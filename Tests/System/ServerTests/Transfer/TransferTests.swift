@@ -265,7 +265,7 @@ struct TransferRefusalTests {
         let lines = try await refused(
             #"{"type":"user","username":"Ada","email":"1"}"#, #"{"type":"user","username":"ada","email":"2"}"#,
             #"{"type":"user","username":"ada","user_id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#)
-        #expect(lines == ["line 3: the username 'ada' belongs to somebody else"])
+        #expect(lines == ["line 3: the username 'ada' belongs to another user"])
     }
 
     @Test(
