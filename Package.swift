@@ -171,6 +171,12 @@ let package = Package(
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
             ], more: optimized)
+        + tests(
+            "ReferenceTests", "unit",
+            [
+                "sojourn", "Server", "Endpoints", "Federation", "HTTPServer", "HTTPClient", "EventLoops", "Sessions",
+                "Telemetry", "Repository",
+            ])
         // Tests of the stores
         + tests(
             "SQLiteStoreTests", "stores",
