@@ -119,19 +119,44 @@ let package = Package(
             name: "PostgresStore",
             dependencies: ["CPostgres", "StoreFoundation", "Migrations", "Cryptography", "Sessions", "Locks"],
             swiftSettings: strictMemory),
-        // Row 5: wiring
+        .target(
+            name: "Transfer", dependencies: ["JSON", "Cryptography", "Sessions"], swiftSettings: strict),
+        // Row 5: what is sent to other programs
+        .target(
+            name: "Notifications",
+            dependencies: [
+                "Calendar", "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sessions", "Geolocation",
+                "Endpoints",
+            ], swiftSettings: strict),
+        // Row 6: what an operator decides
+        .target(
+            name: "Configuration",
+            dependencies: [
+                "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sockets", "Sessions", "Federation",
+                "Endpoints", "Notifications",
+            ], swiftSettings: strict),
+        // Row 7: wiring
         .target(
             name: "Server",
             dependencies: [
                 "Calendar", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS",
-                "HTTPServer",
-                "Sessions", "Federation", "Geolocation", "Endpoints", "SQLiteStore", "PostgresStore", "Locks",
+                "HTTPServer", "Sessions", "Federation", "Geolocation", "Endpoints", "SQLiteStore", "PostgresStore",
+                "Notifications", "Configuration", "Locks",
             ], swiftSettings: strict),
-        // Row 6: programs
+        // Row 8: diagnosis of what is wired
+        .target(
+            name: "Doctor",
+            dependencies: [
+                "Calendar", "JSON", "Configuration", "Server", "Sessions", "SQLiteStore", "PostgresStore",
+                "StoreFoundation", "HTTP", "Sockets", "Geolocation", "TLS", "Telemetry",
+            ], swiftSettings: strict),
+        // Row 9: programs
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "CLinux", "Calendar", "JSON", "Server", "Endpoints", "Sessions", "SQLiteStore", "PostgresStore",
+                "CLinux", "Calendar", "JSON", "Transfer", "Configuration", "Notifications", "Doctor", "Server",
+                "Endpoints", "Sessions",
+                "SQLiteStore", "PostgresStore",
                 "StoreFoundation", "HTTP",
                 "Sockets", "Geolocation", "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
             ], swiftSettings: strict),
@@ -174,9 +199,16 @@ let package = Package(
         + tests(
             "ReferenceTests", "unit",
             [
-                "sojourn", "Server", "Endpoints", "Federation", "HTTPServer", "HTTPClient", "EventLoops", "Sessions",
+                "sojourn", "Server", "Configuration", "Notifications", "Endpoints", "Federation", "HTTPServer",
+                "HTTPClient", "EventLoops", "Sessions", "JSON", "Telemetry", "Repository",
+            ])
+        + tests(
+            "ConfigurationTests", "unit",
+            [
+                "Configuration", "Notifications", "Federation", "HTTPClient", "Sessions", "Cryptography", "JSON",
                 "Telemetry", "Repository",
             ])
+        + tests("NotificationsTests", "unit", ["Notifications"])
         // Tests of the stores
         + tests(
             "SQLiteStoreTests", "stores",
@@ -200,7 +232,9 @@ let package = Package(
         + tests(
             "ServerTests", "system",
             [
-                "sojourn", "Server", "Endpoints", "Federation", "Geolocation", "HTTPClient", "HostileServer",
+                "sojourn", "Transfer", "Configuration", "Notifications", "Doctor", "Server", "Endpoints", "Federation",
+                "Geolocation",
+                "HTTPClient", "HostileServer",
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",

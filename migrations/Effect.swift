@@ -6,25 +6,25 @@ extension Migration {
     ///
     ///     -- effects: adds tables notes, lines; adds columns to sessions; adds indexes on users
     public struct Effect: Hashable, Sendable {
-        /// What is done. The raw value is how a script states it.
+        /// The kind of effect. The raw value is its spelling in a script.
         public enum Kind: String, CaseIterable, Sendable {
-            /// Makes new tables, with their indexes. No existing row is read.
+            /// Creates tables, with their indexes. No existing row is read.
             case addsTables = "adds tables"
-            /// Adds columns that are null or have a constant default. No row is rewritten; the table is locked for a moment.
+            /// Adds columns that are null or have a constant default. No row is rewritten. The table is locked for a moment.
             case addsColumns = "adds columns to"
-            /// Indexes tables that have rows: each row is read, and none can be written before the end.
+            /// Indexes tables that have rows. Each row is read, and rows cannot be written before the end.
             case addsIndexes = "adds indexes on"
-            /// Drops columns that no program reads or writes any more. SQLite rewrites each row.
+            /// Drops columns that the program no longer reads or writes. SQLite rewrites each row.
             case dropsColumns = "drops columns of"
-            /// Drops indexes that no program's queries need any more, by themselves or with what they index.
+            /// Drops indexes that no query needs any more, alone or with their table or column.
             case dropsIndexes = "drops indexes of"
-            /// Drops tables that no program reads or writes any more, with their indexes.
+            /// Drops tables that the program no longer reads or writes, with their indexes.
             case dropsTables = "drops tables"
         }
 
-        /// What is done.
+        /// The kind of effect.
         public let kind: Kind
-        /// The tables to which it is done.
+        /// The affected tables.
         public let tables: [String]
 
         /// An effect on those tables.
@@ -33,10 +33,10 @@ extension Migration {
             self.tables = tables
         }
 
-        /// The existing tables that it touches.
+        /// The affected tables that exist before.
         public var existingTables: [String] { kind == .addsTables ? [] : tables }
 
-        /// Whether it takes SQLite the longer, the more rows there are.
+        /// Whether the duration in SQLite grows with the number of rows.
         public var growsWithRows: Bool {
             switch kind {
             case .addsTables, .addsColumns: false
@@ -44,7 +44,7 @@ extension Migration {
             }
         }
 
-        /// What it does, in words that go on from the migration's name.
+        /// The effect, as a phrase that continues the migration's name.
         var sentence: String {
             let list = tables.joined(separator: ", ")
             return switch kind {
@@ -60,7 +60,7 @@ extension Migration {
 }
 
 extension Migration.Effect {
-    /// The effects that a script states in its first comment; nil if it states none, or one that is not known.
+    /// The effects that a script states in its first comment; nil if it states none, or an unknown one.
     public static func list(statedIn script: String) -> [Self]? {
         let mark = "effects:"
         let lines = script.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.hasPrefix("--") }
@@ -76,7 +76,7 @@ extension Migration.Effect {
         return effects
     }
 
-    /// One statement, as `adds columns to sessions, users`.
+    /// Parses one statement, such as `adds columns to sessions, users`.
     private init?(statement: Substring) {
         guard let kind = Kind.allCases.first(where: { statement.hasPrefix($0.rawValue + " ") }) else { return nil }
         let list = statement.dropFirst(kind.rawValue.count)

@@ -1,27 +1,27 @@
-/// The database schema as a row of numbered steps, embedded into the binary.
+/// The database schema as a list of numbered steps, embedded into the binary.
 ///
-/// This module owns the texts and their order. It does not know how they are run: each backend has its runner, which
-/// applies what is missing at the start, forward only, each step in one transaction. A step that was released never
-/// changes again, because databases remember the digest of what they were built with.
+/// This module owns the texts and their order. It does not run them: each backend has a runner, which applies the missing steps
+/// at the start, forward only, each in one transaction. A released step never changes again, because databases store the
+/// digests of the steps that they have applied.
 ///
 /// **A new migration** is two files in `sql/`, `NNN_what_it_does.sqlite.sql` and `….postgres.sql`, and one row in `all`.
-/// SwiftPM embeds every file of that folder. Each file begins with a comment that says what it does to the tables that
-/// exist when it runs (see `Effect`), and `sojourn migrate --plan` prints that with the number of rows and what waits.
+/// SwiftPM embeds every file of that folder. Each file begins with a comment that states its effects on the tables that exist
+/// when it runs (see `Effect`), and `sojourn migrate --plan` prints them with the number of rows and the locks.
 ///
 /// **Expand, fill, contract.** No start fills rows, because a start must take milliseconds whatever the database holds, and
-/// because nodes of the previous version go on working on the same tables meanwhile. A change that existing rows must
-/// follow takes three releases. The first *expands*: it adds tables, and columns that may be null or have a constant
-/// default, so that no row is rewritten. The program writes old and new, and reads the new where it is there. The running
-/// server then *fills* rows in small steps, as clean-up does. A later release *contracts*: it stops to write the old, and
-/// the release after that drops it.
+/// because nodes of the previous version continue to work on the same tables meanwhile. A change that existing rows must follow
+/// takes three releases. The first *expands*: it adds tables, and columns that may be null or have a constant default, so that
+/// no row is rewritten. The program writes old and new, and reads the new where it is present. The running server then *fills*
+/// rows in small steps, as clean-up does. A later release *contracts*: it no longer writes the old, and the release after that
+/// drops it.
 public struct Migration: Sendable {
-    /// 1, 2, 3 …
+    /// The number: 1, 2, 3 …
     public let version: Int
-    /// The file's name without number and ending.
+    /// The file's name without number and extension.
     public let name: String
-    /// What SQLite runs.
+    /// The script for SQLite.
     public let sqlite: Script
-    /// What PostgreSQL runs. Each statement ends with a semicolon at the end of a line.
+    /// The script for PostgreSQL. Each statement ends with a semicolon at the end of a line.
     public let postgres: Script
 
     /// A migration.

@@ -1,12 +1,13 @@
 extension Migration {
-    /// What one kind of database runs for a migration.
+    /// The script of a migration for one kind of database.
     public struct Script: Sendable {
-        /// The file, of which databases keep the digest.
+        /// The text of the file. Databases store its digest.
         public let text: String
-        /// What it does to the tables, as its first comment says.
+        /// The effects on the tables, as its first comment states them.
         public let effects: [Effect]
 
-        /// The script with that text, which must begin with its effects: a text without them is an error of the programmer.
+        /// The script with that text. It must begin with its effects; a text without them stops the program, because that is a
+        /// programming error.
         public init(_ text: String) {
             guard let effects = Effect.list(statedIn: text) else {
                 preconditionFailure("a migration must begin with '-- effects: ': \(text.prefix(80))")
@@ -15,7 +16,7 @@ extension Migration {
             self.effects = effects
         }
 
-        /// Its statements one by one, as PostgreSQL takes them: each ends with a semicolon at the end of a line.
+        /// The statements one by one, for PostgreSQL. Each ends with a semicolon at the end of a line.
         public var statements: [String] {
             var statements: [String] = []
             var lines: [Substring] = []
@@ -28,17 +29,17 @@ extension Migration {
             return statements
         }
 
-        /// The existing tables that it touches, each once.
+        /// The existing tables that the script affects, each once.
         public var tables: [String] {
             effects.flatMap(\.existingTables).reduce(into: []) { tables, table in
                 if !tables.contains(table) { tables.append(table) }
             }
         }
 
-        /// Whether it takes SQLite the longer, the more rows there are.
+        /// Whether the duration in SQLite grows with the number of rows.
         public var growsWithRows: Bool { effects.contains { $0.growsWithRows } }
 
-        /// What it does, in words that go on from its name.
+        /// The effects, as a phrase that continues the migration's name.
         public var sentence: String { effects.map(\.sentence).joined(separator: ", ") }
     }
 }

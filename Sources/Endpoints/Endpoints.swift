@@ -4,9 +4,9 @@
 // domain's errors to answers, in two faces: OAuth's JSON under /oauth, RFC 9457 problems everywhere else. It decides
 // nothing about tokens and sessions (`Sessions` does), knows no socket (`HTTPServer`) and no database.
 //
-// Reading order: Routes, then the line of a refresh: TokenEndpoint, RefreshTokenGrant, TokenAnswer. RouteTable finds a
-// route, Call is one request, Authentication says who asks, Members reads bodies, ErrorMapping answers what went wrong.
-// One file for each endpoint or small family; what admins do is in Admin….
+// Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
+// Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
+// bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and Admin.
 
 internal import Glibc
 public import HTTP
@@ -16,11 +16,9 @@ public import Telemetry
 /// Answers every call of both listeners.
 public final class Endpoints: Sendable {
     let context: ServiceContext
-    let tokens: TokenService
-    let accounts: AccountService
-    let administration: Administration
+    let services: Services
     let metrics: EndpointMetrics
-    let doors: RateLimiter
+    let rateLimiter: RateLimiter
     let revocations: RevocationFeed
     let registry: MetricsRegistry
     let logger: Logger
@@ -33,34 +31,32 @@ public final class Endpoints: Sendable {
     private let publicTable: RouteTable
     private let adminTable: RouteTable
 
-    /// The endpoints of the domain that `context` is.
+    /// The endpoints of the services of `context`.
     ///
     /// - Parameters:
-    ///   - metrics: gets the metrics of this module, and is what `GET /metrics` shows.
-    ///   - doorLimits: how often may be tried what could be guessing.
-    ///   - backups: what copies the database while it serves, if this one can.
-    ///   - identityVerifier: what knows the identity providers, if there are any.
-    ///   - scopes: what the metadata says that clients may ask for; each client has its own.
-    ///   - isStopping: whether the server is about to stop: `GET /readyz` then says no, so that no more requests come.
+    ///   - metrics: gets the metrics of this module, and is shown by `GET /metrics`.
+    ///   - rateLimits: the rate limits.
+    ///   - backups: copies the database while it serves, if it can.
+    ///   - identityVerifier: verifies ID tokens, if there are identity providers.
+    ///   - scopes: the scopes in the server's metadata; each client has its own.
+    ///   - isStopping: whether the server is about to stop, so that `GET /readyz` says no.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
-        doorLimits: RateLimits = RateLimits(),
+        rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         scopes: Scope = .empty, isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
         self.context = context
-        tokens = TokenService(context)
-        accounts = AccountService(context)
-        administration = Administration(context)
+        services = Services(context)
         let (start, instant) = (stopwatch(), ContinuousClock.now)
         revocations = RevocationFeed(
             source: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
         self.registry = registry
         let routes = Route.all + Route.metadata(of: context.issuer)
         metrics = EndpointMetrics(registry, routes: routes)
-        doors = RateLimiter(doorLimits, registry, stopwatch: stopwatch)
+        rateLimiter = RateLimiter(rateLimits, registry, stopwatch: stopwatch)
         self.logger = logger
         self.isStopping = isStopping
         self.backups = backups
@@ -83,7 +79,7 @@ public final class Endpoints: Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Answers one request. Whatever it is, there is an answer; at once, if nothing has to be awaited for it.
+    /// Answers any request; at once, if nothing has to be awaited for the answer.
     public func reply(to request: Request, from caller: Caller) -> Reply {
         let id = RequestID(keptFrom: request.fields) ?? requestIDs.next()
         let table = caller.listener == .public ? publicTable : adminTable
@@ -128,7 +124,8 @@ public final class Endpoints: Sendable {
         }
     }
 
-    /// Adds what every answer has, and counts it. What waited for nothing has no `start`: to time it would cost more than it took.
+    /// Adds the fields that every answer has, and counts it. An immediate answer has no `start`, because timing it would cost
+    /// more than answering.
     private func finish(
         _ response: inout Response, _ request: Request, _ caller: Caller, _ id: RequestID, _ route: Route?,
         _ start: Int64?
@@ -161,66 +158,32 @@ public final class Endpoints: Sendable {
         }
     }
 
-    /// Lets the route's handler answer, after whoever asks has proved what the route demands.
-    private func answer(_ call: Call) async -> Response {
+    /// Lets the route's handler answer, after the caller has proved what the route requires.
+    func answer(_ call: Call) async -> Response {
         do {
             if call.request.method == .put { try refusePart(call.request) }
             switch call.route.handler {
             case .immediate(let handle): return try handle(self)
             case .open(let handle): return try await handle(self, call)
-            case .absentUser(let handle): return try await userAnswer(call, demandsPresence: false, handle)
-            case .user(let handle): return try await userAnswer(call, demandsPresence: true, handle)
+            case .userWithoutPresence(let handle): return try await userAnswer(call, requiresPresence: false, handle)
+            case .user(let handle): return try await userAnswer(call, requiresPresence: true, handle)
             case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
             case .streaming: return await streamingAnswer(call).head
             }
         } catch {
-            return errorResponse(doors.refusal(error, of: call), to: call)
+            return errorResponse(rateLimiter.refusal(error, of: call), to: call)
         }
     }
 
-    /// RFC 9110 section 14.5: a part would be taken for the whole.
+    /// Refuses a PUT of a part (RFC 9110 section 14.5), which would be taken for the whole.
     private func refusePart(_ request: Request) throws {
         if request.fields.contains("Content-Range") {
             throw RequestProblem.invalid("Content-Range", "is not supported: send the whole")
         }
     }
-
-    // Not inlined into what every refresh passes, whose memory would grow by what only these need.
-
-    @inline(never)
-    private func userAnswer(
-        _ call: Call, demandsPresence: Bool, _ handle: (Endpoints, Call, AuthenticatedSession) async throws -> Response
-    ) async throws -> Response {
-        let session = try await authenticatedSession(call, demandsPresence: demandsPresence)
-        if demandsPresence { try Preconditions.check(call.request) }
-        return try await handle(self, call, session)
-    }
-
-    @inline(never)
-    private func adminAnswer(
-        _ call: Call, _ scope: AdminKey.Scope, _ handle: (Endpoints, Call) async throws -> Response
-    ) async throws -> Response {
-        var call = call
-        call.actor = try await authenticatedAdmin(call, for: scope)
-        try Preconditions.check(call.request)
-        return try await handle(self, call)
-    }
-
-    /// The same for a route whose answer may wait.
-    @inline(never)
-    private func streamingAnswer(_ call: Call) async -> StreamingAnswer {
-        do {
-            guard case .streaming(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }
-            var call = call
-            call.actor = try await authenticatedAdmin(call, for: scope)
-            return try await handle(self, call)
-        } catch {
-            return .whole(errorResponse(doors.refusal(error, of: call), to: call))
-        }
-    }
 }
 
-/// Who sent a request, as far as the connection tells.
+/// The caller of a request, as far as the connection tells.
 public struct Caller: Hashable, Sendable {
     /// Where the request came in.
     public enum Listener: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// Federation: the network part of logins through identity providers.
+// Federation: the users of identity providers, and the rechecks of their sessions.
 //
 // Owns: the checks of an ID token (OpenID Connect Core §3.1.3.7, RFC 8725), the keys of the providers and their
 // fetching, the claims that become a profile, and the rechecks at a provider's token endpoint.
@@ -6,10 +6,8 @@
 // Must not know: how the store keeps users and sessions, and how a token arrives. `Sessions` creates users from
 // identities; `Endpoints` reads requests.
 //
-// Every URL that is fetched comes from the configuration, or from a discovery document at the same origin.
-//
-// Reading order: IdentityProvider, IdentityProviders (in this file), IDToken, ProviderKeys, ProviderDocuments; then
-// TokenEndpoint and IdentityProviders+Rechecks, which recheck users.
+// Reading order: IdentityProvider, IdentityProviders, IDToken, ProviderKeys, ProviderDocuments; Rechecks with
+// TokenEndpoint and IdentityProviders+Rechecks, which ask a provider again.
 
 public import HTTPClient
 internal import JOSE

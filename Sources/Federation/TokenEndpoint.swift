@@ -19,8 +19,8 @@ enum TokenEndpointAnswer: Sendable {
 actor TokenEndpoint {
     /// The limit of a response, in bytes. Three large tokens fit.
     private static let contentMax = 128 * 1024
-    /// The errors about the user: RFC 6749 §5.2 and OpenID Connect Core §3.1.2.6, because some providers use its codes
-    /// when the user has to interact. Every other error is about the client or the request.
+    /// A "no" about the user: RFC 6749 section 5.2, and OpenID Connect Core section 3.1.2.6, whose words some providers use
+    /// here when a user has to show up. Every other error is about the client or the request.
     private static let refusals = [
         "invalid_grant", "interaction_required", "login_required", "consent_required", "account_selection_required",
     ]
@@ -92,7 +92,7 @@ actor TokenEndpoint {
         case 200:
             guard let members, members["access_token"]?.string != nil, let idToken = text("id_token", members),
                 let refreshToken = text("refresh_token", members),
-                refreshToken.map({ TokenService.isProviderToken($0) }) ?? true
+                refreshToken.map({ ProviderCheckService.isProviderToken($0) }) ?? true
             else { return .failed("the answer is no token answer", mayHaveArrived: true) }
             return .tokens(idToken: idToken, refreshToken: refreshToken)
         case 400..<500:

@@ -65,7 +65,20 @@ public final class HTTPServer: Sendable {
         responder: @escaping Responder
     ) throws(SocketError) -> SocketAddress {
         let service = Service(number: state.nextServiceNumber(), options, responder)
-        return try state.open(ServicePort(listener, service), waits: options.waits)
+        return try state.open(ServicePort(listener, options, service))
+    }
+
+    /// Adds a listener whose connections wait until `beginAccepting(by:)` assigns their responder, because the responder may
+    /// depend on the port of the listener.
+    ///
+    /// - Returns: the address with its real port.
+    @discardableResult
+    public func reserve(
+        _ listener: consuming Listener, _ options: ServiceOptions = ServiceOptions()
+    ) throws(SocketError) -> SocketAddress {
+        var options = options
+        options.waits = true
+        return try state.open(ServicePort(listener, options, nil))
     }
 
     /// Creates a listener for an address, with a handler that runs in a task for every request.
@@ -86,8 +99,14 @@ public final class HTTPServer: Sendable {
         return try listen(through: listener, options, responder: responder)
     }
 
-    /// Accepts connections of the listeners that were created with `waits`, including those that arrived meanwhile.
-    public func beginAccepting() throws(SocketError) { try state.beginAccepting() }
+    /// Accepts connections of the listeners that wait, including those that arrived meanwhile.
+    ///
+    /// - Parameter responder: gives the responder of each reserved listener, by its options.
+    public func beginAccepting(
+        by responder: (ServiceOptions) -> Responder = { _ in { _, _ in .now(Response(status: .serviceUnavailable)) } }
+    ) throws(SocketError) {
+        try state.beginAccepting(by: responder)
+    }
 
     /// Returns the system's clock, in seconds since 1970.
     @Sendable public static func systemTime() -> Int { time(nil) }

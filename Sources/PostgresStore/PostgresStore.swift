@@ -4,44 +4,44 @@ internal import Migrations
 public import Sessions
 internal import StoreFoundation
 
-/// Keeps sessions, users, clients, settings, keys and the audit trail in a PostgreSQL database, which any number of nodes may
+/// Stores sessions, users, clients, settings, keys and the audit trail in a PostgreSQL database, which any number of nodes may
 /// share.
 ///
-/// This module owns the SQL of PostgreSQL and everything that makes an answer durable there. It knows no rule of the domain:
-/// what a refresh or a login decides is in the closures that it runs. Nothing is kept here that another node could change but
-/// settings and clients, and every use of those asks for their revision first. Nothing here blocks an event loop: libpq is
-/// spoken to on threads of Dispatch, and every wait has an end.
+/// This module owns the SQL of PostgreSQL and everything that makes an answer durable there. It contains no rule of the domain,
+/// because the decisions of a refresh or a login are in the closures that it runs. Of the data that another node can change, it
+/// caches only settings and clients, and every use of them checks their revision first. No call blocks an event loop: libpq
+/// runs on threads of Dispatch, and every wait has a deadline.
 ///
-/// It works behind PgBouncer in transaction mode: no settings or locks of a session, and named statements only until the first
-/// one is unknown.
+/// The store works behind PgBouncer in transaction mode, because it uses no settings or locks of a session, and named
+/// statements only until the first one is unknown.
 ///
 /// Reading order: this file · `SessionBatch` (a refresh: two round trips for many) with `SessionWrites` and `SessionSQL` ·
-/// `Transaction` (the locks that keep nodes from passing each other, and changes of other things) · `PostgresRows` (what the domain's
-/// procedures ask and write) with the SQL of the tables · `CatalogueCache` · `ReconnectingConnection` and `Connection` (the only files that speak to libpq, beside
-/// `Rows` and `Statement`, which has a name where `StatementNames` allows it) · `MigrationRunner`.
+/// `Transaction` (the locks between nodes, and all other changes) · `PostgresRows` (requests and writes of the domain's
+/// procedures) with the SQL of the tables · `CatalogueCache` · `ReconnectingConnection` and `Connection` (with `Rows` the only
+/// users of libpq) and `Statement` (sent by name where `StatementNames` allows it) · `MigrationRunner`.
 public final class PostgresStore: Store {
-    /// What can be set when a store is opened.
+    /// The options of a store.
     public struct Options: Sendable {
-        /// A change or read that could not be decided in this time is refused, and not decided later.
+        /// The time limit of a change or read. One that could not be decided within it is refused, and not decided later.
         public var decisionDeadline: Duration = .seconds(10)
-        /// How long connecting may take.
+        /// The time limit of making a connection.
         public var connectPatience: Duration = .seconds(5)
-        /// So many changes, and so many reads, can wait for each connection; more are refused at once.
+        /// The largest number of changes, and of reads, that wait for each connection. More are refused at once.
         public var pendingMax = 10_000
-        /// So many changes of sessions share one transaction at most.
+        /// The largest number of session changes in one transaction.
         public var batchMax = 512
-        /// Connections for changes of sessions, each with the sessions of its own part of all ids.
+        /// The number of connections for changes of sessions. Each serves a fixed part of all ids.
         public var sessionConnections = 1
-        /// Connections for other changes: logins, users, settings.
+        /// The number of connections for other changes: logins, users, settings.
         public var changeConnections = 2
-        /// The monotonic clock: deadlines and durations.
+        /// The monotonic clock, for deadlines and durations.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-        /// The wall clock: when a migration was applied.
+        /// The wall clock, for the time of a migration.
         public var clock: WallClock
-        /// Is told of batches and failures.
+        /// Receives batches and failures.
         public var observer = Observer()
 
-        /// The defaults, with that wall clock.
+        /// The default options, with that wall clock.
         public init(clock: WallClock) { self.clock = clock }
     }
 
@@ -54,13 +54,12 @@ public final class PostgresStore: Store {
     private let longReads: BatchQueue<PendingWork>
     private let lanes: [ReconnectingConnection]
 
-    /// Connects to the database that `url` names (`postgres://…`, as libpq reads it), and brings it up to date. Blocks while it
-    /// does.
+    /// Connects to the database that `url` names (`postgres://…`, in the syntax of libpq), and migrates it. Blocks the thread.
     public convenience init(url: String, options: Options) throws(OpenError) {
         try self.init(url: url, options: options, migrations: Migration.all)
     }
 
-    /// The same, with a given row of migrations.
+    /// Connects and applies the given migrations.
     init(url: String, options: Options, migrations: [Migration]) throws(OpenError) {
         let names = StatementNames()
         let connection = try OpenError.mapping(url) { () throws(DatabaseError) in
@@ -96,8 +95,7 @@ public final class PostgresStore: Store {
         self.lanes = lanes
     }
 
-    /// Waits until everything that was accepted has been answered, and disconnects. Everything asked later is refused as
-    /// unavailable.
+    /// Waits until every accepted call has been answered, and disconnects. Later calls are refused as unavailable.
     public func close() async {
         for queue in sessionChanges + [sessionReads] { await Self.finish { queue.close($0) } }
         for queue in changes + [reads, longReads] { await Self.finish { queue.close($0) } }
@@ -110,7 +108,7 @@ public final class PostgresStore: Store {
         }
     }
 
-    /// See `Store`. Writes, and waits for the disk, as any change does.
+    /// See `Store`. Writes and waits for the disk, like any other change.
     public func ping() async throws(StoreError) {
         try await change(nil) { (transaction) throws(DatabaseError) -> Void in
             transaction.add(Statement("UPDATE heartbeat SET beats = beats + 1"))
@@ -120,26 +118,26 @@ public final class PostgresStore: Store {
     /// The revision of settings, clients and signing keys that was read last.
     var lastRevision: Int64 { cache.lastRevision }
 
-    /// How many changes wait for a connection.
+    /// The number of changes that wait for a connection.
     public var waitingChanges: Int {
         sessionChanges.reduce(0) { $0 + $1.waitingCount } + changes.reduce(0) { $0 + $1.waitingCount }
     }
 
-    // MARK: Ways to the database
+    // MARK: Access to the database
 
-    /// Brings a change of a session to the connection that has its part of all ids.
+    /// Queues a change of a session on the connection for its part of all ids.
     func updateBatched(_ change: PendingSessionChange) {
         let part = Int(change.id.bytes.last ?? 0) % sessionChanges.count
         submit(change, to: sessionChanges[part], change.refuse)
     }
 
-    /// Brings something that only looks at a session to the connection for that.
+    /// Queues a read of a session on the connection for such reads.
     func readBatched(_ read: PendingSessionChange) { submit(read, to: sessionReads, read.refuse) }
 
-    /// Runs `body` in a transaction that first takes `lock`; returns when that is durable. What other transactions were in the
-    /// way of is run again.
+    /// Runs `body` in a transaction that first takes `lock`, and returns when it is durable. After a conflict with other
+    /// transactions it runs again.
     ///
-    /// - Parameter key: changes with the same key are run by the same connection.
+    /// - Parameter key: selects the connection; changes with the same key use the same one.
     func change<Outcome: Sendable>(
         _ lock: Statement?, by key: Int = 0,
         _ body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
@@ -150,7 +148,7 @@ public final class PostgresStore: Store {
         }
     }
 
-    /// Compares this machine's clock with the database's.
+    /// Measures the difference between this machine's clock and the database's.
     public func clockSkew() async throws(StoreError) -> ClockSkew {
         let clock = options.clock
         return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
@@ -160,7 +158,7 @@ public final class PostgresStore: Store {
         }
     }
 
-    /// See `Store`. From memory, if the database says that the revision is still the same.
+    /// See `Store`. From memory, if the revision in the database is unchanged.
     public func catalogue() async throws(StoreError) -> Catalogue {
         try await read(.short) { (reader) throws(TransactionError) in try reader.catalogue().value() }
     }
@@ -195,7 +193,7 @@ public final class PostgresStore: Store {
         }
     }
 
-    /// See `Store`. The revision of the catalogue, which every call asks for, counts changes of signing keys too.
+    /// See `Store`. The revision of the catalogue, which every call reads; it also counts changes of signing keys.
     public var keyRevision: Int64 { lastRevision }
 
     /// See `Store`.

@@ -3,43 +3,42 @@ internal import Migrations
 public import Sessions
 internal import StoreFoundation
 
-/// Keeps sessions, users, clients, settings, keys and the audit trail in one SQLite file.
+/// Stores sessions, users, clients, settings, keys and the audit trail in one SQLite file.
 ///
-/// This module owns the SQL, the file and everything that makes an answer durable. It knows no rule of the domain: what
-/// a refresh or a login decides is in the closures that it runs inside its transactions. Of secrets the file holds
-/// nothing: refresh tokens are derived from a session's id and serial with a key that never comes here.
+/// This module owns the SQL, the file and everything that makes an answer durable. It contains no rule of the domain, because
+/// the decisions of a refresh or a login are in the closures that it runs inside its transactions. The file contains no refresh
+/// token: they are derived from a session's id and serial with a key that this module never receives.
 ///
-/// Reading order: this file · `Writer` (group commit, and what follows from a failing disk) · `CheckpointPlan` and `DatabaseSync` (how the
-/// log comes into the file unnoticed) · `Reader` · `Damage` · `BatchQueue` ·
-/// `SQLiteStore+Sessions` with `SessionRow` (a refresh: one select, one update) · `SQLiteRows` (what the domain's procedures ask and
-/// write), and beside it the tables ·
-/// `Connection` and `Statement` (the only files that speak to SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics`.
+/// Reading order: this file · `Writer` (group commit, and the handling of a failing disk) · `CheckpointPlan` and `DatabaseSync`
+/// (how the log is copied into the file without delays) · `Reader` · `Damage` · `BatchQueue` · `SQLiteStore+Sessions` with
+/// `SessionRow` (a refresh: one select, one update) · `SQLiteRows` (requests and writes of the domain's procedures) with the
+/// tables · `Connection` and `Statement` (the wrappers of SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics`.
 public final class SQLiteStore: Store {
-    /// What can be set when a store is opened.
+    /// The options of a store.
     public struct Options: Sendable {
-        /// A change or read that has waited this long before its turn is refused, and not run later.
+        /// The longest wait of a change or read in its queue. After it, the change or read is refused, and not run later.
         public var decisionDeadline: Duration = .seconds(10)
-        /// So many changes, and so many reads, can wait; more are refused at once.
+        /// The largest number of changes, and of reads, that wait. More are refused at once.
         public var pendingMax = 10_000
-        /// So many changes share one commit at most.
+        /// The largest number of changes in one commit.
         public var batchMax = 1024
-        /// The write-ahead log is copied into the database after so many pages (4 KiB each), or after half of them in pieces
-        /// (`CheckpointPlan`).
+        /// The number of pages (4 KiB each) after which the write-ahead log is copied into the database, or after half of which
+        /// it is copied in pieces (`CheckpointPlan`).
         public var checkpointFrames = 2000
-        /// The most memory that the writer's page cache takes.
+        /// The largest size of the writer's page cache, in KiB.
         public var cacheKibibytes = 32 * 1024
-        /// The monotonic clock: deadlines and durations.
+        /// The monotonic clock, for deadlines and durations.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-        /// The wall clock: when a migration was applied.
+        /// The wall clock, for the time of a migration.
         public var clock: WallClock
-        /// Is told of batches and failures.
+        /// Receives batches and failures.
         public var observer = Observer()
-        /// When SQLite waits for the disk. Less than `full` is there to show what it would lose.
+        /// When SQLite waits for the disk. Values below `full` exist to show what they would lose.
         var synchronous = Synchronous.full
-        /// Whether the log is copied in pieces; nil to find out from how long copies take.
+        /// Whether the log is copied in pieces; nil learns it from the durations of copies.
         var checkpointsInPieces: Bool?
 
-        /// The defaults, with that wall clock.
+        /// The default options, with that wall clock.
         public init(clock: WallClock) { self.clock = clock }
     }
 
@@ -62,12 +61,12 @@ public final class SQLiteStore: Store {
     private let longReads: BatchQueue<PendingRead>
     private let readers: [(BatchQueue<PendingRead>, Reader)]
 
-    /// Opens the database at `path`, creates it if there is none, and brings it up to date. Blocks while it does.
+    /// Opens the database at `path`, creates it if there is none, and migrates it. Blocks the thread.
     public convenience init(path: String, options: Options) throws(OpenError) {
         try self.init(path: path, options: options, migrations: Migration.all)
     }
 
-    /// Opens the database with a given row of migrations.
+    /// Opens the database with the given migrations.
     init(path givenPath: String, options: Options, migrations: [Migration]) throws(OpenError) {
         let path = try DatabaseFile.create(givenPath)
         lock = try FileLock(path: path + ".lock", database: path)
@@ -82,7 +81,7 @@ public final class SQLiteStore: Store {
         try MigrationRunner(migrations: migrations, clock: options.clock).run(on: connection, path: path)
         let published = PublishedCatalogue(
             try OpenError.mapping(path) { () throws(DatabaseError) in
-                // What a crash has left in the log (see `Writer`): synced anew before anything builds on it.
+                // The log that a crash has left (see `Writer`) is synced again before anything builds on it.
                 try Writer.copyWholeLog(connection)
                 return try CatalogueRow.load(connection)
             })
@@ -116,8 +115,8 @@ public final class SQLiteStore: Store {
         return Reader(connection: connection, published: published, damage: damage, options: options)
     }
 
-    /// Waits until everything that was accepted has been answered, copies the log into the database, and lets go of the
-    /// file. Everything asked later is refused as unavailable.
+    /// Waits until every accepted call has been answered, copies the log into the database, and closes the file. Later calls
+    /// are refused as unavailable.
     public func close() async {
         await withCheckedContinuation { continuation in turn.close { continuation.resume() } }
         for (queue, reader) in readers {
@@ -144,23 +143,23 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// See `Store`. Writes, and waits for the disk, as any change does.
+    /// See `Store`. Writes and waits for the disk, like any other change.
     public func ping() async throws(StoreError) {
         try await write { (transaction) throws(DatabaseError) -> Void in
             try transaction.connection.execute(Self.beat)
         }
     }
 
-    /// See `Store`. From memory: what is there is what was committed last, because this process alone writes the file.
+    /// See `Store`. From memory: the catalogue of the last commit, because only this process writes the file.
     public func catalogue() throws(StoreError) -> Catalogue {
         if changes.isClosed { throw .unavailable("the database is closed") }
         return published.current
     }
 
-    /// See `Store`. Only this process changes keys.
+    /// See `Store`. Constant, because only this process changes keys.
     public var keyRevision: Int64 { 0 }
 
-    /// See `Store`. Nothing changes the file while this process has it.
+    /// See `Store`. Constant, because no other process changes the file while this one has it open.
     public func databaseLife() async throws(StoreError) -> String { "" }
 
     /// See `Store`.
@@ -177,7 +176,7 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// See `Store`. The scope says nothing here: one change runs after the other.
+    /// See `Store`. Ignores the scope, because changes run one after the other.
     public func write<Outcome: Sendable>(
         _: TransactionScope,
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
@@ -190,10 +189,10 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// How many changes wait for the writer.
+    /// The number of changes that wait for the writer.
     var waitingChangeCount: Int { changes.waitingCount }
 
-    /// Runs `change` in a transaction that it shares with whatever else waits; returns when that is durable.
+    /// Runs `change` in a transaction that all queued changes share, and returns when it is durable.
     func write<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
@@ -203,7 +202,7 @@ public final class SQLiteStore: Store {
         return delivery.outcome
     }
 
-    /// The same, and `prepare` makes the answer of what the change came to while the disk works on it.
+    /// Runs `change` as above, and calls `prepare` with its outcome while the disk works on the commit.
     func write<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome,
         preparing prepare: (Outcome) -> Void
@@ -224,7 +223,7 @@ public final class SQLiteStore: Store {
         return pending
     }
 
-    /// Reads from a snapshot that holds every acknowledged change.
+    /// Reads from a snapshot that contains every acknowledged change.
     func read<Outcome: Sendable>(
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
@@ -233,7 +232,7 @@ public final class SQLiteStore: Store {
         return delivery.outcome
     }
 
-    /// The same for reads that can take long: they do not hold up the short ones.
+    /// Reads on the reader for long reads, so that short reads do not wait.
     func readAtLength<Outcome: Sendable>(
         examinesDamage: Bool = false,
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
@@ -267,15 +266,15 @@ public final class SQLiteStore: Store {
 
     static func openWriter(path: String, _ options: Options) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: options.cacheKibibytes)
-        // FULL: every commit waits for the disk. With NORMAL, acknowledged changes are gone when the power goes.
+        // FULL: every commit waits for the disk. With NORMAL, a power failure would lose acknowledged changes.
         try connection.run("PRAGMA synchronous = \(options.synchronous.rawValue)")
         let mode = try connection.first(journalMode) { row in row.text() }
         guard mode == "wal" else {
             throw .sqlite(code: SQLITE_CANTOPEN, message: "the file system does not allow a write-ahead log")
         }
-        // After a checkpoint that emptied it, the log's file is cut to this size.
+        // The size to which the log's file is cut after a checkpoint that emptied it.
         try connection.run("PRAGMA journal_size_limit = 67108864")
-        // What is deleted, is: personal data does not stay in free pages.
+        // Deleted rows are overwritten, so that no personal data remains in free pages.
         try connection.run("PRAGMA secure_delete = ON")
         return connection
     }

@@ -1,31 +1,36 @@
-// Server: puts the parts together and runs them. It owns the configuration, the root key file, the first start, the
-// listeners, upkeep and the orderly stop. It decides nothing about tokens (Sessions), answers nothing itself (Endpoints)
-// and knows no command line.
-//
-// Reading order: SojournServer (start and stop) · Application (everything but the sockets) · FirstStart · Maintenance;
-// Configuration with ConfigurationKey+All (the table of keys) and Configuration+Loading (where values come from);
-// RootKeyFile; CertificateFiles and CertificateReloader (TLS); GeoDatabaseFile; ReadyFile; SojournServer+Listening (which sockets lead where, and who the caller is).
-
+public import Configuration
 internal import Endpoints
 internal import EventLoops
+internal import Federation
 internal import HTTP
 internal import HTTPServer
+internal import Notifications
 internal import SQLiteStore
 internal import Sessions
 public import Sockets
+internal import Synchronization
 internal import TLS
 internal import Telemetry
+
+/// Whether the server is about to stop, so that `GET /readyz` says no. Requests are still answered.
+private final class StopFlag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+
+    func set() { value.store(true, ordering: .relaxed) }
+}
 
 /// A server, from its start to its stop. Each is started once.
 public actor SojournServer {
     /// How long a successor waits beyond the time that the other process has for its stop.
     private static let succession = Duration.seconds(10)
 
-    let configuration: Configuration
+    let configuration: ServerConfiguration
     let inherited: [InheritedListeners.Descriptor]
     private let surroundings: Environment
     private let readyFile: ReadyFile?
-    let entrance = Entrance()
+    private let stopFlag = StopFlag()
     private var running: Running?
 
     private struct Running {
@@ -39,11 +44,10 @@ public actor SojournServer {
     /// A server that does not run yet.
     ///
     /// - Parameters:
-    ///   - inherited: sockets that listen already, handed over by whoever started the process; they take the place of the
-    ///     configured addresses.
+    ///   - inherited: sockets that listen already, handed over by the parent process in place of the configured addresses.
     ///   - readyFilePath: where the ready file goes, if one is wanted.
     public init(
-        _ configuration: Configuration, _ surroundings: Environment,
+        _ configuration: ServerConfiguration, _ surroundings: Environment,
         inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil
     ) {
         self.configuration = configuration
@@ -52,15 +56,15 @@ public actor SojournServer {
         readyFile = readyFilePath.map(ReadyFile.init)
     }
 
-    /// What a start came to.
+    /// What a start results in.
     public struct Start: Sendable {
         /// Where the server answers.
         public let addresses: Addresses
-        /// The admin key that a first start has made: shown once, kept nowhere.
+        /// The admin key that a first start has made: shown once, and never stored.
         public let firstAdminKey: String?
     }
 
-    /// Opens the database and the listeners. Requests are answered when this returns. Who connects before waits for it.
+    /// Opens the database and the listeners. Requests are answered when this returns; earlier connections wait.
     public func start() async throws(StartError) -> Start {
         DescriptorLimit.raise(to: configuration.limits.connections + 128)
         let reloaders = try loadCertificates()
@@ -73,12 +77,11 @@ public actor SojournServer {
             let geoDatabase: GeoDatabaseFile?
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: surroundings.logger)
-                webhooks = try application.webhooks(configuration.webhooks, surroundings, places: geoDatabase)
-                // Not before the database is ours: the socket of the server that has it must stay where it is.
+                webhooks = try application.webhooks(configuration.webhooks, surroundings, locations: geoDatabase)
+                // Not before the database is open, because the socket of a server that still has it must stay.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
-                entrance.open(application.endpoints(isStopping: { [closing = entrance.closing] in closing.isStopping }))
-                do { try engine.beginAccepting() } catch { throw StartError.system(error.description) }
+                try beginAccepting(engine, application.endpoints(isStopping: { [stopFlag] in stopFlag.isSet }))
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()
@@ -119,7 +122,7 @@ extension SojournServer {
         guard let running else { return }
         self.running = nil
         readyFile?.remove()
-        entrance.close()
+        stopFlag.set()
         running.upkeep.cancel()
         await running.engine.stop(deadline: deadline)
         await running.upkeep.value
@@ -127,7 +130,7 @@ extension SojournServer {
         await running.application.close()
     }
 
-    /// Loads certificates and keys again. What cannot be used is told by the log, and changes nothing.
+    /// Loads certificates and keys again. Unusable files are logged, and change nothing.
     public func reloadCertificates() {
         guard let running else { return }
         if running.reloaders.isEmpty { surroundings.logger.notice("no listener has a certificate: nothing to reload") }
@@ -163,8 +166,8 @@ extension SojournServer {
         } catch { throw .system(error.description) }
     }
 
-    /// With a shared port the process that has the database may be about to stop: it is waited for, while who connects to
-    /// this one waits in the queue.
+    /// With a shared port, the process that has the database may be about to stop: this one waits for it, and connections wait
+    /// in the queue.
     private func openApplication(issuer: String) async throws(StartError) -> Application {
         let patience = configuration.server.reusesPort ? configuration.limits.stopTimeout + Self.succession : .zero
         let start = ContinuousClock.now

@@ -18,6 +18,15 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
+    /// True if only programs of this machine can connect to the address.
+    public var isLoopback: Bool {
+        switch self {
+        case .ipv4(let bytes, _): bytes.first == 127
+        case .ipv6(let bytes, _): bytes == [UInt8](repeating: 0, count: 15) + [1]
+        case .unix: true
+        }
+    }
+
     /// The address without the port: "127.0.0.1", "::1", or the path of a Unix socket.
     public var host: String {
         switch self {

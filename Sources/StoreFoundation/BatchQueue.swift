@@ -1,20 +1,20 @@
 internal import Dispatch
 internal import Locks
 
-/// What became of a job that was brought to a queue.
+/// The answer of a queue to a submitted job.
 public enum Admission: Sendable {
-    /// It waits for its turn.
+    /// The job waits for its turn.
     case accepted
-    /// Too many wait.
+    /// The queue is full.
     case full
-    /// The queue takes nothing more.
+    /// The queue is closed.
     case closed
 }
 
-/// A bounded queue of work for a thread that takes everything that waits, at once.
+/// A bounded queue of work for a thread that takes all waiting jobs at once.
 ///
-/// The work runs on a serial Dispatch queue: a thread is borrowed while there is work, and none is kept while there is
-/// not. Whatever arrives while a batch runs forms the next one, so that batches grow exactly as far as the load asks.
+/// The work runs on a serial Dispatch queue, which uses a thread only while there is work. Jobs that arrive while a batch runs
+/// form the next batch, so that batches grow with the load.
 public final class BatchQueue<Job: Sendable>: Sendable {
     private struct State {
         var waiting: [Job] = []
@@ -28,7 +28,7 @@ public final class BatchQueue<Job: Sendable>: Sendable {
     private let batchMax: Int
     private let process: @Sendable ([Job]) -> Void
 
-    /// A queue that holds up to `pendingMax` jobs and hands them to `process`, up to `batchMax` at a time, in order.
+    /// A queue of up to `pendingMax` jobs. It passes them to `process` in order, up to `batchMax` at a time.
     public init(label: String, pendingMax: Int, batchMax: Int, process: @escaping @Sendable ([Job]) -> Void) {
         queue = DispatchQueue(label: label)
         self.pendingMax = pendingMax
@@ -36,7 +36,7 @@ public final class BatchQueue<Job: Sendable>: Sendable {
         self.process = process
     }
 
-    /// Puts `job` at the end.
+    /// Appends `job` to the queue.
     public func submit(_ job: Job) -> Admission {
         let (admission, mustSchedule) = state.withLock { state -> (Admission, Bool) in
             if state.isClosed { return (.closed, false) }
@@ -50,20 +50,20 @@ public final class BatchQueue<Job: Sendable>: Sendable {
         return admission
     }
 
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether jobs are refused for good.
+    /// Whether the queue refuses all further jobs.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Accepts no more jobs, and runs `last` when all that were accepted have been processed. Once only: a second call
-    /// does nothing but return false.
+    /// Closes the queue, and runs `last` when all accepted jobs have been processed. Returns false without effect if the queue
+    /// was closed before.
     public func close(_ last: @escaping @Sendable () -> Void) -> Bool {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }
             return !state.isClosed
         }
-        // The queue is serial, and a drain that is scheduled empties all that was accepted before.
+        // The queue is serial, and a scheduled drain processes all jobs that were accepted before.
         if isFirst { queue.async(execute: last) }
         return isFirst
     }

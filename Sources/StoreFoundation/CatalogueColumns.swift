@@ -2,7 +2,7 @@ public import Sessions
 
 /// The settings as a row.
 public enum SettingsColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns(
         "offline_session_idle_seconds", "offline_session_max_limited", "offline_session_max_seconds",
         "refresh_after_seconds", "rotation_interval_seconds", "epoch", "revoked_before_epoch", "revoked_before_at",
@@ -41,7 +41,7 @@ public enum SettingsColumns {
 
 /// A client as a row.
 public enum ClientColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns(
         "id", "name", "authentication_method", "secret_hash", "grant_types", "scope", "token_style",
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",

@@ -2,15 +2,15 @@ public import Sessions
 
 /// An event of the audit trail as a row.
 public enum EventColumns {
-    /// As `read` reads them, after the event's number.
+    /// The columns in the order of `read`, without the event's number.
     public static let all = Columns(
         "kind", "occurred_at", "actor", "user_id", "session_id", "client_id", "device_id", "reason", "remote_address",
         "request_id", "revokes", "revoked_at", "revoked_until")
 
-    /// The condition that what `ImportLedger` takes up and belongs to no user fulfils.
+    /// The SQL condition for events that `ImportLedger` records and that belong to no user.
     public static let isGeneral = "kind IN (\(list(ImportLedger.generalKinds)))"
 
-    /// The condition that what `ImportLedger` takes up of users fulfils.
+    /// The SQL condition for events of users that `ImportLedger` records.
     public static let isOfUser: String = {
         let started = AuditEvent.Kind.sessionStarted.rawValue
         return "kind IN (\(list(ImportLedger.userKinds))) "
@@ -43,7 +43,7 @@ public enum EventColumns {
             id: number, event: event, revocation: Revocation(revokes, of: event, at: since, until: until))
     }
 
-    /// Writes all columns of an event and of what it revokes, without their numbers.
+    /// Writes all columns of an event and of its revocation, without their numbers.
     public static func write(_ event: AuditEvent, _ revocation: Revocation?, to row: inout some WrittenRow) {
         row.add(event.kind)
         row.add(event.at)

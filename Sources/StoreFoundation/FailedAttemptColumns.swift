@@ -1,8 +1,8 @@
 public import Sessions
 
-/// Wrong passwords of one target, as a row beside its digest and its user.
+/// The failed attempts at one target as a row, without its digest and its user.
 public enum FailedAttemptColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns("wrong_passwords", "wrong_password_at")
 
     /// Reads the columns.

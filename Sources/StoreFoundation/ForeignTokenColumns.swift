@@ -2,7 +2,7 @@ public import Sessions
 
 /// A foreign token as a row.
 public enum ForeignTokenColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns(
         "digest", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version", "scope",
         "started_at", "expires_at", "epoch", "session_id", "exchanged_at")

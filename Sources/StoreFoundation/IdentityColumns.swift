@@ -2,7 +2,7 @@ public import Sessions
 
 /// An identity as a row.
 public enum IdentityColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns("provider", "subject", "user_id", "linked_at")
 
     /// Reads the columns of an identity.

@@ -2,7 +2,7 @@ public import Sessions
 
 /// A signing key as a row.
 public enum SigningKeyColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns(
         "id", "algorithm", "sealed_private_key", "created_at", "active_at", "retired_at")
 
@@ -26,7 +26,7 @@ public enum SigningKeyColumns {
 
 /// An admin key as a row.
 public enum AdminKeyColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns("id", "name", "hash", "created_at", "scope", "expires_at", "last_used_at")
 
     /// Reads the columns of an admin key.

@@ -1,30 +1,30 @@
-/// A migration that a database has not had: what it does, on how much, and what waits meanwhile.
+/// A migration that a database has not applied: its effect, the number of affected rows, and its locks.
 public struct PlannedMigration: Hashable, Sendable {
-    /// A table that it touches.
+    /// A table that the migration affects.
     public struct Table: Hashable, Sendable {
-        /// Its name.
+        /// The name of the table.
         public var name: String
-        /// How many rows it has.
+        /// The number of its rows.
         public var rows: Int64
 
-        /// A table with so many rows.
+        /// A table with that number of rows.
         public init(name: String, rows: Int64) {
             self.name = name
             self.rows = rows
         }
     }
 
-    /// Its number.
+    /// The number of the migration.
     public var version: Int
-    /// Its name.
+    /// The name of the migration.
     public var name: String
-    /// What it does, in words that go on from its name.
+    /// The effect, as a phrase that continues the name.
     public var effect: String
-    /// The tables with rows that it touches.
+    /// The affected tables that have rows.
     public var tables: [Table]
-    /// Whether it takes the longer, the more rows there are.
+    /// Whether the duration grows with the number of rows.
     public var growsWithRows: Bool
-    /// What it locks, and who waits for it.
+    /// The locks that the migration takes, and the work that waits for them.
     public var lock: String
 
     /// A step of a plan.

@@ -1,8 +1,8 @@
 public import Sessions
 
-/// What a provider is asked with, as a row.
+/// A provider check as a row.
 public enum ProviderCheckColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns(
         "session_id", "provider", "subject", "client_id", "sealed_token", "rotates", "due_at", "failing_since",
         "in_doubt", "revision")

@@ -2,7 +2,7 @@ public import Sessions
 
 /// A revocation as a row of the feed.
 public enum RevocationColumns {
-    /// As `read` reads them, after the number.
+    /// The columns in the order of `read`, without the number.
     public static let all = Columns(
         "kind", "revoked_at", "matters_until", "user_id", "session_id", "client_id", "reason")
 
@@ -31,7 +31,7 @@ public enum RevocationColumns {
 }
 
 extension EndedSession {
-    /// Reads the id of a session, and where it was.
+    /// Reads the id, the client and the device of a session.
     public init(_ row: inout some StoredRow) throws(CorruptRow) {
         self.init(id: try row.identifier(), clientID: row.text(), deviceID: row.text())
     }

@@ -2,7 +2,7 @@ public import Sessions
 
 /// A session as a row.
 public enum SessionColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns(
         "id", "user_id", "client_id", "device_id", "device_name", "device_platform", "device_app_version",
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
@@ -10,13 +10,13 @@ public enum SessionColumns {
         "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at",
         "child_confirmed_at")
 
-    /// Those that an import may change of a session that is there.
+    /// The columns of an existing session that an import may change.
     public static let changing = Columns(
         "id", "device_name", "device_platform", "device_app_version", "authentication_mode", "parent", "child",
         "child_answered_at", "child_request_key", "child_confirmed_at", "ended_at", "ended_reason", "presence_key",
         "presence_proven_at", "password_proven_at")
 
-    /// Reads the columns of a session; its id must be the one that is `known`.
+    /// Reads the columns of a session. Its id must be `known`, if that is given.
     public static func read(
         _ row: inout some StoredRow, known: Identifier<Session>? = nil
     ) throws(CorruptRow) -> Session {

@@ -1,18 +1,18 @@
-// StoreFoundation: what the backends of the store share: how rows become values of the domain and values become rows, which
-// columns that takes, and a queue that forms batches. It speaks to no database and knows no SQL but lists of columns.
+// StoreFoundation: the parts that the backends of the store share. It converts between rows and values of the domain, names the
+// columns, and has a queue that forms batches. It uses no database, and no SQL except lists of columns and conditions on them.
 //
 // Reading order: StoredRow, WrittenRow, SessionColumns and the others, BatchQueue.
 
 public import Sessions
 
-/// A row that no version of this program has written; the text says what is wrong with it.
+/// A row that no version of this program has written. The text says what is wrong with it.
 public struct CorruptRow: Error, Hashable, Sendable {
-    /// For the log.
+    /// The description, for the log.
     public let text: String
-    /// Whether it is another row than the one that was asked for: then an index is damaged, and not only this row.
+    /// Whether the row is not the requested one. Then an index is damaged, and not only this row.
     public let isOtherRow: Bool
 
-    /// What contradicts itself.
+    /// An error with that description.
     public init(_ text: String, isOtherRow: Bool = false) {
         self.text = text
         self.isOtherRow = isOtherRow
@@ -21,48 +21,48 @@ public struct CorruptRow: Error, Hashable, Sendable {
 
 /// The present row of a result, read column by column from the left.
 public protocol StoredRow {
-    /// Whether the next column is null; does not go past it.
+    /// Whether the next column is null. Does not advance.
     var isNull: Bool { get }
     /// The name of the column that was read last, for errors.
     var lastColumn: String { get }
-    /// Goes past `count` columns.
+    /// Skips `count` columns.
     mutating func skip(_ count: Int)
-    /// A whole number.
+    /// Reads an integer.
     mutating func integer() -> Int64
-    /// Yes or no.
+    /// Reads a Boolean value.
     mutating func bool() -> Bool
-    /// A text; null is an empty one.
+    /// Reads a text; null reads as an empty text.
     mutating func text() -> String
-    /// Bytes; null is none.
+    /// Reads bytes; null reads as no bytes.
     mutating func bytes() -> [UInt8]
-    /// 16 bytes as two numbers, the first bytes in the first one; nil for any other number of bytes.
+    /// Reads 16 bytes as two big-endian numbers, the first eight bytes in `high`; nil for any other number of bytes.
     mutating func words() -> (high: UInt64, low: UInt64)?
 }
 
 extension StoredRow {
-    /// The 64 bits as they were written: of serials and hashes, which are compared only.
+    /// Reads the 64 bits of a serial or a hash, as they were written.
     public mutating func unsigned() -> UInt64 { UInt64(bitPattern: integer()) }
 
-    /// Unix seconds.
+    /// Reads a time in Unix seconds.
     public mutating func instant() -> Instant { Instant(secondsSinceEpoch: integer()) }
 
-    /// Whole seconds.
+    /// Reads a duration in whole seconds.
     public mutating func duration() -> Duration { .seconds(integer()) }
 
-    /// A device: four columns.
+    /// Reads a device from four columns.
     mutating func device() -> Device {
         Device(id: text(), name: optionalText(), platform: optionalText(), appVersion: optionalText())
     }
 
-    /// A list of texts parted by spaces.
+    /// Reads a list of texts, which are separated by spaces.
     mutating func list() -> [String] {
         let text = text()
-        // One, mostly.
+        // Most lists have one element.
         guard text.utf8.contains(UInt8(ascii: " ")) else { return text.isEmpty ? [] : [text] }
         return text.split(separator: " ").map(String.init)
     }
 
-    /// Nil for null, else what `read` reads.
+    /// Nil for null; otherwise the result of `read`.
     public mutating func optional<Value, Problem: Error>(
         _ read: (inout Self) throws(Problem) -> Value
     ) throws(Problem) -> Value? {
@@ -73,10 +73,10 @@ extension StoredRow {
         return try read(&self)
     }
 
-    /// Nil for null, else a text.
+    /// Reads a text; nil for null.
     public mutating func optionalText() -> String? { optional { row in row.text() } }
 
-    /// The identifier in the next column; it must be the one that is `known`, if the statement asked for that.
+    /// Reads an identifier. It must be `known`, if the statement searched for that.
     public mutating func identifier<Subject>(
         _ known: Identifier<Subject>? = nil
     ) throws(CorruptRow) -> Identifier<Subject> {
@@ -90,7 +90,7 @@ extension StoredRow {
         return identifier
     }
 
-    /// One of the words of an enumeration.
+    /// Reads a raw value of an enumeration.
     public mutating func word<Word: RawRepresentable<String>>(as: Word.Type) throws(CorruptRow) -> Word {
         let text = text()
         guard let word = Word(rawValue: text) else {
@@ -99,7 +99,7 @@ extension StoredRow {
         return word
     }
 
-    /// A list of scopes.
+    /// Reads a list of scopes.
     mutating func scope() throws(CorruptRow) -> Scope {
         let text = text()
         guard let scope = Scope(text) else { throw CorruptRow("'\(text)' in \(lastColumn) is no scope") }
@@ -107,9 +107,9 @@ extension StoredRow {
     }
 }
 
-/// Names of columns, as a statement lists them.
+/// The names of columns, for the text of a statement.
 public struct Columns: Sendable {
-    /// In the order in which they are read and written.
+    /// The names, in the order of reading and writing.
     public let names: [String]
 
     init(_ names: String...) { self.names = names }
@@ -120,15 +120,15 @@ public struct Columns: Sendable {
     /// `t.a, t.b, t.c`
     public func list(of table: String) -> String { names.map { "\(table).\($0)" }.joined(separator: ", ") }
 
-    /// `b = excluded.b, c = excluded.c`: what replaces all but the key, which is the first column.
+    /// `b = excluded.b, c = excluded.c`: replaces every column except the key, which is the first.
     public var replacements: String { names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ") }
 
-    /// `$1, $2, $3`: a parameter for each column, the first with that number.
+    /// `$1, $2, $3`: one parameter for each column. The first has the number `first`.
     public func placeholders(from first: Int = 1) -> String {
         names.indices.map { "$\(first + $0)" }.joined(separator: ", ")
     }
 
-    /// `a = $1, b = $2`: gives each column the parameter of the same place, the first with that number.
+    /// `a = $1, b = $2`: assigns one parameter to each column. The first has the number `first`.
     public func assignments(from first: Int = 1) -> String {
         names.enumerated().map { "\($1) = $\(first + $0)" }.joined(separator: ", ")
     }

@@ -2,14 +2,14 @@ public import Sessions
 
 /// A user as a row.
 public enum UserColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns(
         "id", "username", "email", "phone_number", "display_name", "country", "password_hash",
         "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
         "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
         "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims", "verified_email_key")
 
-    /// Reads the columns of a user; the id must be the one that is `known`.
+    /// Reads the columns of a user. Its id must be `known`, if that is given.
     public static func read(
         _ row: inout some StoredRow, known: Identifier<User>? = nil
     ) throws(CorruptRow) -> User {
@@ -81,11 +81,11 @@ public enum UserColumns {
     }
 }
 
-/// The patterns of LIKE, escaped with a backslash, by which users are found that contain a text.
+/// The patterns of LIKE, escaped with a backslash, for users that contain a text.
 public struct UserPattern: Sendable {
-    /// For e-mail and name; nil: every user matches.
+    /// The pattern for e-mail and name; nil matches every user.
     public let text: String?
-    /// For the key of the username.
+    /// The pattern for the key of the username.
     public let key: String?
 
     /// The patterns for users that contain `query`.

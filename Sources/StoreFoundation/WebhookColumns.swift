@@ -1,8 +1,8 @@
 public import Sessions
 
-/// How far a webhook has come, as a row beside its name.
+/// The progress of a webhook as a row, without its name.
 public enum WebhookColumns {
-    /// In the order in which `read` reads them.
+    /// The columns, in the order of `read`.
     public static let all = Columns("cursor", "since", "holder", "held_until", "failing_since")
 
     /// Reads the columns.

@@ -1,36 +1,36 @@
 public import Sessions
 
-/// The values of a row that is written, given column by column from the left.
+/// The values of a row to be written, added column by column from the left.
 public protocol WrittenRow {
-    /// A whole number, or null.
+    /// Adds an integer, or null.
     mutating func add(_ number: Int64?)
-    /// Yes or no.
+    /// Adds a Boolean value.
     mutating func add(_ flag: Bool)
-    /// A text, or null.
+    /// Adds a text, or null.
     mutating func add(_ text: String?)
-    /// Bytes, or null.
+    /// Adds bytes, or null.
     mutating func add(_ bytes: [UInt8]?)
-    /// The 16 bytes of an identifier, or null.
+    /// Adds the 16 bytes of an identifier, or null.
     mutating func add<Subject>(_ identifier: Identifier<Subject>?)
 }
 
 extension WrittenRow {
-    /// The same 64 bits: of serials, which stay below 2^63, and hashes, of which only equality is asked.
+    /// Adds the 64 bits of a serial, which stays below 2^63, or of a hash, which is only compared for equality.
     public mutating func add(_ bits: UInt64?) { add(bits.map { Int64(bitPattern: $0) }) }
 
-    /// Unix seconds.
+    /// Adds a time in Unix seconds.
     public mutating func add(_ instant: Instant?) { add(instant?.secondsSinceEpoch) }
 
-    /// Whole seconds.
+    /// Adds a duration in whole seconds.
     public mutating func add(_ duration: Duration?) { add(duration?.wholeSeconds) }
 
-    /// One of the words of an enumeration.
+    /// Adds a raw value of an enumeration.
     mutating func add<Word: RawRepresentable<String>>(_ word: Word?) { add(word?.rawValue) }
 
-    /// Texts without spaces, parted by them.
+    /// Adds texts without spaces, separated by spaces.
     mutating func add(list: [String]) { add(list.count == 1 ? list[0] : list.joined(separator: " ")) }
 
-    /// A device: four columns.
+    /// Adds a device as four columns.
     mutating func add(_ device: Device) {
         add(device.id)
         add(device.name)
@@ -38,6 +38,6 @@ extension WrittenRow {
         add(device.appVersion)
     }
 
-    /// A list of scopes.
+    /// Adds a list of scopes.
     mutating func add(_ scope: Scope?) { add(scope?.description) }
 }

@@ -13,14 +13,14 @@ CREATE TABLE schema_migrations (
     applied_at bigint NOT NULL
 );
 
--- Counts changes of settings and clients: a node compares its copy of both by this number.
+-- The revision of settings and clients, by which a node checks its copy of both.
 CREATE TABLE catalogue_revision (
     id bigint PRIMARY KEY CHECK (id = 1),
     revision bigint NOT NULL
 );
 INSERT INTO catalogue_revision (id, revision) VALUES (1, 1);
 
--- One row: what an admin can set, and what the server notes about all sessions.
+-- One row: the settings of an admin, and the server's state of all sessions.
 CREATE TABLE settings (
     id bigint PRIMARY KEY CHECK (id = 1),
     -- Lifetimes
@@ -52,7 +52,7 @@ CREATE TABLE clients (
     secret_hash bytea,
     jwks text, -- public keys of its assertions (RFC 7523), as a JWK set
     dpop text NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
-    -- What the client may ask for
+    -- Permissions of the client
     grant_types text NOT NULL, -- list
     scope text NOT NULL, -- list
     resources text NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
@@ -82,7 +82,7 @@ CREATE TABLE users (
     password_hash text, -- PHC string
     reset_secret_hash bytea,
     reset_expires_at bigint,
-    -- Wrong passwords since the last right one, from devices without a living session
+    -- Wrong passwords since the last right one, from devices without an active session
     wrong_passwords bigint,
     wrong_password_at bigint,
     locked_until bigint,
@@ -100,7 +100,7 @@ CREATE TABLE users (
 -- Finds the users whose verified address an identity provider proves.
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
 
--- Under which subject of which identity provider a user is known.
+-- Links users to their subjects at identity providers.
 CREATE TABLE identities (
     provider text COLLATE "C" NOT NULL,
     subject text COLLATE "C" NOT NULL,
@@ -112,7 +112,7 @@ CREATE TABLE identities (
 -- Finds the identities of a user.
 CREATE INDEX identities_of_user ON identities (user_id);
 
--- One row for each session, for ever: an ended session stays as a tombstone, also when its user is gone (so there is no
+-- One permanent row for each session: an ended session becomes a tombstone, which outlasts its user (so there is no
 -- foreign key). Room is left in every page, so that a refresh, which changes no column of an index, writes the new row
 -- beside the old one.
 CREATE TABLE sessions (
@@ -142,7 +142,7 @@ CREATE TABLE sessions (
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by text,
     confirmed_at bigint,
-    -- What a refresh changes. No index has these columns.
+    -- Columns that a refresh changes. No index has them.
     parent bigint NOT NULL,
     child bigint NOT NULL,
     child_answered_at bigint NOT NULL,
@@ -152,13 +152,13 @@ CREATE TABLE sessions (
     ended_reason text
 ) WITH (fillfactor = 80);
 
--- One living session for each device. Finds the living sessions of a user.
+-- At most one active session for each device. Finds the active sessions of a user.
 CREATE UNIQUE INDEX sessions_living ON sessions (user_id, client_id, device_id) WHERE ended_at IS NULL;
 
 -- Finds the tombstones of a user.
 CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;
 
--- What identity providers are asked with about sessions that are checked again.
+-- Provider checks: the tokens with which the server asks identity providers about sessions repeatedly.
 CREATE TABLE provider_checks (
     session_id uuid PRIMARY KEY,
     provider text NOT NULL,
@@ -192,7 +192,7 @@ CREATE TABLE foreign_tokens (
     exchanged_at bigint
 );
 
--- Finds the waiting tokens of a user, which go when the user's sessions are ended.
+-- Finds the waiting tokens of a user, which are deleted when the user's sessions are ended.
 CREATE INDEX foreign_tokens_waiting ON foreign_tokens (user_id) WHERE session_id IS NULL;
 
 -- ID tokens and assertions that were used, so that no node accepts one twice.
@@ -201,7 +201,7 @@ CREATE TABLE used_tokens (
     good_until bigint NOT NULL -- from then on the token is refused because of its age
 );
 
--- Finds what can be forgotten.
+-- Finds the rows that can be deleted.
 CREATE INDEX used_tokens_ending ON used_tokens (good_until);
 
 -- Wrong passwords in a row, counted by all nodes together: with the token of a session, and at logins from a device on
@@ -213,7 +213,7 @@ CREATE TABLE failed_attempts (
     wrong_password_at bigint NOT NULL -- when the last one came
 );
 
--- Finds the attempts of a user, and those that can be forgotten.
+-- Finds the attempts of a user, and those that can be deleted.
 CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
 CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
 
@@ -254,10 +254,10 @@ CREATE TABLE revocations (
     reason text
 );
 
--- Finds what can be forgotten.
+-- Finds the rows that can be deleted.
 CREATE INDEX revocations_ending ON revocations (matters_until);
 
--- How far each webhook has come through the audit trail, and which node sends to it.
+-- The progress of each webhook in the audit trail, and the node that sends to it.
 CREATE TABLE webhooks (
     name text COLLATE "C" PRIMARY KEY,
     cursor bigint NOT NULL, -- number of the last event that is done
@@ -288,7 +288,7 @@ CREATE TABLE admin_keys (
     last_used_at bigint -- to the hour
 );
 
--- A check of readiness writes here, so that it fails when a real change would.
+-- The readiness check writes this row, so that it fails when a change would fail.
 CREATE TABLE heartbeat (
     id bigint PRIMARY KEY CHECK (id = 1),
     beats bigint NOT NULL

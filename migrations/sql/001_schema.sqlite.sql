@@ -15,7 +15,7 @@ CREATE TABLE schema_migrations (
     applied_at INTEGER NOT NULL
 ) STRICT;
 
--- One row: what an admin can set, and what the server notes about all sessions.
+-- One row: the settings of an admin, and the server's state of all sessions.
 CREATE TABLE settings (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     -- Lifetimes
@@ -42,7 +42,7 @@ CREATE TABLE clients (
     secret_hash BLOB,
     jwks TEXT, -- public keys of its assertions (RFC 7523), as a JWK set
     dpop TEXT NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
-    -- What the client may ask for
+    -- Permissions of the client
     grant_types TEXT NOT NULL, -- list
     scope TEXT NOT NULL, -- list
     resources TEXT NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
@@ -72,7 +72,7 @@ CREATE TABLE users (
     password_hash TEXT, -- PHC string
     reset_secret_hash BLOB,
     reset_expires_at INTEGER,
-    -- Wrong passwords since the last right one, from devices without a living session
+    -- Wrong passwords since the last right one, from devices without an active session
     wrong_passwords INTEGER,
     wrong_password_at INTEGER,
     locked_until INTEGER,
@@ -90,7 +90,7 @@ CREATE TABLE users (
 -- Finds the users whose verified address an identity provider proves.
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
 
--- Under which subject of which identity provider a user is known.
+-- Links users to their subjects at identity providers.
 CREATE TABLE identities (
     provider TEXT NOT NULL,
     subject TEXT NOT NULL,
@@ -102,7 +102,7 @@ CREATE TABLE identities (
 -- Finds the identities of a user.
 CREATE INDEX identities_of_user ON identities (user_id);
 
--- One row for each session, for ever: an ended session stays as a tombstone, also when its user is gone (so there is no
+-- One permanent row for each session: an ended session becomes a tombstone, which outlasts its user (so there is no
 -- foreign key). Rows lie in the order of arrival, which fills their pages. In a table WITHOUT ROWID random ids would leave
 -- a third of every page empty, and whole rows as separators in its inner pages would make the part worth caching twenty
 -- times as large.
@@ -112,7 +112,7 @@ CREATE TABLE sessions (
     -- The session is of one user, client and device.
     user_id BLOB NOT NULL,
     -- Row of the user, found without the index of ids. The number of a deleted user may be used again, the id is not, so
-    -- a join compares both. Every living session has a user.
+    -- a join compares both. Every active session has a user.
     user_number INTEGER NOT NULL,
     client_id TEXT NOT NULL,
     device_id TEXT NOT NULL,
@@ -136,7 +136,7 @@ CREATE TABLE sessions (
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by TEXT,
     confirmed_at INTEGER,
-    -- What a refresh changes. No index has these columns, so that a refresh dirties one page.
+    -- Columns that a refresh changes. No index has them, so that a refresh dirties one page.
     parent INTEGER NOT NULL,
     child INTEGER NOT NULL,
     child_answered_at INTEGER NOT NULL,
@@ -146,13 +146,13 @@ CREATE TABLE sessions (
     ended_reason TEXT
 ) STRICT;
 
--- One living session for each device. Finds the living sessions of a user.
+-- At most one active session for each device. Finds the active sessions of a user.
 CREATE UNIQUE INDEX sessions_living ON sessions (user_number, client_id, device_id) WHERE ended_at IS NULL;
 
 -- Finds the tombstones of a user.
 CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;
 
--- What identity providers are asked with about sessions that are checked again.
+-- Provider checks: the tokens with which the server asks identity providers about sessions repeatedly.
 CREATE TABLE provider_checks (
     session_id BLOB PRIMARY KEY,
     provider TEXT NOT NULL,
@@ -186,7 +186,7 @@ CREATE TABLE foreign_tokens (
     exchanged_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Finds the waiting tokens of a user, which go when the user's sessions are ended.
+-- Finds the waiting tokens of a user, which are deleted when the user's sessions are ended.
 CREATE INDEX foreign_tokens_waiting ON foreign_tokens (user_id) WHERE session_id IS NULL;
 
 -- ID tokens and assertions that were used, so that no node accepts one twice.
@@ -195,7 +195,7 @@ CREATE TABLE used_tokens (
     good_until INTEGER NOT NULL -- from then on the token is refused because of its age
 ) STRICT, WITHOUT ROWID;
 
--- Finds what can be forgotten.
+-- Finds the rows that can be deleted.
 CREATE INDEX used_tokens_ending ON used_tokens (good_until);
 
 -- Wrong passwords in a row, counted by all nodes together: with the token of a session, and at logins from a device on
@@ -207,7 +207,7 @@ CREATE TABLE failed_attempts (
     wrong_password_at INTEGER NOT NULL -- when the last one came
 ) STRICT, WITHOUT ROWID;
 
--- Finds the attempts of a user, and those that can be forgotten.
+-- Finds the attempts of a user, and those that can be deleted.
 CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
 CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
 
@@ -248,10 +248,10 @@ CREATE TABLE revocations (
     reason TEXT
 ) STRICT;
 
--- Finds what can be forgotten.
+-- Finds the rows that can be deleted.
 CREATE INDEX revocations_ending ON revocations (matters_until);
 
--- How far each webhook has come through the audit trail, and which node sends to it.
+-- The progress of each webhook in the audit trail, and the node that sends to it.
 CREATE TABLE webhooks (
     name TEXT PRIMARY KEY,
     cursor INTEGER NOT NULL, -- number of the last event that is done
@@ -280,7 +280,7 @@ CREATE TABLE admin_keys (
     last_used_at INTEGER -- to the hour
 ) STRICT;
 
--- A check of readiness writes here, so that it fails when a real change would.
+-- The readiness check writes this row, so that it fails when a change would fail.
 CREATE TABLE heartbeat (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     beats INTEGER NOT NULL

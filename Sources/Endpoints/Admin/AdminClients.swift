@@ -7,7 +7,7 @@ extension Endpoints {
     func createClient(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ClientMembers.names + ["client_id"])
         let change = try ClientMembers(members)
-        let (client, secret) = try await administration.createClient(
+        let (client, secret) = try await services.administration.createClient(
             id: try members.requiredString("client_id"), by: call.origin
         ) { client in
             change.apply(to: &client)
@@ -20,12 +20,12 @@ extension Endpoints {
 
     /// `GET /admin/v1/clients`
     func listClients(_ call: Call) async throws -> Response {
-        try .json(ListAnswer(try await administration.clients().map { ClientAnswer($0) }))
+        try .json(ListAnswer(try await services.administration.clients().map { ClientAnswer($0) }))
     }
 
     /// `GET /admin/v1/clients/{client_id}`
     func showClient(_ call: Call) async throws -> Response {
-        try .json(ClientAnswer(try await administration.client(call.parameter)))
+        try .json(ClientAnswer(try await services.administration.client(call.parameter)))
     }
 
     /// `PATCH /admin/v1/clients/{client_id}`: members left out stay; null makes the client inherit or takes the name away.
@@ -33,7 +33,7 @@ extension Endpoints {
     func changeClient(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ClientMembers.names + ["rotate_secret"])
         let change = try ClientMembers(members)
-        let (client, secret) = try await administration.changeClient(
+        let (client, secret) = try await services.administration.changeClient(
             call.parameter, newSecret: try members.bool("rotate_secret") ?? false, by: call.origin
         ) { client in
             change.apply(to: &client)
@@ -44,7 +44,7 @@ extension Endpoints {
 
     /// `DELETE /admin/v1/clients/{client_id}`: its sessions are over.
     func deleteClient(_ call: Call) async throws -> Response {
-        try await administration.deleteClient(call.parameter, by: call.origin)
+        try await services.administration.deleteClient(call.parameter, by: call.origin)
         return .noContent
     }
 }

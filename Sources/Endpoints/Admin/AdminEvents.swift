@@ -15,8 +15,8 @@ extension Endpoints {
             }
             return id
         }
-        // The query reads one event more than `limit`, because that event shows whether another page exists.
-        let events = try await administration.events(
+        // One more than asked for tells whether there is another page.
+        let events = try await services.administration.events(
             after: place, limit: limit + 1, userID: userID, sessionID: sessionID)
         let items = events.prefix(limit)
         return try .json(
@@ -30,7 +30,8 @@ extension Endpoints {
         guard let text else { return nil }
         switch UserReference(text) {
         case .id(let id)?: return id
-        case .username?: return try await administration.user(.username(String(text.dropFirst("username:".count)))).id
+        case .username?:
+            return try await services.administration.user(.username(String(text.dropFirst("username:".count)))).id
         case nil: throw RequestProblem.invalid("user", "must be the id of a user, or username:NAME")
         }
     }

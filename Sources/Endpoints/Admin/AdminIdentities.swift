@@ -6,7 +6,7 @@ extension Endpoints {
     /// `GET /admin/v1/users/{user}/identities`: lists the identities of a user.
     func listIdentities(_ call: Call) async throws -> Response {
         _ = try QueryParameters(call, known: [])
-        let identities = try await administration.identities(of: try call.user())
+        let identities = try await services.administration.identities(of: try call.user())
         return try .json(ListAnswer(identities.map(IdentityAnswer.init), nextCursor: nil))
     }
 
@@ -16,7 +16,7 @@ extension Endpoints {
         let members = try Members(call, known: ["provider", "subject"])
         let key = try Self.key(
             try members.requiredString("provider"), try members.requiredString("subject"))
-        _ = try await administration.link(key, to: try call.user(), by: call.origin)
+        _ = try await services.administration.link(key, to: try call.user(), by: call.origin)
         return .noContent
     }
 
@@ -25,7 +25,8 @@ extension Endpoints {
         let query = try QueryParameters(call, known: ["provider", "subject"])
         guard let provider = try query.text("provider") else { throw RequestProblem.invalid("provider", "is missing") }
         guard let subject = try query.text("subject") else { throw RequestProblem.invalid("subject", "is missing") }
-        try await administration.unlink(try Self.key(provider, subject), from: try call.user(), by: call.origin)
+        try await services.administration.unlink(
+            try Self.key(provider, subject), from: try call.user(), by: call.origin)
         return .noContent
     }
 

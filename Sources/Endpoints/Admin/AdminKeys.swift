@@ -4,14 +4,14 @@ internal import Sessions
 extension Endpoints {
     /// `GET /admin/v1/keys`: lists the signing keys, newest first.
     func listSigningKeys(_ call: Call) async throws -> Response {
-        await tokens.lookForKeys()
-        return try .json(ListAnswer(administration.signingKeys().map(SigningKeyAnswer.init)))
+        await services.signer.lookForKeys()
+        return try .json(ListAnswer(services.administration.signingKeys().map(SigningKeyAnswer.init)))
     }
 
     /// `POST /admin/v1/keys/rotate` `{immediately?}`: makes a new signing key, which signs after one day, or at once.
     func rotateSigningKey(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["immediately"], mayBeMissing: true)
-        let id = try await administration.rotateSigningKey(
+        let id = try await services.administration.rotateSigningKey(
             immediately: try members.bool("immediately") ?? false, by: call.origin)
         var response = try Response.json(["kid": id], .created)
         response.fields.append("Location", "/admin/v1/keys/\(id)")
@@ -20,20 +20,20 @@ extension Endpoints {
 
     /// `DELETE /admin/v1/keys/{kid}`: withdraws a signing key, so that tokens signed by it become invalid.
     func withdrawSigningKey(_ call: Call) async throws -> Response {
-        try await administration.withdrawSigningKey(call.parameter, by: call.origin)
+        try await services.administration.withdrawSigningKey(call.parameter, by: call.origin)
         return .noContent
     }
 
     /// `GET /admin/v1/admin-keys`: lists the admin keys without their secrets.
     func listAdminKeys(_ call: Call) async throws -> Response {
-        try .json(ListAnswer(try await administration.adminKeys().map { AdminKeyAnswer($0) }))
+        try .json(ListAnswer(try await services.administration.adminKeys().map { AdminKeyAnswer($0) }))
     }
 
-    /// `POST /admin/v1/admin-keys` `{name, scope?, expires_in?}`: makes an admin key and answers its secret once. The default
-    /// scope `owner` allows everything.
+    /// `POST /admin/v1/admin-keys` `{name, scope?, expires_in?}`: a new key, shown this once. Without a scope it may do
+    /// everything.
     func createAdminKey(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["name", "scope", "expires_in"])
-        let (key, secret) = try await administration.createAdminKey(
+        let (key, secret) = try await services.administration.createAdminKey(
             name: try members.requiredString("name"),
             scope: try members.word("scope", as: AdminKey.Scope.self) ?? .owner,
             lifetime: try members.seconds("expires_in"), by: call.origin)
@@ -44,7 +44,7 @@ extension Endpoints {
 
     /// `DELETE /admin/v1/admin-keys/{id}`: deletes an admin key, so that it allows nothing from then on.
     func deleteAdminKey(_ call: Call) async throws -> Response {
-        try await administration.deleteAdminKey(call.parameter, by: call.origin)
+        try await services.administration.deleteAdminKey(call.parameter, by: call.origin)
         return .noContent
     }
 }

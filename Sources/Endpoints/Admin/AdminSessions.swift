@@ -16,17 +16,17 @@ extension Endpoints {
     /// newest first.
     func listSessions(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["cursor", "limit"])
-        let page = try await administration.sessions(
-            of: try call.user(), after: try query.cursor(), limit: try query.limit())
+        let page = try await services.administration.sessions(
+            of: try call.user(), after: try query.sessionCursor(), limit: try query.limit())
         return try .json(ListAnswer(page.items.map(answer), nextCursor: page.nextCursor))
     }
 
     /// `GET /admin/v1/sessions/{session_id}`: answers the session, or the reason why it ended.
     func showSession(_ call: Call) async throws -> Response {
-        let record = try await administration.session(try call.sessionID())
+        let record = try await services.administration.session(try call.sessionID())
         var answer = answer(record)
         if record.session.confirmation != nil {
-            let check = try await administration.providerCheck(of: record.session.id)
+            let check = try await services.administration.providerCheck(of: record.session.id)
             answer.providerFailingSince = check?.failingSince?.secondsSinceEpoch
         }
         return try .json(answer)
@@ -34,7 +34,7 @@ extension Endpoints {
 
     /// `DELETE /admin/v1/sessions/{session_id}`: ends the session. The call is idempotent.
     func endSession(_ call: Call) async throws -> Response {
-        try await administration.endSession(try call.sessionID(), by: call.origin)
+        try await services.administration.endSession(try call.sessionID(), by: call.origin)
         return .noContent
     }
 
@@ -52,7 +52,7 @@ extension Endpoints {
         let user = try call.user()
         do throws(ServiceError) {
             let response = TokenAnswer.response(
-                try await tokens.mintSession(request, for: user, from: call.origin))
+                try await services.login.mintSession(request, for: user, from: call.origin))
             metrics.countLogin()
             return response
         } catch {
@@ -65,13 +65,14 @@ extension Endpoints {
     func revokeSessions(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
         return try .json(
-            RevokedAnswer(revoked: try await administration.revokeSessions(of: try call.user(), by: call.origin)))
+            RevokedAnswer(
+                revoked: try await services.administration.revokeSessions(of: try call.user(), by: call.origin)))
     }
 
     /// `POST /admin/v1/revoke-all`: ends all sessions of all users, for emergencies.
     func revokeAll(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
-        try await administration.revokeAllSessions(by: call.origin)
+        try await services.administration.revokeAllSessions(by: call.origin)
         logger.notice(
             "all sessions were revoked", ["actor": .string(call.actor), "request_id": .string(call.requestID)])
         return .noContent

@@ -4,7 +4,7 @@ internal import Sessions
 extension Endpoints {
     /// `GET /admin/v1/settings/sessions`: answers the session settings.
     func showSettings(_ call: Call) async throws -> Response {
-        try .json(SettingsAnswer(try await administration.settings().sessions))
+        try .json(SettingsAnswer(try await services.administration.settings().sessions))
     }
 
     /// `PUT /admin/v1/settings/sessions`: changes the settings, at once and for existing sessions. Absent members keep their
@@ -24,7 +24,7 @@ extension Endpoints {
         let maximum = try members.seconds("offline_session_max")
         let refreshAfter = try members.seconds("refresh_after")
         let interval = try members.seconds("rotation_interval")
-        let settings = try await administration.changeSettings(by: call.origin) { settings in
+        let settings = try await services.administration.changeSettings(by: call.origin) { settings in
             if let idle { settings.offlineSessionIdle = idle }
             if let isLimited { settings.offlineSessionMaxLimited = isLimited }
             if let maximum { settings.offlineSessionMax = maximum }

@@ -17,7 +17,7 @@ extension Endpoints {
             known: ProfileChange.names + ["email_verified", "username", "password", "offline_session_max", "claims"])
         var profile = User.Profile()
         if let problem = try ProfileChange(members).apply(to: &profile) { throw problem }
-        let user = try await administration.createUser(
+        let user = try await services.administration.createUser(
             username: try members.requiredString("username"), password: try members.string("password"),
             profile: profile, offlineSessionMax: try members.seconds("offline_session_max"),
             claims: try members.claims("claims") ?? nil, by: call.origin)
@@ -29,7 +29,7 @@ extension Endpoints {
     /// `GET /admin/v1/users?query=&cursor=&limit=`: lists users.
     func listUsers(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["query", "cursor", "limit"])
-        let page = try await administration.users(
+        let page = try await services.administration.users(
             matching: try query.text("query"), after: try query.encodedCursor(), limit: try query.limit())
         return try .json(
             ListAnswer(
@@ -38,7 +38,7 @@ extension Endpoints {
 
     /// `GET /admin/v1/users/{user}`: answers one user.
     func showUser(_ call: Call) async throws -> Response {
-        try .json(UserAnswer(try await administration.user(try call.user())))
+        try .json(UserAnswer(try await services.administration.user(try call.user())))
     }
 
     /// `PATCH /admin/v1/users/{user}`: changes the members that the body names. Null clears a member, except `username` and
@@ -51,7 +51,7 @@ extension Endpoints {
         let username = try members.string("username")
         let maximum = try members.change("offline_session_max", members.seconds)
         let claims = try members.claims("claims")
-        let user = try await administration.changeUser(try call.user(), by: call.origin) { user in
+        let user = try await services.administration.changeUser(try call.user(), by: call.origin) { user in
             if let claims { user.claims = claims }
             if let username { user.username = username }
             if let maximum { user.offlineSessionMax = maximum }
@@ -62,7 +62,7 @@ extension Endpoints {
 
     /// `DELETE /admin/v1/users/{user}`: deletes the user. The sessions end with the reason `user_deleted`.
     func deleteUser(_ call: Call) async throws -> Response {
-        _ = try await administration.deleteUser(try call.user(), by: call.origin)
+        _ = try await services.administration.deleteUser(try call.user(), by: call.origin)
         return .noContent
     }
 
@@ -70,7 +70,7 @@ extension Endpoints {
     /// `immediate` by default. Sessions end only if `revoke_sessions` is true.
     func disableUser(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["effective", "revoke_sessions", "reason"], mayBeMissing: true)
-        let (user, ended) = try await administration.disable(
+        let (user, ended) = try await services.administration.disable(
             try call.user(),
             effective: try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate,
             revokingSessions: try members.bool("revoke_sessions") ?? false, note: try members.string("reason"),
@@ -82,7 +82,7 @@ extension Endpoints {
     /// `include_own_switch` also those that the user disabled.
     func enableUser(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["include_own_switch"], mayBeMissing: true)
-        let user = try await administration.enable(
+        let user = try await services.administration.enable(
             try call.user(), includingOwnSwitch: try members.bool("include_own_switch") ?? false, by: call.origin)
         return try .json(UserAnswer(user))
     }
@@ -90,13 +90,13 @@ extension Endpoints {
     /// `POST /admin/v1/users/{user}/unlock`: removes the lock that wrong passwords caused.
     func unlockUser(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
-        return try .json(UserAnswer(try await administration.unlock(try call.user(), by: call.origin)))
+        return try .json(UserAnswer(try await services.administration.unlock(try call.user(), by: call.origin)))
     }
 
     /// `PUT /admin/v1/users/{user}/password` `{new_password}`: sets the password and ends all sessions of the user.
     func setPassword(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["new_password"])
-        try await administration.setPassword(
+        try await services.administration.setPassword(
             of: try call.user(), to: try members.requiredString("new_password"), by: call.origin)
         return .noContent
     }
@@ -104,9 +104,9 @@ extension Endpoints {
     /// `POST /admin/v1/users/{user}/password-reset`: makes a one-time token, which replaces an earlier one.
     func requestPasswordReset(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
-        let userID = try await administration.user(try call.user()).id
-        let reset = try await doors.resetToken(of: userID) { () async throws(ServiceError) in
-            try await administration.requestPasswordReset(of: .id(userID), by: call.origin)
+        let userID = try await services.administration.user(try call.user()).id
+        let reset = try await rateLimiter.resetToken(of: userID) { () async throws(ServiceError) in
+            try await services.administration.requestPasswordReset(of: .id(userID), by: call.origin)
         }
         return try .json(
             PasswordResetAnswer(resetToken: reset.token, expiresAt: reset.expiresAt.secondsSinceEpoch))

@@ -34,9 +34,10 @@ extension Endpoints {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)
-        // Only public clients may log in here, because this call has no client authentication; confidential clients use
-        // /oauth/token.
-        guard try await administration.isPublic(clientID: request.clientID) else { throw ServiceError.invalidClient }
+        // A confidential client has to prove itself, which this call does not ask for: /oauth/token does.
+        guard try await services.administration.isPublic(clientID: request.clientID) else {
+            throw ServiceError.invalidClient
+        }
         return request
     }
 }
@@ -78,7 +79,7 @@ extension Members {
     /// Reads the provider's refresh token, with which the server can ask the provider about the session later.
     fileprivate func providerRefreshToken() throws -> String? {
         guard let token = try string("provider_refresh_token") else { return nil }
-        guard TokenService.isProviderToken(token) else {
+        guard ProviderCheckService.isProviderToken(token) else {
             throw refused("provider_refresh_token", Endpoints.providerTokenRule)
         }
         return token

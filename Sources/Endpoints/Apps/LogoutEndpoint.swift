@@ -17,7 +17,7 @@ extension Endpoints {
         case (nil, nil), (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
-        try await tokens.logOut(token, as: use, from: call.origin)
+        try await services.logout.logOut(token, as: use, from: call.origin)
         return .noContent
     }
 }

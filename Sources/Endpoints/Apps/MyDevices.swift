@@ -4,7 +4,7 @@ internal import Sessions
 extension Endpoints {
     /// `GET /v1/me/devices`: lists the devices on which the user has active sessions, last seen first.
     func devices(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let living = try await accounts.livingSessions(of: session.user.id).map(\.session)
+        let living = try await services.accounts.livingSessions(of: session.user.id).map(\.session)
         return try .json(ListAnswer(DeviceAnswer.list(living, current: session.session)))
     }
 
@@ -12,14 +12,14 @@ extension Endpoints {
     func renameDevice(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ["name"])
         guard members.contains("name") else { throw members.refused("name", "is missing") }
-        let record = try await accounts.renameDevice(
+        let record = try await services.accounts.renameDevice(
             call.parameter, of: session.user.id, to: try members.text("name"), from: call.origin)
         return try .json(DeviceAnswer(record.session, current: session.session))
     }
 
     /// `DELETE /v1/me/devices/{device_id}`: ends the user's sessions on that device.
     func endDevice(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let ended = try await accounts.endSessions(
+        let ended = try await services.accounts.endSessions(
             of: session.user.id, onDevice: call.parameter, from: call.origin)
         guard ended > 0 else { throw ServiceError.notFound("device") }
         return .noContent
@@ -27,7 +27,7 @@ extension Endpoints {
 
     /// `DELETE /v1/me/devices`: ends all sessions of the user, the current one included.
     func endDevices(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let ended = try await accounts.endSessions(of: session.user.id, onDevice: nil, from: call.origin)
+        let ended = try await services.accounts.endSessions(of: session.user.id, onDevice: nil, from: call.origin)
         return try .json(RevokedAnswer(revoked: ended))
     }
 }
@@ -50,8 +50,8 @@ struct DeviceAnswer: Encodable {
         self.current = session.device.id == current.device.id
     }
 
-    /// Lists each device once, with the data of its latest session, because several apps can share a device. The current device
-    /// is always in the list, however many others there are.
+    /// Each device once, as its last seen session has it: several apps can share one. The one that asks is there, however many
+    /// others are.
     static func list(_ sessions: [Session], current: Session) -> [DeviceAnswer] {
         var seen: Set<String> = []
         return

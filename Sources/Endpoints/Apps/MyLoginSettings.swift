@@ -3,9 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `PUT /v1/me/login-settings`: sets the user's own switch for logins. The call accepts an access token, HTTP Basic with
-    /// the password, or an ID token in the body, because a user without a valid access token must be able to enable logins
-    /// again.
+    /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, or an ID
+    /// token in the body, so that logins can be turned on again while no token works, by users without a password, too.
     func changeLoginSettings(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["logins_disabled", "effective"] + Members.idTokenNames)
         guard let isDisabled = try members.bool("logins_disabled") else {
@@ -13,7 +12,7 @@ extension Endpoints {
         }
         let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
         let (userID, proof) = try await accountOwner(call, try members.identityToken())
-        let changed = try await accounts.setLogins(
+        let changed = try await services.accounts.setLogins(
             of: userID, shownBy: proof, disabled: isDisabled, effective: effective,
             providers: identityVerifier?.providerNames ?? [], from: call.origin)
         return try .json(LoginSettingsAnswer(changed))
@@ -29,8 +28,8 @@ extension Endpoints {
                 throw RequestProblem.invalid("id_token", "must not come beside the field Authorization")
             }
             guard let identityVerifier else { throw ServiceError.identityRefused(.unknownProvider) }
-            let userID = try await doors.identity(in: call) { () async throws(ServiceError) in
-                try await accounts.verifiedUser(by: token, of: identityVerifier, from: call.origin)
+            let userID = try await rateLimiter.identity(in: call) { () async throws(ServiceError) in
+                try await services.accounts.verifiedUser(by: token, of: identityVerifier, from: call.origin)
             }
             return (userID, .identity)
         }
@@ -39,8 +38,8 @@ extension Endpoints {
             let session = try await authenticatedSession(call)
             return (session.user.id, .session(session.session.id))
         case .basic(let credentials)?:
-            let user = try await doors.password(in: call) { () async throws(ServiceError) in
-                try await accounts.verifiedUser(
+            let user = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
+                try await services.accounts.verifiedUser(
                     username: credentials.userID, password: credentials.password, from: call.origin)
             }
             return (user.id, .password(hash: user.passwordHash))

@@ -8,7 +8,7 @@ extension Endpoints {
         let (old, new) = (
             try members.requiredString("old_password"), try members.requiredString("new_password")
         )
-        try await accounts.changePassword(
+        try await services.accounts.changePassword(
             of: session.user, in: session.session, from: old, to: new, by: call.origin)
         return .noContent
     }
@@ -20,10 +20,10 @@ extension Endpoints {
         let (token, new) = (
             try members.requiredString("reset_token"), try members.requiredString("new_password")
         )
-        try await doors.reset(from: call.caller) { () async throws(ServiceError) in
-            let reset = try await accounts.passwordReset(by: token)
-            try await doors.reset(of: reset.userID) { () async throws(ServiceError) in
-                try await accounts.resetPassword(reset, to: new, from: call.origin)
+        try await rateLimiter.reset(from: call.caller) { () async throws(ServiceError) in
+            let reset = try await services.accounts.passwordReset(by: token)
+            try await rateLimiter.reset(of: reset.userID) { () async throws(ServiceError) in
+                try await services.accounts.resetPassword(reset, to: new, from: call.origin)
             }
         }
         return .noContent

@@ -8,7 +8,7 @@ extension Endpoints {
         let members = try Members(call, known: ["user_assertion", "password"])
         let evidence = try members.evidence()
         guard !evidence.isEmpty else { throw members.refused("user_assertion", "or password is missing") }
-        let record = try await accounts.showPresence(evidence, in: session, from: call.origin)
+        let record = try await services.accounts.showPresence(evidence, in: session, from: call.origin)
         return try .json(ModeAnswer(record.session))
     }
 
@@ -22,7 +22,7 @@ extension Endpoints {
         let change = ModeChange(
             mode: mode, presenceKey: try members.publicKey("presence_key").map(DeviceKey.init),
             evidence: try members.evidence())
-        let record = try await accounts.changeMode(change, in: session, from: call.origin)
+        let record = try await services.accounts.changeMode(change, in: session, from: call.origin)
         return try .json(ModeAnswer(record.session))
     }
 }

@@ -13,7 +13,8 @@ extension Endpoints {
     func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ProfileChange.names + ["user_assertion", "password"])
         let (change, evidence) = (try ProfileChange(members), try members.evidence())
-        let user = try await accounts.changeProfile(in: session, shownBy: evidence, from: call.origin) { profile in
+        let user = try await services.accounts.changeProfile(in: session, shownBy: evidence, from: call.origin) {
+            profile in
             change.apply(to: &profile)
         }
         return Response(.ok, "application/json", TokenResponse.User(user).json)

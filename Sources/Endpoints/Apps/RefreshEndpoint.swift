@@ -3,9 +3,9 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/refresh`: refreshes the tokens of a public client. A client of token style `separate` sends `{refresh_token}`;
-    /// a client of style `single` sends its one token with the scheme `Bearer`, or `DPoP` if the session is bound to a key.
-    func refresh(_ call: Call) async throws -> Response {
+    /// `POST /v1/refresh`: a public client renews its token, with `{refresh_token}` or, for a client that keeps one
+    /// string, with that as Bearer or, when it is bound to a key, as DPoP.
+    func refreshSession(_ call: Call) async throws -> Response {
         let members = try Members(
             call, known: ["refresh_token", "device_id", "user_assertion", "password"], mayBeMissing: true)
         let token: String
@@ -22,10 +22,9 @@ extension Endpoints {
         case (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
-        var request = RefreshRequest(
+        let attempt = RefreshAttempt(
             token: token, clientID: nil, deviceID: try members.identifier("device_id"),
-            idempotencyKey: try call.idempotencyKey(), proof: proof)
-        request.evidence = try members.evidence()
-        return try await refresh(request, call)
+            idempotencyKey: try call.idempotencyKey(), proof: proof, evidence: try members.evidence())
+        return try await renew(attempt, call)
     }
 }

@@ -21,7 +21,7 @@ extension Endpoints {
         let (token, use) = try presentedToken(call)
         var response = Response(status: .ok)
         do throws(ServiceError) {
-            let session = try await tokens.authenticate(token, as: use, for: demand, from: call.origin)
+            let session = try await services.accessTokens.authenticate(token, as: use, for: demand, from: call.origin)
             response.fields.append("X-User-Id", session.user.id.description)
             response.fields.append("X-Session-Id", session.session.id.description)
             response.fields.append("X-Device-Id", session.session.device.id)
@@ -30,7 +30,7 @@ extension Endpoints {
             response.fields.append("X-Audience", session.audience.joined(separator: " "))
         } catch {
             guard error == .invalidToken(nil),
-                case .clientToken(let client) = try await tokens.introspect(token, from: call.origin),
+                case .clientToken(let client) = try await services.accessTokens.introspect(token, from: call.origin),
                 use.fits(client.keyThumbprint), demand.isMet(by: client.audience, own: context.audience)
             else { throw error }
             try use.use()

@@ -18,7 +18,7 @@ extension Endpoints {
 
     /// `GET /oauth/jwks` (RFC 7517): answers the public keys of all nodes, without withdrawn ones.
     func jwks() async throws -> Response {
-        await tokens.lookForKeys()
+        await services.signer.lookForKeys()
         return try cacheable(context.signingKeys.publicKeys)
     }
 
@@ -53,8 +53,8 @@ extension Endpoints {
 }
 
 extension Route {
-    /// Returns the metadata route of an issuer with a path (RFC 8414 section 3.1). The issuer's path follows the well-known
-    /// one, and proxies do not strip it there as they do from all other calls.
+    /// Where clients look for the metadata of an issuer whose URL has a path (RFC 8414 section 3.1): that path stands behind
+    /// the well-known one, and no proxy takes it off there as it does from all other calls.
     static func metadata(of issuer: String) -> [Route] {
         let authority = issuer.firstRange(of: "://").map { issuer[$0.upperBound...] } ?? issuer[...]
         let path = authority.drop { $0 != "/" }

@@ -14,25 +14,25 @@ extension Endpoints {
         guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
         var call = call
         call.actor = "client:\(client.id)"
-        var introspection = try await tokens.introspect(token, from: call.origin)
-        // A refresh token of another client is inactive, unless `token_type_hint` asks for one. No API accepts refresh tokens,
-        // and an API that accepts any active token must refuse it (RFC 7662 section 4).
+        var introspection = try await services.accessTokens.introspect(token, from: call.origin)
+        // RFC 7662 section 4: whether it can be used where it was presented. A refresh token can be used at no resource, so
+        // that none opens an API which takes whatever is active; its own client, and who asks for one, is told of it.
         if case .refreshToken(let record, _) = introspection, record.session.clientID != client.id,
             form["token_type_hint"] != "refresh_token"
         {
             introspection = .inactive
         }
-        // A token is inactive if it is not for the `audience` that the client names (RFC 9701 section 5). The client has to
-        // name it, because the resources of a client are the APIs that it calls, and not itself.
+        // RFC 9701 section 5: nor is a token active that is not for the API that asks. Which API a client is, it has to say:
+        // the resources of a client are those that it calls.
         if let audience = form["audience"], !introspection.isFor(audience) { introspection = .inactive }
         var response = try Response.json(answer(to: introspection))
         if case .accessToken(let token) = introspection, let claims = token.user.claims {
             // The user's claims stand in the answer as in the token, because RFC 7662 section 2.2 allows additional members.
             response.body = response.body.dropLast() + Array(",\(claims.members)}".utf8)
         }
-        let signedType = "application/\(TokenService.introspectionType)"
+        let signedType = "application/\(TokenSigner.introspectionType)"
         guard call.accepts(signedType, ratherThan: "application/json") else { return response }
-        let signed = try await tokens.sign(introspection: response.body, for: client)
+        let signed = try await services.signer.sign(introspection: response.body, for: client)
         return Response(.ok, signedType, Array(signed.utf8))
     }
 

@@ -3,26 +3,25 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523 section 2.1): resumes the session by an assertion of
-    /// the key that the device registered at login.
-    @inline(never)
+    /// `grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523 section 2.1): the key that a device registered at
+    /// its login resumes the session.
     func jwtBearerGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         guard let assertion = request.assertion else { throw RequestProblem.invalid("assertion", "is missing") }
         let presenter = try identity.presenter(by: .jwtBearer)
-        var resumption = ResumptionRequest(
-            assertion: assertion, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
-            deviceID: try request.namedDevice(),
-            scope: try request.requestedScope(), proof: call.proof)
-        resumption.evidence = request.evidence
-        resumption.resources = request.resources
-        var proven: (session: Identifier<Session>, user: Identifier<User>)?
+        let attempt = RefreshAttempt(
+            token: assertion, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
+            deviceID: try request.namedDevice(), scope: try request.requestedScope(), resources: request.resources,
+            proof: call.proof, evidence: request.evidence, isOfDeviceKey: true)
         do throws(ServiceError) {
-            let (grant, decision) = try await tokens.resume(resumption, from: call.origin) { proven = ($0, $1) }
-            metrics.count(decision)
+            let grant = try await services.deviceKeys.resume(attempt, from: call.origin)
+            metrics.countRefresh(granting: grant)
             return TokenAnswer.response(grant)
         } catch {
             metrics.countRefresh(failing: error)
-            let refusal = doors.refusal(error, to: (proven?.session).map(RateLimiter.Holder.session), of: proven?.user)
+            // Only an assertion that the session's key has signed counts against the session and its user.
+            let userID = attempt.refusedUserID
+            let session = userID == nil ? nil : attempt.sessionID.map(RateLimiter.Holder.session)
+            let refusal = rateLimiter.refusal(error, to: session, of: userID)
             try await explain(refusal, to: identity, call)
             throw refusal
         }

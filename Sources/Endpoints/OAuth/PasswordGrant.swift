@@ -45,12 +45,12 @@ extension Endpoints {
         _ request: LoginRequest, username: String, password: String, _ call: Call
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
-            try doors.admitLogin(username: username, deviceID: request.device.id)
-            let grant = try await doors.password(in: call) { () async throws(ServiceError) in
-                let user = try await tokens.user(
+            try rateLimiter.admitLogin(username: username, deviceID: request.device.id)
+            let grant = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
+                let user = try await services.login.user(
                     named: username, password: password, on: request.device, from: call.origin)
-                return try await doors.session(of: username) { () async throws(ServiceError) in
-                    try await tokens.login(request, as: user, from: call.origin)
+                return try await rateLimiter.session(of: username) { () async throws(ServiceError) in
+                    try await services.login.logIn(request, as: user, from: call.origin)
                 }
             }
             let response = TokenAnswer.response(grant)

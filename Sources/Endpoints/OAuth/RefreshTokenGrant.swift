@@ -1,3 +1,6 @@
+// Shaped for speed: functions marked `@inline(never)` keep their variables out of the async frames of every refresh. The figure
+// and the command are in `Sessions/UseCases/RefreshService.swift`.
+
 internal import HTTP
 internal import OAuth
 internal import Sessions
@@ -5,49 +8,53 @@ internal import Sessions
 extension Endpoints {
     /// `grant_type=refresh_token` (RFC 6749 section 6): refreshes a session.
     func refreshTokenGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
-        let refresh = try refreshRequest(request, identity, call)
+        let attempt = try refreshAttempt(request, identity, call)
         do throws(ServiceError) {
-            return try await self.refresh(refresh, call)
+            return try await renew(attempt, call)
         } catch {
             try await explain(error, to: identity, call)
             throw error
         }
     }
 
+    /// The refresh that the form asks for.
     @inline(never)
-    private func refreshRequest(
+    private func refreshAttempt(
         _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
-    ) throws -> RefreshRequest {
+    ) throws -> RefreshAttempt {
         guard let token = request.refreshToken else { throw RequestProblem.invalid("refresh_token", "is missing") }
         let presenter = try identity.presenter(by: .refreshToken)
-        var refresh = RefreshRequest(
+        return RefreshAttempt(
             token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
-            scope: try request.requestedScope(), proof: call.proof)
-        refresh.evidence = request.evidence
-        refresh.resources = request.resources
-        return refresh
+            scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
+            evidence: request.evidence)
     }
 
-    /// Throws `invalid_client` if the refresh was refused because the client is unknown, or is confidential and did not
-    /// authenticate (RFC 6749 section 5.2). Only a refused refresh pays for this read of the store.
+    /// Throws `invalid_client` if that is why a session is not renewed: a client that has to authenticate only named itself, or
+    /// it is unknown (RFC 6749 section 5.2). The store is asked only after the refusal.
     @inline(never)
     func explain(_ error: ServiceError, to identity: ClientIdentity, _ call: Call) async throws {
         if error == .refused(.bindingMismatch), case .named = identity { _ = try await client(identity, call) }
     }
 
-    /// Refreshes a session for `/oauth/token` and `/v1/refresh`, and makes the answer.
-    func refresh(_ request: RefreshRequest, _ call: Call) async throws(ServiceError) -> Response {
-        var owner: Identifier<User>?
+    /// Refreshes, and makes the answer, for `/oauth/token` and `/v1/refresh`.
+    func renew(_ attempt: RefreshAttempt, _ call: Call) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
-            let (grant, decision) = try await tokens.refresh(request, from: call.origin) { owner = $0 }
+            let grant = try await services.refresh.refresh(attempt, from: call.origin)
             let response = TokenAnswer.response(grant)
-            metrics.count(decision)
+            metrics.countRefresh(granting: grant)
             return response
         } catch {
             metrics.countRefresh(failing: error)
-            let session = try await tokens.refreshedSession(in: request.token).map(RateLimiter.Holder.session)
-            throw doors.refusal(error, to: session ?? owner.map { _ in .foreignToken(request.token) }, of: owner)
+            throw refusal(error, of: attempt)
         }
+    }
+
+    /// The error, or a 429 if the session, the foreign token or the user was refused too often.
+    private func refusal(_ error: ServiceError, of attempt: RefreshAttempt) -> ServiceError {
+        let userID = attempt.refusedUserID
+        let session = attempt.sessionID.map(RateLimiter.Holder.session)
+        return rateLimiter.refusal(error, to: session ?? userID.map { _ in .foreignToken(attempt.token) }, of: userID)
     }
 }

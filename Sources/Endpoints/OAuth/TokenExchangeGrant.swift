@@ -30,7 +30,7 @@ extension Endpoints {
         var login = try loginRequest(request, for: client, call)
         // `resource` and `audience` together name the targets of the token (section 2.1).
         login.resources += exchange.audiences
-        if let token = exchange.providerRefreshToken, !TokenService.isProviderToken(token) {
+        if let token = exchange.providerRefreshToken, !ProviderCheckService.isProviderToken(token) {
             throw RequestProblem.invalid("provider_refresh_token", Self.providerTokenRule)
         }
         login.providerRefreshToken = exchange.providerRefreshToken
@@ -44,7 +44,8 @@ extension Endpoints {
         }
     }
 
-    static let providerTokenRule = "must have 1 to \(TokenService.providerTokenLengthMax) characters of printable ASCII"
+    static let providerTokenRule =
+        "must have 1 to \(ProviderCheckService.providerTokenLengthMax) characters of printable ASCII"
 
     /// The type of the token to issue; an access token by default.
     private func requestedType(
@@ -64,12 +65,13 @@ extension Endpoints {
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
             guard let identityVerifier else { throw .identityRefused(.unknownProvider) }
-            let grant = try await doors.identity(in: call) { () async throws(ServiceError) in
-                let identity = try await tokens.identity(of: token, by: identityVerifier, from: call.origin)
+            let grant = try await rateLimiter.identity(in: call) { () async throws(ServiceError) in
+                let identity = try await services.federation.identity(
+                    of: token, by: identityVerifier, from: call.origin)
                 let name = "\(identity.key.provider)\0\(identity.key.subject)"
-                try doors.admitLogin(username: name, deviceID: request.device.id)
-                return try await doors.session(of: name) { () async throws(ServiceError) in
-                    try await tokens.login(request, as: identity, from: call.origin)
+                try rateLimiter.admitLogin(username: name, deviceID: request.device.id)
+                return try await rateLimiter.session(of: name) { () async throws(ServiceError) in
+                    try await services.federation.logIn(request, as: identity, from: call.origin)
                 }
             }
             let response = answer(grant)

@@ -64,14 +64,13 @@ struct RateLimiter: Sendable {
         caller.remoteAddress.map { CallerNetwork($0, ipv6PrefixBits: ipv6PrefixBits) }
     }
 
-    /// The address against which a failed login counts; nil for a login through an authenticated client. Such a client is one
-    /// address for many users, so that five users with typing errors would block all others. The delays and the lock of each
-    /// user still apply.
+    /// Whose wrong logins count together; nil: those of nobody else. A client that has proved itself is one address for many
+    /// people: five who mistype would stop all the others. Each of them has the delays and the lock of their name.
     private func guesser(_ call: Call) -> CallerNetwork? { call.isOfProvenClient ? nil : network(call.caller) }
 
-    /// Runs a check of a password that no session's token accompanies, unless the address has failed too often. A password
-    /// beside a valid token is not limited here, because the session has a limit of its own, and other callers at its address
-    /// could block it.
+    /// Runs what proves a password by itself, if the caller has not been wrong too often. A password that comes with a good
+    /// token of a session is not limited here: the session has its own tries, and whoever shares its address would otherwise
+    /// stop it.
     func password<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -134,9 +133,9 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Admits a login of a user on a device, or refuses it, because some apps log in repeatedly instead of refreshing. The
-    /// check precedes the password hash, so that a user with too many new sessions costs no hash. The refusal tells a stranger
-    /// only that.
+    /// Lets a login of a user on a device pass, or refuses it: an app that logs in again and again instead of refreshing. For
+    /// who has started too many sessions no password is hashed; that somebody does so under this name is all that a stranger
+    /// learns by it.
     func admitLogin(username: String, deviceID: String) throws(ServiceError) {
         let name = Text.key(username)
         try take(LoginKey(username: name, deviceID: deviceID), .loginsPerDevice)
@@ -172,11 +171,13 @@ struct RateLimiter: Sendable {
         } catch { return error }
     }
 
-    /// Returns the error to answer to a refused refresh or resumption: `error`, or `tooManyRequests`. The limit of the holder
-    /// comes before the limit of the user, so that one token that is sent repeatedly uses up only a part of the user's limit.
+    /// Returns the error to answer to a refused refresh or resumption: `error`, or `tooManyRequests`. The limit of the session comes
+    /// first, so that repeated requests with one token use up no more of the user's limit than the session's allows.
     func refusal(_ error: ServiceError, to holder: Holder?, of userID: Identifier<User>?) -> ServiceError {
         switch error {
-        case .refused, .userAbsent, .unauthorizedClient, .grantClosed, .invalidScope, .invalidTarget: break
+        case .refused, .insufficientUserAuthentication, .unauthorizedClient, .grantClosed, .invalidScope,
+            .invalidTarget:
+            break
         default: return error
         }
         do throws(ServiceError) {

@@ -58,7 +58,7 @@ extension Endpoints {
         case .refused(let reason):
             Problem(
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
-        case .userAbsent(let demand): problem(demand)
+        case .insufficientUserAuthentication(let demand): problem(demand)
         case .invalidCredentials:
             Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
         case .wrongPassword(let demand): wrongPassword(demand)
@@ -119,7 +119,7 @@ extension Endpoints {
         case .tooManyRequests: OAuthError(.tooManyRequests, .temporarilyUnavailable, tooManyText)
         case .store(.corrupted): OAuthError(.internalServerError, .serverError, internalText)
         case .refused(let reason), .loginRefused(let reason): refusal(reason, .invalidGrant)
-        case .userAbsent(let demand): oauthError(demand)
+        case .insufficientUserAuthentication(let demand): oauthError(demand)
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
         case .wrongPassword(let demand): oauthError(demand, description: wrongPasswordText)
         // Any invalid subject token is `invalid_request` (RFC 8693 section 2.2.2).
@@ -235,10 +235,10 @@ extension Endpoints {
         switch error {
         case RequestProblem.unproven(let proof, _):
             return (.dpop, #", error="\#(proof.code.rawValue)", error_description="\#(proof.sentence)""#)
-        case ServiceError.userAbsent(let demand):
+        case ServiceError.insufficientUserAuthentication(let demand):
             let parameters =
                 #", error="\#(ErrorCode.insufficientUserAuthentication.rawValue)", "#
-                + #"error_description="\#(RefusalReason.userAbsent.sentence)", "#
+                + #"error_description="\#(RefusalReason.insufficientUserAuthentication.sentence)", "#
                 + #"acr_values="\#(demand.acrValues)", max_age="\#(demand.ageMax.wholeSeconds)""#
             if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
             return (.bearer, parameters)
@@ -296,7 +296,7 @@ extension RefusalReason {
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
         case .deviceMismatch: "The session belongs to another device. It is kept."
         case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
-        case .userAbsent: "The session goes on after the user has proved to be present. It is kept."
+        case .insufficientUserAuthentication: "The session goes on after the user has proved to be present. It is kept."
         case .invalidAssertion:
             "The assertion is not a new and unused one of the session's key. The session is kept."
         }

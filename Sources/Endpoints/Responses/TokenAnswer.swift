@@ -1,8 +1,11 @@
+// Shaped for speed: functions marked `@inline(never)` keep their variables out of the async frames of every refresh. The figure
+// and the command are in `Sessions/UseCases/RefreshService.swift`.
+
 internal import HTTP
 internal import OAuth
 internal import Sessions
 
-/// The answer with tokens (RFC 6749 section 5.1). Caches must not store it.
+/// The answer with tokens (RFC 6749 section 5.1), which no cache may keep.
 enum TokenAnswer {
     /// The answer to a login or a refresh.
     @inline(never)

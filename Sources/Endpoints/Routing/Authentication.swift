@@ -1,38 +1,44 @@
+// Shaped for speed: functions marked `@inline(never)` keep their variables out of the async frames of every refresh. The figure
+// and the command are in `Sessions/UseCases/RefreshService.swift`.
+
 internal import HTTP
 internal import OAuth
 internal import Sessions
 
-/// Authentication of the three kinds of callers: users with an access token, admins with an admin key, OAuth clients.
+/// The three kinds of callers: users with an access token, admins with a key, OAuth clients.
 extension Endpoints {
     /// The active session of the access token in the `Authorization` field.
-    func authenticatedSession(_ call: Call, demandsPresence: Bool = true) async throws -> AuthenticatedSession {
+    func authenticatedSession(_ call: Call, requiresPresence: Bool = true) async throws -> AuthenticatedSession {
         let (token, use) = try presentedToken(call)
-        return try await tokens.authenticate(token, as: use, demandsPresence: demandsPresence, from: call.origin)
+        return try await services.accessTokens.authenticate(
+            token, as: use, requiresPresence: requiresPresence, from: call.origin)
     }
 
-    /// The audit trail's name for the admin with the key in the `Authorization` field. The admin socket demands no key, because
-    /// a process that can open the socket can read the database and the root key as well.
+    /// The admin of the key in the `Authorization` field, as the audit trail names them. On the admin socket no key is needed,
+    /// because a process that can open it can read the database and the root key as well.
     func authenticatedAdmin(_ call: Call, for scope: AdminKey.Scope) async throws -> String {
         if call.caller.listener == .adminSocket { return "admin:local" }
         guard case .bearer(let secret)? = try call.authorization() else { throw RequestProblem.unauthenticated }
-        guard let key = try await administration.adminKey(for: secret) else { throw RequestProblem.unknownAdminKey }
+        guard let key = try await services.administration.adminKey(for: secret) else {
+            throw RequestProblem.unknownAdminKey
+        }
         guard key.scope >= scope else { throw RequestProblem.insufficientScope(scope) }
         return "admin:\(key.id)"
     }
 }
 
-/// The OAuth client of a request, as far as it is authenticated. The enum is indirect, because a client is large and most
-/// requests only name one.
+/// The OAuth client of a request, as far as it has identified itself. Indirect, because a client is large and most calls only
+/// name one.
 indirect enum ClientIdentity: Sendable {
     /// The request names no client.
     case unnamed
     /// The request names a client without authentication, which suffices for public clients.
     case named(String)
-    /// The client is authenticated by its secret or its key.
+    /// The client has authenticated by its secret or its key.
     case authenticated(Client)
 
-    /// The client that sends a refresh token or an assertion, and whether it is authenticated. Throws `unauthorizedClient` if
-    /// the client may not use `grant`. The domain decides whether the session belongs to the client.
+    /// The client that renews a session by this grant, and whether it has authenticated. The domain decides whether the session
+    /// is that client's, and whether naming itself is enough.
     func presenter(by grant: Client.GrantType) throws(ServiceError) -> (id: String?, isAuthenticated: Bool) {
         switch self {
         case .unnamed: return (nil, false)
@@ -81,11 +87,11 @@ extension Endpoints {
         _ id: String, _ secret: String, _ method: Client.AuthenticationMethod, _ call: Call
     ) async throws(ServiceError) -> Client {
         try await proven(id, call) { () async throws(ServiceError) in
-            try await tokens.authenticateClient(id: id, secret: secret, method: method)
+            try await services.clients.authenticate(id: id, secret: secret, method: method)
         }
     }
 
-    /// Authenticates the client by an assertion, which excludes other credentials (RFC 7521 section 4.2).
+    /// The client that authenticates by an assertion, and by nothing else (RFC 7521 section 4.2).
     @inline(never)
     private func assertedClient(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
         guard try call.onlyField("Authorization") == nil else {
@@ -103,26 +109,27 @@ extension Endpoints {
         guard type == ClientParameters.jwtBearer else { throw ServiceError.invalidClient }
         return .authenticated(
             try await proven(client.id, call) { () async throws(ServiceError) in
-                try await tokens.authenticateClient(assertion: assertion, id: client.id)
+                try await services.clients.authenticate(assertion: assertion, id: client.id)
             })
     }
 
-    /// Runs a client authentication, and counts a failure against the claimed client id.
+    /// Lets a client authenticate as the one with that id, and counts failures.
     private func proven(
         _ id: String?, _ call: Call, by proof: () async throws(ServiceError) -> Client
     ) async throws(ServiceError) -> Client {
         do throws(ServiceError) { return try await proof() } catch {
-            throw doors.refusal(error, toClaimed: id, from: call.caller)
+            throw rateLimiter.refusal(error, toClaimed: id, from: call.caller)
         }
     }
 
-    /// The client of the request. Throws `invalidClient` if it is unknown, or is confidential and not authenticated.
+    /// The client, which has to be known: a confidential client has authenticated, and a client that only named itself is
+    /// public.
     func client(_ identity: ClientIdentity, _ call: Call) async throws -> Client {
         switch identity {
         case .unnamed: throw ServiceError.invalidClient
         case .named(let id):
             try await proven(id, call) { () async throws(ServiceError) in
-                try await tokens.authenticateClient(id: id, secret: nil, method: .none)
+                try await services.clients.authenticate(id: id, secret: nil, method: .none)
             }
         case .authenticated(let client): client
         }

@@ -11,11 +11,11 @@ struct Call: Sendable {
     let route: Route
     /// The decoded path segment that matches `{name}` of the pattern; empty without one.
     let parameter: String
-    /// The caller's name in the audit trail: `user`, `admin:KEY` or `client:ID`.
+    /// The actor in the audit trail: `user`, `admin:KEY`, `client:ID`.
     var actor = Origin.userActor
-    /// True if an authenticated client sends the request, possibly for many users with addresses that only the client knows.
+    /// Whether an authenticated client asks, for users whose network addresses it alone knows.
     var isOfProvenClient = false
-    /// The verified proof of possession in the request; nil without one or before it was checked.
+    /// The valid proof of possession of a key that the request has, once it was verified.
     var proof: ProofOfPossession?
 
     init(request: Request, caller: Caller, requestID: String, route: Route, parameter: String) {
@@ -26,7 +26,7 @@ struct Call: Sendable {
         self.parameter = parameter
     }
 
-    /// The caller, its address and the request id, which the audit trail records with every event.
+    /// The actor and address for the audit trail.
     var origin: Origin { Origin(actor: actor, remoteAddress: caller.remoteAddress, requestID: requestID) }
 
     /// The credentials in the `Authorization` field; nil without one. Throws if there are several, or if they are unreadable.
@@ -114,8 +114,8 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unsupportedGrantType
     /// The proof of possession in the field `DPoP` is refused. `withAccessToken` tells whether an access token came with it.
     case unproven(DPoPError, withAccessToken: Bool)
-    /// The user of an exchange's subject token may not log in. The answer is `invalid_request`, as for an invalid subject token
-    /// (RFC 8693 section 2.2.2).
+    /// The user of an exchange's subject token may not log in: an invalid request, like an invalid subject token (RFC 8693
+    /// section 2.2.2).
     case subjectRefused(RefusalReason)
     /// The type of the token cannot be revoked (RFC 7009 section 2.2.1).
     case unsupportedTokenType

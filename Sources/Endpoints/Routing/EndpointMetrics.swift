@@ -81,15 +81,17 @@ struct EndpointMetrics: Sendable {
         if let nanoseconds { metrics.duration.observe(Double(nanoseconds) * 1e-9) }
     }
 
-    /// Counts a refresh that issued tokens.
-    func count(_ decision: RefreshDecision) { (refreshes[decision.name] ?? failedRefreshes).increment() }
+    /// Counts a refresh that gave tokens.
+    func countRefresh(granting grant: TokenGrant) {
+        (grant.decision.flatMap { refreshes[$0.name] } ?? failedRefreshes).increment()
+    }
 
-    /// Counts a refresh that issued no tokens.
+    /// Counts a refresh that gave no tokens.
     func countRefresh(failing error: ServiceError) {
         let reason: RefusalReason
         switch error {
         case .refused(let refusal): reason = refusal
-        case .userAbsent, .wrongPassword: reason = .userAbsent
+        case .insufficientUserAuthentication, .wrongPassword: reason = .insufficientUserAuthentication
         default: return failedRefreshes.increment()
         }
         (refreshes[reason.rawValue] ?? failedRefreshes).increment()
@@ -98,7 +100,7 @@ struct EndpointMetrics: Sendable {
     /// Counts a login that issued tokens.
     func countLogin() { (logins["started"] ?? failedLogins).increment() }
 
-    /// Counts a login that issued no tokens.
+    /// Counts a login that gave no tokens.
     func countLogin(failing error: ServiceError) {
         switch error {
         case .invalidCredentials: (logins["invalid_credentials"] ?? failedLogins).increment()

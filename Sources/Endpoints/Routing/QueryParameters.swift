@@ -51,8 +51,14 @@ struct QueryParameters {
         return limit
     }
 
-    /// The cursor: the `next_cursor` of the previous page.
-    func cursor() throws -> String? { try text("cursor") }
+    /// Where to go on in the list of a user's sessions.
+    func sessionCursor() throws -> SessionCursor? {
+        guard let text = try text("cursor") else { return nil }
+        guard let cursor = SessionCursor(text) else {
+            throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
+        }
+        return cursor
+    }
 
     /// The cursor of a list that is sorted by a text of any characters, decoded from base64url.
     func encodedCursor() throws -> String? {

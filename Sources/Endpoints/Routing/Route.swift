@@ -3,19 +3,20 @@ internal import Sessions
 
 /// One row of the table of routes. A class, so that finding one copies nothing.
 final class Route: Sendable {
-    /// What a caller has to prove before the handler runs; a handler cannot forget it.
+    /// What a caller has to prove before the handler runs, so that no handler can omit the check.
     enum Handler: Sendable {
         /// Nothing, and the answer depends on no request and waits for nothing: no task is started for it.
         case immediate(@Sendable (Endpoints) throws -> Response)
         /// Nothing, or what the handler itself asks for.
         case open(@Sendable (Endpoints, Call) async throws -> Response)
-        /// A rolling token whose session lives.
+        /// An access token of an active session.
         case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// The same, although the session asks for its user first: what shows that the user is there.
-        case absentUser(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// An access token of an active session, which may still require a proof of the user's presence: this call can bring
+        /// it.
+        case userWithoutPresence(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
         /// An admin key that may do so much, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
-        /// The same, for an answer that may wait for something to happen.
+        /// An admin key, for an answer that may wait for something to happen.
         case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
     }
 
@@ -26,7 +27,7 @@ final class Route: Sendable {
         case both
     }
 
-    /// How errors are told.
+    /// The format of errors.
     enum ErrorFormat: Sendable {
         /// RFC 9457.
         case problem
@@ -49,13 +50,14 @@ final class Route: Sendable {
     let challenge: Challenge
     let handler: Handler
     /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
-    /// the conditions there those of somebody else's request.
+    /// the conditions there belong to another request.
     let isRepresentation: Bool
     /// Whether its answer may wait for something to happen.
     let isStreaming: Bool
-    /// Whether its refusals count against the address that they go to: what takes a token, or a client's secret, from anybody.
+    /// Whether its refusals count against the caller's address, because the route takes tokens or client secrets from any
+    /// caller.
     let countsRefusals: Bool
-    /// Whether a proxy asks here about the request of somebody else.
+    /// Whether a proxy asks here about another client's request.
     let isForwardAuthentication: Bool
     /// The name in metrics and log: `POST /oauth/token`.
     let name: String

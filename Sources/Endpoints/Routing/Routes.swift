@@ -21,7 +21,7 @@ extension Route {
     /// The calls of apps and proxies.
     private static let users = [
         Route(.post, "/v1/login", .open { try await $0.logIn($1) }),
-        Route(.post, "/v1/refresh", .open { try await $0.refresh($1) }),
+        Route(.post, "/v1/refresh", .open { try await $0.refreshSession($1) }),
         Route(.post, "/v1/logout", .open { try await $0.logOut($1) }),
         Route(.get, "/v1/me", .user { try await $0.profile($1, $2) }),
         Route(.patch, "/v1/me", .user { try await $0.changeProfile($1, $2) }),
@@ -31,8 +31,8 @@ extension Route {
         Route(.delete, "/v1/me/devices", .user { try await $0.endDevices($1, $2) }),
         Route(.patch, "/v1/me/devices/{device_id}", .user { try await $0.renameDevice($1, $2) }),
         Route(.delete, "/v1/me/devices/{device_id}", .user { try await $0.endDevice($1, $2) }),
-        Route(.put, "/v1/me/authentication-mode", .absentUser { try await $0.changeMode($1, $2) }),
-        Route(.post, "/v1/me/presence", .absentUser { try await $0.showPresence($1, $2) }),
+        Route(.put, "/v1/me/authentication-mode", .userWithoutPresence { try await $0.changeMode($1, $2) }),
+        Route(.post, "/v1/me/presence", .userWithoutPresence { try await $0.showPresence($1, $2) }),
         Route(.put, "/v1/me/password", .user { try await $0.changePassword($1, $2) }),
         Route(.post, "/v1/password-reset", .open { try await $0.resetPassword($1) }),
         Route(.get, "/v1/verify", .open { try await $0.verify($1) }),

@@ -48,7 +48,7 @@ extension Endpoints {
         case .tooManyRequests: (.debug, "too_many_requests")
         case .refused(.ended(.refreshTokenReused)): (.notice, "refresh_token_reused")
         case .refused(let reason), .loginRefused(let reason): (.info, reason.rawValue)
-        case .userAbsent: (.debug, "insufficient_user_authentication")
+        case .insufficientUserAuthentication: (.debug, "insufficient_user_authentication")
         case .invalidCredentials, .wrongPassword: (.info, "invalid_credentials")
         case .invalidToken(let reason): (.info, reason?.rawValue ?? "invalid_token")
         case .identityRefused(let reason): (.info, "id_token \(reason.rawValue)")

@@ -18,9 +18,10 @@ extension ConnectionLoop {
     nonisolated func unwatch(_ port: ServicePort) { source.remove(port.listener.number) }
 
     func accept(_ port: ServicePort, _ id: UInt32? = nil) {
+        guard let service = port.service else { return }
         for _ in 0..<Self.acceptsPerTurn {
             switch port.listener.accept() {
-            case .connection(let number, let address): distribute(number, address, port.service)
+            case .connection(let number, let address): distribute(number, address, service)
             case .noneWaiting: return
             case .outOfResources:
                 if let id { pauseAccepting(port, id) }
@@ -33,11 +34,12 @@ extension ConnectionLoop {
     /// `sender`.
     @discardableResult
     func acceptAll(_ port: ServicePort, lookingFor sender: SocketAddress? = nil) -> Bool {
+        guard let service = port.service else { return false }
         var isFound = false
         for _ in 0..<Self.longestQueue {
             guard case .connection(let number, let address) = port.listener.accept() else { break }
             if address == sender { isFound = true }
-            distribute(number, address, port.service)
+            distribute(number, address, service)
         }
         return isFound
     }

@@ -5,14 +5,22 @@ import Locks
 import Synchronization
 import TLS
 
-/// A listener and its service.
+/// A listener, and the service that answers its connections once it accepts.
 final class ServicePort: Sendable {
     let listener: Listener
-    let service: Service
+    let options: HTTPServer.ServiceOptions
+    /// Read once for each connection; a request asks its connection. Nil: the server has not begun to accept.
+    private let assigned: Locked<Service?>
 
-    init(_ listener: consuming Listener, _ service: Service) {
+    var service: Service? {
+        get { assigned.withLock { $0 } }
+        set { assigned.withLock { $0 = newValue } }
+    }
+
+    init(_ listener: consuming Listener, _ options: HTTPServer.ServiceOptions, _ service: Service?) {
         self.listener = listener
-        self.service = service
+        self.options = options
+        assigned = Locked(service)
     }
 }
 
@@ -68,11 +76,11 @@ final class ServerState: Sendable {
         for loop in made { loop.attach() }
     }
 
-    /// Watches a listener on every loop; the kernel wakes an idle one.
-    func open(_ port: ServicePort, waits: Bool) throws(SocketError) -> SocketAddress {
+    /// Watches a listener on every loop: the kernel wakes one that waits.
+    func open(_ port: ServicePort) throws(SocketError) -> SocketAddress {
         let id = portCount.add(1, ordering: .relaxed).newValue
         ports.withLock { $0[id] = port }
-        if waits {
+        if port.options.waits {
             waitingPorts.withLock { $0.append(id) }
         } else {
             try beginAccepting(port, id)
@@ -80,13 +88,19 @@ final class ServerState: Sendable {
         return port.listener.address
     }
 
-    /// Watches the listeners that wait.
-    func beginAccepting() throws(SocketError) {
+    /// Watches the listeners that wait. `responder` answers on those that have no service yet.
+    func beginAccepting(by responder: (HTTPServer.ServiceOptions) -> Responder) throws(SocketError) {
         let waiting = waitingPorts.withLock { ids in
             defer { ids = [] }
             return ids
         }
-        for id in waiting { if let port = port(id) { try beginAccepting(port, id) } }
+        for id in waiting {
+            guard let port = port(id) else { continue }
+            if port.service == nil {
+                port.service = Service(number: nextServiceNumber(), port.options, responder(port.options))
+            }
+            try beginAccepting(port, id)
+        }
     }
 
     private func beginAccepting(_ port: ServicePort, _ id: UInt32) throws(SocketError) {

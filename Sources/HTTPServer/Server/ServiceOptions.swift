@@ -3,7 +3,7 @@ public import Sockets
 public import TLS
 
 extension HTTPServer {
-    /// The options of one listener.
+    /// How one listener treats its connections.
     public struct ServiceOptions: Sendable {
         /// The value of `RequestContext.listenerName`.
         public var name: String
@@ -21,7 +21,7 @@ extension HTTPServer {
         public var proxies: [AddressRange]?
         /// The proxies that may have ended TLS for their clients. Targets with `https` are accepted from them.
         public var gateways: [AddressRange] = []
-        /// True if connections wait until `beginAccepting()`.
+        /// Whether connections wait until `beginAccepting(by:)`.
         public var waits = false
 
         /// Creates the default options.
@@ -29,7 +29,7 @@ extension HTTPServer {
     }
 }
 
-/// A listener's options and responder.
+/// What answers the requests of a listener.
 final class Service: Sendable {
     /// The number of the service in its server: 0, 1, 2 …
     let number: Int

@@ -1,8 +1,8 @@
 internal import Sessions
 
-/// A column of many rows: an array parameter, in the binary form that the server reads without looking for commas.
+/// A column of many rows: an array parameter in the binary form, which the server reads without searching for commas.
 struct ArrayParameter: PostgresValue, Sendable {
-    /// What the elements are; the number is the type's in every server.
+    /// The type of the elements. The raw value is the type's OID, which is the same in every server.
     enum Element: UInt32 {
         case bigint = 20
         case text = 25
@@ -12,7 +12,7 @@ struct ArrayParameter: PostgresValue, Sendable {
     private let element: Element
     private var count: UInt32 = 0
     private var hasNull = false
-    /// Each with its length before it.
+    /// The elements, each preceded by its length.
     private var elements: [UInt8] = []
 
     init(of element: Element) { self.element = element }
@@ -25,7 +25,7 @@ struct ArrayParameter: PostgresValue, Sendable {
     var parameter: Parameter {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20 + elements.count)
-        // One dimension, which begins at 1; none for no element.
+        // The array has one dimension with lower bound 1; an empty array has no dimension.
         for word in [count == 0 ? 0 : 1, hasNull ? 1 : 0, element.rawValue] + (count == 0 ? [] : [count, 1]) {
             bytes.appendBigEndian(word)
         }
@@ -68,7 +68,7 @@ struct ArrayParameter: PostgresValue, Sendable {
 }
 
 extension [UInt8] {
-    /// The most significant byte first.
+    /// Appends the number big-endian.
     fileprivate mutating func appendBigEndian(_ number: some FixedWidthInteger) {
         for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
             append(UInt8(truncatingIfNeeded: number >> shift))

@@ -1,27 +1,26 @@
 internal import CPostgres
 internal import Glibc
 
-/// One connection to the server, for one thread at a time. Every wait has a deadline; a connection that missed one, or broke,
-/// is good for nothing any more.
+/// One connection to the server, used by one thread at a time. Every wait has a deadline. A connection that missed a deadline
+/// or broke is invalid.
 /// Safe: the pointer stays in this file, and is valid from init to deinit.
-// Sendable: whoever runs something takes it out of its lane first, so that one thread has it at a time, and libpq keeps
-// nothing of a thread.
+// Sendable: a `ReconnectingConnection` gives a connection to one thread at a time, and libpq keeps no state of a thread.
 @safe final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let now: @Sendable () -> ContinuousClock.Instant
     private let names: StatementNames
     /// The names that the server knows on this connection.
     private var prepared: Set<String> = []
-    /// Whether something was sent since `beginUse` that commits: if the connection breaks, its fate is unknown.
+    /// Whether a commit was sent since `beginUse`. If the connection then breaks, the outcome of the commit is unknown.
     private(set) var canHaveCommitted = false
 
-    /// Connects to the server that `url` names, and says what kept it from doing so.
+    /// Connects to the server that `url` names. Throws the reason of a failure.
     init(
         url: String, patience: Duration, names: StatementNames = StatementNames(),
         now: @escaping @Sendable () -> ContinuousClock.Instant
     ) throws(DatabaseError) {
         if let failure = Library.shared.failure { throw .lost("libpq cannot be loaded (package libpq5): \(failure)") }
-        // What the URL says stands last and wins.
+        // The last entry wins, so the URL overrides the other parameters.
         let parameters = [
             ("fallback_application_name", "sojourn"), ("connect_timeout", String(max(2, patience.components.seconds))),
             ("client_encoding", "UTF8"), ("target_session_attrs", "read-write"), ("dbname", url),
@@ -53,10 +52,11 @@ internal import Glibc
         }
     }
 
-    /// Whether the server is still at the other end, as far as that shows without asking it: one that went has said so.
+    /// Whether the server is still connected, as far as that shows without a request: a server that closed the connection has
+    /// sent its end.
     var isAlive: Bool {
         var descriptor = pollfd(fd: unsafe libpq.PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        // A message that came meanwhile is taken; what never ends is the end of the connection.
+        // A message that has arrived is consumed. A descriptor that stays readable is at the end of the connection.
         while unsafe poll(&descriptor, 1, 0) > 0 {
             guard unsafe libpq.PQconsumeInput(handle) == 1, unsafe libpq.PQstatus(handle) == CONNECTION_OK else {
                 return false
@@ -65,18 +65,18 @@ internal import Glibc
         return true
     }
 
-    /// Says that nothing was sent yet by whoever uses it from now on.
+    /// Resets `canHaveCommitted` for the next user of the connection.
     func beginUse() { canHaveCommitted = false }
 
-    /// Sends all statements at once and waits for all answers: one round trip. Outside of a transaction that was begun
-    /// before, they are one: it commits at their end, or nothing of them has happened.
+    /// Sends all statements at once and waits for all answers, in one round trip. Outside of an open transaction, the
+    /// statements form one transaction, which commits at their end or is rolled back as a whole.
     ///
-    /// - Parameter commits: whether something that was changed is durable after it.
-    /// - Throws: what the first statement that failed met; none after it was run.
+    /// - Parameter commits: whether a change is durable after the call.
+    /// - Throws: the error of the first failed statement; no later statement was run.
     func run(
         _ statements: [Statement], commits: Bool, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> [Rows] {
-        // Nothing is begun, and least of all committed, for which nobody waits any more.
+        // Once the caller's deadline has passed, no statement is sent, least of all a commit.
         guard now() < deadline else { throw .lost("no time left") }
         if commits { canHaveCommitted = true }
         let usesNames = names.areUsed
@@ -94,14 +94,14 @@ internal import Glibc
         }
     }
 
-    /// Runs statements that only read, outside of a transaction, in one round trip. The server gives up at `deadline`, too: else
-    /// whoever waits there for a lock kept one of its connections long after everybody here has gone.
+    /// Runs read-only statements outside of a transaction, in one round trip. The server, too, gives up at `deadline`, because
+    /// a read that waits for a lock would otherwise occupy a server connection after its caller has given up.
     func read(_ statements: [Statement], until deadline: ContinuousClock.Instant) throws(DatabaseError) -> [Rows] {
         let limit = Transaction.timeLimit(deadline - now())
         return Array(try run([limit] + statements, commits: false, until: deadline).dropFirst())
     }
 
-    /// What an answer is to.
+    /// The request that an answer belongs to.
     private enum Expected {
         case statement
         case preparation(name: String)
@@ -114,7 +114,7 @@ internal import Glibc
         let name = usesNames ? statement.name : nil
         if let name, !prepared.contains(name) {
             guard unsafe libpq.PQsendPrepare(handle, name, statement.text, 0, nil) == 1 else { throw .lost(message) }
-            // At once, because the same statement may follow; a failure takes it back.
+            // Recorded before the answer, because a later statement may use the same name. A failure removes it again.
             prepared.insert(name)
             expected.append(.preparation(name: name))
         }
@@ -138,7 +138,7 @@ internal import Glibc
             case .null: packed.appendNull()
             case .bytes(let bytes): packed.append(bytes)
             case .text(let text):
-                // The text would end there, and be another one.
+                // The protocol ends a text at NUL, so the server would store a different text.
                 guard !text.utf8.contains(0) else { throw .contradiction("a text with NUL cannot be kept") }
                 packed.append(text)
             }
@@ -154,7 +154,7 @@ internal import Glibc
         var failure: DatabaseError?
         while true {
             try wait(until: deadline)
-            // Nil parts the results of one statement from those of the next.
+            // Nil separates the results of one statement from those of the next.
             guard let result = unsafe libpq.PQgetResult(handle) else {
                 guard unsafe libpq.PQstatus(handle) == CONNECTION_OK else { throw .lost(message) }
                 continue
@@ -180,7 +180,7 @@ internal import Glibc
         }
     }
 
-    /// Sends what is left to send, and returns when the next result can be taken without waiting.
+    /// Sends the remaining output, and returns when the next result can be read without waiting.
     private func wait(until deadline: ContinuousClock.Instant) throws(DatabaseError) {
         while unsafe libpq.PQisBusy(handle) == 1 {
             let unsent = unsafe libpq.PQflush(handle)
@@ -199,14 +199,14 @@ internal import Glibc
     /// Whether the connection is encrypted.
     var isEncrypted: Bool { unsafe libpq.PQsslInUse(handle) == 1 }
 
-    /// The server's name, address, or folder of its socket.
+    /// The server's name, its address, or the folder of its socket.
     var host: String { unsafe String(libpq: libpq.PQhost(handle)) }
 
     private var message: String { unsafe String(libpq: libpq.PQerrorMessage(handle)).asOneLine }
 }
 
 extension String {
-    /// Without the line ends that libpq puts into its messages.
+    /// The text on one line, because libpq puts line ends into its messages.
     fileprivate var asOneLine: String {
         split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: "; ")
     }

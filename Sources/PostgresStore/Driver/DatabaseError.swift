@@ -1,30 +1,31 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// What went wrong below the store, sorted by what has to follow from it.
+/// An error below the store. Its cases differ in their consequence.
 enum DatabaseError: Error, Hashable {
-    /// The connection broke, or the server did not answer in time: whether a change was committed is unknown.
+    /// The connection broke, or the server did not answer in time. The outcome of a commit is unknown.
     case lost(String)
-    /// The server refused, with a code of SQLSTATE. Nothing of the transaction has happened.
+    /// The server refused, with a SQLSTATE code. The transaction was rolled back.
     case refused(state: String, message: String)
-    /// The server does not keep statements under names. Nothing of the transaction has happened, and none is used any more.
+    /// The server does not keep prepared statements. The transaction was rolled back, and the store no longer uses statement
+    /// names.
     case forgotten(String)
     /// A row that no version of this program has written.
     case contradiction(String)
-    /// Another transaction wrote first what this one was about to write. Nothing of the transaction has happened.
+    /// Another transaction wrote the row first. This transaction was rolled back.
     case overtaken
 
-    /// What has to follow from an error.
+    /// The consequence of an error.
     enum Consequence: Hashable {
-        /// Other transactions were in the way: the same change can be tried again.
+        /// Other transactions were in conflict; the same change can be tried again.
         case mayRepeat
-        /// The change cannot be written, whoever tries.
+        /// The change cannot be written; a further attempt would fail too.
         case failsChange
-        /// The server cannot write at present, or the connection leads to the wrong one: it is made anew.
+        /// The server cannot write at present, or the connection leads to the wrong server. A new connection is made.
         case distrustsConnection
     }
 
-    /// What has to follow.
+    /// The consequence of this error.
     var consequence: Consequence {
         switch self {
         case .lost: return .distrustsConnection
@@ -32,16 +33,17 @@ enum DatabaseError: Error, Hashable {
         case .forgotten, .overtaken: return .mayRepeat
         case .refused(let state, _):
             switch state {
-            // Serialization failure, deadlock, a lock that could not be had in the time that an operator gives for one.
+            // Serialization failure, deadlock, or a lock that was not available within an operator's `lock_timeout`.
             case "40001", "40P01", "55P03": return .mayRepeat
-            // A standby, or a primary that became one.
+            // The server is a standby, or a primary that became one.
             case "25006": return .distrustsConnection
-            // The time of the transaction was over: while nobody went on with it, or when its limit was to be set again.
+            // The time limit of the transaction was over: while the transaction was idle, or when its limit was to be set
+            // again.
             case "25P03", "22023": return .distrustsConnection
             default: break
             }
             switch state.prefix(2) {
-            // Connection, resources, an operator's intervention, the system, configuration.
+            // Connection, resources, operator intervention, system error, configuration.
             case "08", "53", "57", "58", "F0": return .distrustsConnection
             default: return .failsChange
             }
@@ -54,20 +56,20 @@ enum DatabaseError: Error, Hashable {
         return false
     }
 
-    /// Whether a lock could not be had in the time given for it.
+    /// Whether a lock was not available within its timeout.
     var isLockTimeout: Bool {
         if case .refused("55P03", _) = self { return true }
         return false
     }
 
-    /// What the caller of the store is told.
+    /// The error for the caller of the store.
     var storeError: StoreError {
         switch self {
         case .contradiction(let text): .corrupted(text)
         case .lost, .forgotten, .overtaken: .unavailable(description)
         case .refused(let state, _):
-            // Data or an index is damaged; else the statement or a value is one that cannot be, but for a right that the user of
-            // the database had when the schema was made, and an operator has to give back.
+            // Damaged data, a damaged index, or an impossible statement or value is corruption. A missing privilege (42501) is
+            // not, because the database user had it when the schema was made and an operator can grant it again.
             state.hasPrefix("XX00") || consequence == .failsChange && state != "42501"
                 ? .corrupted(description) : .unavailable(description)
         }
@@ -87,7 +89,7 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
-    /// Runs `read`, whose contradictions are errors of the database.
+    /// Runs `read` and converts its corrupt rows to errors of the database.
     static func reading<Value>(_ read: () throws(CorruptRow) -> Value) throws(DatabaseError) -> Value {
         do throws(CorruptRow) { return try read() } catch { throw .contradiction(error.text) }
     }

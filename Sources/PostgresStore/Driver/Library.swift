@@ -1,11 +1,11 @@
 internal import CPostgres
 
-/// libpq, loaded by the first who asks.
-/// Its functions stay where they are as long as the process lives.
+/// libpq, loaded at the first use.
+/// Its functions stay at their addresses as long as the process runs.
 struct Library {
-    /// The functions, by their names. Of a library that could not be loaded they must not be called.
+    /// The functions by name. They must not be called if the library could not be loaded.
     let functions: CPostgres_library
-    /// Why it could not be loaded.
+    /// The reason for which it could not be loaded; nil on success.
     let failure: String?
 
     private init() {
@@ -18,10 +18,10 @@ struct Library {
     static let shared = Library()
 }
 
-/// The functions of libpq. A `Connection` was made before anything else calls one.
+/// The functions of libpq. They may be called only after a `Connection` was made.
 var libpq: CPostgres_library { Library.shared.functions }
 
 extension String {
-    /// A text of libpq, which is empty if it has nothing to say.
+    /// A text of libpq; empty for a null pointer.
     init(libpq text: UnsafePointer<CChar>?) { self = unsafe text.map { unsafe String(cString: $0) } ?? "" }
 }

@@ -3,30 +3,30 @@ internal import Migrations
 internal import Sessions
 internal import StoreFoundation
 
-/// Brings a database to the newest version: forward only, each migration in a transaction of its own, under a lock that all
-/// nodes share, so that of several that start at once one does the work.
+/// Migrates a database to the newest version, forward only. Each migration has its own transaction, under a lock that all nodes
+/// share, so that one of several starting nodes does the work.
 struct MigrationRunner {
     /// Known migrations, in order.
     let migrations: [Migration]
     let clock: WallClock
     let now: @Sendable () -> ContinuousClock.Instant
-    /// Beyond this a migration is given up, and nothing of it has happened.
+    /// After this time a migration is cancelled and rolled back.
     private static let patience = Duration.seconds(600)
 
-    /// A migration waits no longer for those who use a table that it locks: whoever comes meanwhile waits behind it. After a
-    /// pause it is tried again.
+    /// The longest wait of a migration for a table lock, because every later access to the table waits behind the migration.
+    /// After a pause the migration is tried again.
     private static let lockPatience = Duration.seconds(1)
     private static let pause = Statement("SELECT 1 FROM pg_sleep(1)")
 
-    /// A migration that a database has had.
+    /// A migration that a database has applied.
     struct Applied {
         let version: Int
         let digest: [UInt8]
         let appliedAt: Instant
     }
 
-    /// Applies what is missing. Refuses a database that is not ours, is from a newer program, or was built otherwise. A newer
-    /// one whose newest steps only added something that older programs need not know would be refused, too.
+    /// Applies the missing migrations. Refuses a foreign database, one of a newer program, and one with different migrations.
+    /// It refuses a newer database even if its additional migrations would not concern an older program.
     func run(on connection: Connection, url: String) throws(PostgresStore.OpenError) {
         let deadline = now() + Self.patience
         while try PostgresStore.OpenError.mapping(
@@ -34,7 +34,7 @@ struct MigrationRunner {
         ).get() {}
     }
 
-    /// Applies the next migration; false when none is missing.
+    /// Applies the next migration. False if none is missing.
     private func step(
         on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> Result<Bool, PostgresStore.OpenError> {
@@ -69,7 +69,7 @@ struct MigrationRunner {
         return .success(true)
     }
 
-    /// The migrations that the database has had; none for an empty one. Changes nothing, and refuses as `run` does.
+    /// The migrations that the database has applied; empty for an empty database. Changes no data, and refuses as `run` does.
     func examine(_ transaction: Transaction) throws(DatabaseError) -> Result<[Applied], PostgresStore.OpenError> {
         let applied = try Self.applied(transaction)
         if applied.isEmpty, try Self.hasTables(transaction) { return .failure(.notADatabase) }
@@ -77,10 +77,10 @@ struct MigrationRunner {
         return .success(applied)
     }
 
-    /// What identifies the text of a migration.
+    /// The SHA-256 digest of the migration's SQL text, which identifies it.
     static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.postgres.text.utf8)) }
 
-    /// What was applied must be a beginning of what is known.
+    /// The applied migrations must be a prefix of the known ones.
     private func problem(_ applied: [Applied]) -> PostgresStore.OpenError? {
         if let newest = applied.last, let known = migrations.last, newest.version > known.version {
             return .newerDatabase(version: newest.version, newestKnown: known.version)

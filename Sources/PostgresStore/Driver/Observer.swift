@@ -1,12 +1,14 @@
 extension PostgresStore {
-    /// What the store tells of its work, for metrics. Called on the store's own threads: it must be quick.
+    /// Receives figures and failures of the store, for metrics. The store calls it on its own threads, so it must return
+    /// quickly.
     public struct Observer: Sendable {
-        /// After every batch of changes of sessions: how many, and the time from their turn to their answers.
+        /// Called after every batch of session changes, with their number and the time from the start of the batch to its
+        /// answers.
         public var batchEnded: @Sendable (_ changes: Int, Duration) -> Void
-        /// After an error that is not the caller's, with a sentence for the log.
+        /// Called after an error that the caller did not cause, with a sentence for the log.
         public var failed: @Sendable (String) -> Void
 
-        /// An observer; what is left out is not observed.
+        /// An observer. An omitted callback does nothing.
         public init(
             batchEnded: @escaping @Sendable (_ changes: Int, Duration) -> Void = { _, _ in },
             failed: @escaping @Sendable (String) -> Void = { _ in }

@@ -1,22 +1,22 @@
 extension PostgresStore {
-    /// Why a database cannot be used, in a sentence that says what to do. Passwords are not repeated.
+    /// The reason for which a database cannot be used. Its description is a sentence with advice and contains no password.
     public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The server cannot be reached, or refuses.
+        /// The server cannot be reached, or refuses the connection.
         case unreachable(reason: String)
         /// The server acknowledges changes before they are durable; the text names the setting.
         case notDurable(setting: String)
-        /// The server does not show a transaction what others commit while it runs; the text names how it isolates them.
+        /// The server's isolation level hides concurrent commits from a running transaction; the text names the level.
         case notReadCommitted(isolation: String)
-        /// The schema holds tables that are not ours.
+        /// The schema contains tables of another program.
         case notADatabase
-        /// The database was written by a newer version of this program.
+        /// A newer version of this program has written the database.
         case newerDatabase(version: Int, newestKnown: Int)
-        /// The database was built with a migration that is not the one of that number in this program.
+        /// The database has applied a migration of that number that differs from the one in this program.
         case changedMigration(version: Int)
-        /// The database refuses to be read or changed.
+        /// The database refuses reads or changes.
         case failed(reason: String)
 
-        /// Runs `body` and says of what it throws what it means for opening the database.
+        /// Runs `body` and converts its error to the matching error of opening the database.
         static func mapping<Value>(
             _ url: String, _ body: () throws(DatabaseError) -> Value
         ) throws(OpenError) -> Value {
@@ -30,7 +30,7 @@ extension PostgresStore {
             }
         }
 
-        /// What libpq does not say.
+        /// Advice that the messages of libpq do not contain.
         private static func advice(_ reason: String) -> String {
             if reason.contains("certificate verify failed") {
                 return "; sslrootcert must name the authority that signed the server's certificate"
@@ -45,7 +45,7 @@ extension PostgresStore {
             return ""
         }
 
-        /// The sentence.
+        /// A sentence that says what is wrong and what to do.
         public var description: String {
             switch self {
             case .unreachable(let reason):

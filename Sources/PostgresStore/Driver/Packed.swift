@@ -1,9 +1,9 @@
-/// Texts and bytes in one piece of memory, as libpq wants to have them shown.
+/// Texts and bytes in one buffer, in the layout of libpq's parameter arrays.
 struct Packed {
     private var storage: [UInt8] = []
     private var offsets: [Int?] = []
     private(set) var lengths: [Int32] = []
-    /// 0 for text, 1 for bytes as they are.
+    /// 0 for text, 1 for binary.
     private(set) var formats: [Int32] = []
 
     mutating func appendNull() { add(nil, length: 0, format: 0) }
@@ -17,7 +17,7 @@ struct Packed {
     mutating func append(_ bytes: [UInt8]) {
         add(storage.count, length: Int32(bytes.count), format: 1)
         storage.append(contentsOf: bytes)
-        // Nothing is still something, and has an address.
+        // An empty value still needs an address, because a null pointer means NULL.
         storage.append(0)
     }
 

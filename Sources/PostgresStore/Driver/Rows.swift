@@ -1,14 +1,14 @@
 internal import CPostgres
 internal import StoreFoundation
 
-/// The rows that one statement gave, in the binary form.
+/// The rows of one statement's result, in the binary form.
 /// Safe: the pointer stays in this file, and is valid from init to deinit.
 @safe final class Rows {
     fileprivate let result: OpaquePointer
-    /// How many there are.
+    /// The number of rows.
     let count: Int32
 
-    /// Takes over a result.
+    /// Takes ownership of a result.
     init(_ result: OpaquePointer) {
         unsafe self.result = unsafe result
         count = unsafe libpq.PQntuples(result)
@@ -16,10 +16,10 @@ internal import StoreFoundation
 
     deinit { unsafe libpq.PQclear(result) }
 
-    /// How many rows a change concerned.
+    /// The number of rows that a change affected.
     var changedCount: Int { unsafe Int(String(libpq: libpq.PQcmdTuples(result))) ?? 0 }
 
-    /// What `read` makes of each row.
+    /// The result of `read` for each row.
     func map<Value>(_ read: (inout Row) throws(CorruptRow) -> Value) throws(DatabaseError) -> [Value] {
         try DatabaseError.reading { () throws(CorruptRow) in
             var values: [Value] = []
@@ -32,7 +32,7 @@ internal import StoreFoundation
         }
     }
 
-    /// What `read` makes of the first row; nil without one.
+    /// The result of `read` for the first row; nil if there is no row.
     func first<Value>(_ read: (inout Row) throws(CorruptRow) -> Value) throws(DatabaseError) -> Value? {
         guard count > 0 else { return nil }
         return try DatabaseError.reading { () throws(CorruptRow) in
@@ -42,7 +42,7 @@ internal import StoreFoundation
     }
 }
 
-/// One of the rows. Columns are `bigint`, `boolean`, `text`, `bytea` or `uuid`, and nothing else.
+/// One row of a result. Columns have the type `bigint`, `boolean`, `text`, `bytea` or `uuid`.
 struct Row: StoredRow {
     private let rows: Rows
     private let index: Int32
@@ -61,7 +61,7 @@ struct Row: StoredRow {
 
     mutating func skip(_ count: Int) { column += Int32(count) }
 
-    /// Big-endian, as the protocol has it.
+    /// Reads a big-endian number, the byte order of the protocol.
     mutating func integer() -> Int64 { unsafe bytesOfColumn { unsafe $0.reduce(0) { $0 << 8 | Int64($1) } } }
 
     mutating func bool() -> Bool { integer() != 0 }

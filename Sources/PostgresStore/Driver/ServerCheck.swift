@@ -1,7 +1,7 @@
-/// Whether a server keeps what it acknowledges, and lets a statement see what was committed before it began: everything that
-/// is promised of several nodes rests on the two.
+/// Checks whether a server keeps acknowledged changes, and whether a statement sees what was committed before it began. All
+/// guarantees for several nodes depend on these two.
 enum ServerCheck {
-    /// What is wrong with the server that `connection` leads to; nil: nothing.
+    /// The problem of the server that `connection` leads to; nil if there is none.
     static func problem(
         on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> PostgresStore.OpenError? {
@@ -21,7 +21,7 @@ enum ServerCheck {
             current_setting('transaction_isolation')
         """)
 
-    /// The same, when a database is opened.
+    /// Checks the server when a database is opened, and throws its problem.
     static func run(
         on connection: Connection, url: String, until deadline: ContinuousClock.Instant
     ) throws(PostgresStore.OpenError) {

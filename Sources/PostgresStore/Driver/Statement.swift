@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import Sessions
 
-/// The text of a statement that is run again and again: the server parses and plans it once for each connection, under a name
-/// that no other text has. So nobody runs another's, however many nodes share a connection to the server behind a pooler.
+/// The text of a repeated statement. The server parses and plans it once for each connection, under a name that is unique to
+/// the text. Nodes that share a server connection behind a pooler therefore cannot run each other's statements by mistake.
 struct Template: Sendable {
     let text: String
     let name: String
@@ -13,10 +13,10 @@ struct Template: Sendable {
     }
 }
 
-/// One statement with its parameters, as it travels: `$1`, `$2` … stand for them.
+/// One statement with its parameters, which the text names `$1`, `$2` and so on.
 struct Statement: Sendable {
     let text: String
-    /// Nil for what is run too seldom to be worth one.
+    /// Nil for a statement that is too rare to be worth a name.
     let name: String?
     let parameters: [Parameter]
 
@@ -44,13 +44,13 @@ struct Statement: Sendable {
 /// A parameter in one of the two forms of the protocol.
 enum Parameter: Sendable {
     case null
-    /// As PostgreSQL reads it, numbers in decimal. Holds no NUL.
+    /// The text form, with numbers in decimal. Contains no NUL.
     case text(String)
-    /// In the binary form: `bytea`, `uuid` and arrays.
+    /// The binary form, for `bytea`, `uuid` and arrays.
     case bytes([UInt8])
 }
 
-/// A value that a parameter can have.
+/// A value that can be a parameter.
 protocol PostgresValue {
     var parameter: Parameter { get }
 }
@@ -68,7 +68,7 @@ extension Int: PostgresValue {
 }
 
 extension UInt64: PostgresValue {
-    /// The same 64 bits: serials stay below 2^63, and of hashes only equality is asked.
+    /// The bits as a signed number: serials stay below 2^63, and hashes are only compared for equality.
     var parameter: Parameter { Int64(bitPattern: self).parameter }
 }
 

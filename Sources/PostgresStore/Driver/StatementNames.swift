@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// Whether the server keeps statements under names for the connections of this store. Behind PgBouncer in transaction mode it
-/// may not: each transaction finds another connection to the server, which knows other names. That shows in an error, of whose
-/// transaction nothing has happened; from then on every statement travels with its text.
+/// Records whether the server keeps named statements for the connections of this store. PgBouncer in transaction mode may break
+/// that, because each transaction may use another server connection, which knows other names. The resulting error rolls its
+/// transaction back; afterwards every statement is sent with its text.
 final class StatementNames: Sendable {
     private let forbidden: Atomic<Bool>
 
-    /// - Parameter areUsed: false for a connection that is used once and has nobody who would ask again.
+    /// - Parameter areUsed: false for a connection that is used once and cannot repeat a failed statement.
     init(areUsed: Bool = true) { forbidden = Atomic(!areUsed) }
 
-    /// Whether to use them.
+    /// Whether statements are sent by name.
     var areUsed: Bool { !forbidden.load(ordering: .relaxed) }
 
-    /// For good.
+    /// Stops the use of names permanently.
     func giveUp() { forbidden.store(true, ordering: .relaxed) }
 
-    /// Whether an error with that SQLSTATE says that a name is unknown, or known already, or that its plan gives other columns
-    /// than it did.
+    /// Whether an error with that SQLSTATE says that a name is unknown or already in use, or that its plan returns other
+    /// columns than before.
     static func isConfusion(_ state: String) -> Bool { ["26000", "42P05", "0A000"].contains(state) }
 }

@@ -2,8 +2,8 @@ internal import Locks
 internal import Sessions
 internal import StoreFoundation
 
-/// Settings and clients with the revision at which they were read. Every use asks the database whether that is still the
-/// revision, because another node may have changed them.
+/// Caches settings and clients with the revision at which they were read. Every use compares that revision with the database's,
+/// because another node may have changed them.
 final class CatalogueCache: Sendable {
     struct Entry: Sendable {
         let revision: Int64
@@ -12,17 +12,17 @@ final class CatalogueCache: Sendable {
 
     private let entry = Locked<Entry?>(nil)
 
-    /// The statement whose answer `current(_:on:until:)` wants.
+    /// The statement for the revision that `current(_:on:until:)` takes.
     static let revision = Statement(Template("SELECT revision FROM catalogue_revision"))
 
-    /// The same, with the server's clock behind it: in microseconds since 1970.
+    /// The statement for the revision and the server's clock, in microseconds since 1970.
     static let revisionAndTime = Statement(
         Template("SELECT revision, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM catalogue_revision"))
 
-    /// The revision that was read last; 0 before the first.
+    /// The revision that was read last; 0 before the first read.
     var lastRevision: Int64 { entry.withLock { $0?.revision ?? 0 } }
 
-    /// The catalogue of the revision that was just read, or of a later one.
+    /// The catalogue of the given revision, or of a later one.
     func current(
         _ revision: Rows, on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> Entry {
@@ -33,14 +33,14 @@ final class CatalogueCache: Sendable {
         if let held, held.revision == present { return held }
         let loaded = try Self.load(on: connection, until: deadline)
         entry.withLock { known in
-            // What was read after `held` was known is later, whatever its revision: a standby that had not seen everything
-            // may have become the server.
+            // A catalogue that was read after `held` is the later one, whatever its revision, because a standby that lagged
+            // behind may have become the server.
             if loaded.revision >= known?.revision ?? .min || known?.revision == held?.revision { known = loaded }
         }
         return loaded
     }
 
-    /// Reads everything, until no change comes in between.
+    /// Reads the whole catalogue, and repeats until no change comes in between.
     private static func load(
         on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> Entry {
@@ -52,7 +52,7 @@ final class CatalogueCache: Sendable {
         }
     }
 
-    /// What three answers make together.
+    /// The catalogue of the results of three statements.
     static func entry(_ revision: Rows, _ settings: Rows, _ clients: Rows) throws(DatabaseError) -> Entry {
         guard let revision = try revision.first({ row in row.integer() }),
             let settings = try settings.first({ row in SettingsColumns.read(&row) })

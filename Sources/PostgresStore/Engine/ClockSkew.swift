@@ -1,18 +1,19 @@
 internal import Sessions
 
-/// How far this machine's clock is from that of the database, which all nodes have in common.
+/// The difference between this machine's clock and that of the database, which all nodes share.
 public struct ClockSkew: Hashable, Sendable {
-    /// How far this clock is ahead; negative: behind.
+    /// The lead of this machine's clock; negative if it is behind.
     public let lead: Duration
-    /// Half of the round trip: at which moment of it the database has read its clock, nobody knows.
+    /// The uncertainty of `lead`: half of the round trip, because the moment within it at which the database read its clock is
+    /// unknown.
     public let error: Duration
 
-    /// Nodes that are no further from the database are no further from each other than half of what is allowed for when tokens are
-    /// compared with the time of an ending; the other half is for the commit. All else that depends on the clocks of several
-    /// nodes allows for more.
+    /// The largest accepted difference: a quarter of `Revocation.leeway`. The clocks of two nodes within it differ by at most
+    /// half of the leeway that applies when tokens are compared with the time of an ending; the other half is for the commit.
+    /// All other uses of several nodes' clocks allow for more.
     public static let tolerance = Revocation.leeway / 4
 
-    /// Whether it is more than the tolerance for sure.
+    /// Whether the difference exceeds the tolerance even after subtraction of the error.
     public var isTooLarge: Bool { (lead < .zero ? .zero - lead : lead) - error > Self.tolerance }
 
     init(lead: Duration, error: Duration) {
@@ -20,7 +21,7 @@ public struct ClockSkew: Hashable, Sendable {
         self.error = error
     }
 
-    /// Measures it; `run` asks the database.
+    /// Measures the difference. `run` sends a statement to the database.
     init(of clock: WallClock, _ run: (Statement) throws(DatabaseError) -> Rows?) throws(DatabaseError) {
         let before = clock.sinceEpoch
         let answer = try run(Self.asking)?.first { row in row.integer() }

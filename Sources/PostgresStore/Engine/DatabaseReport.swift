@@ -3,10 +3,10 @@ public import Sessions
 public import StoreFoundation
 
 extension PostgresStore {
-    /// What there is to know of a database, for who looks after it: read in a transaction that cannot write, whether nodes serve
-    /// the database or not. Nothing is migrated, nothing made.
+    /// The state of a database, for operators. It is read in a read-only transaction, also while nodes serve the database. It
+    /// migrates no table and creates none.
     public struct DatabaseReport: Sendable {
-        /// What only an up-to-date database can be asked for.
+        /// The contents of an up-to-date database.
         public struct Contents: Sendable {
             /// Its settings.
             public var settings: Settings
@@ -14,31 +14,31 @@ extension PostgresStore {
             public var clients: [Client]
             /// Its signing keys, sealed.
             public var keys: [StoredSigningKey]
-            /// How far each of its webhooks has come, by their names.
+            /// The progress of each webhook, by name.
             public var webhooks: [String: WebhookProgress]
         }
 
         /// The version of the server.
         public var serverVersion: String
-        /// The server's name, address, or folder of its socket.
+        /// The server's name, its address, or the folder of its socket.
         public var host: String
-        /// Whether the connection to it is encrypted.
+        /// Whether the connection to the server is encrypted.
         public var isEncrypted: Bool
-        /// How far this machine's clock is from the server's.
+        /// The difference between this machine's clock and the server's.
         public var clockSkew: ClockSkew
-        /// How many migrations it has had; 0 for an empty one.
+        /// The number of applied migrations; 0 for an empty database.
         public var appliedCount: Int
-        /// When it had the last one.
+        /// The time of the last applied migration.
         public var lastAppliedAt: Instant?
-        /// The migrations that the next start would run.
+        /// The migrations that the next start would apply.
         public var missing: [PlannedMigration]
-        /// What it holds; nil as long as a migration is missing.
+        /// The contents; nil while a migration is missing.
         public var contents: Contents?
     }
 }
 
 extension PostgresStore.DatabaseReport {
-    /// Reads the database that `url` names. Refuses one that a start would refuse. Blocks while it does.
+    /// Reads the database that `url` names. Throws the error with which a start would refuse the database. Blocks the thread.
     public init(url: String, options: PostgresStore.Options) throws(PostgresStore.OpenError) {
         try self.init(url: url, options: options, migrations: Migration.all)
     }
@@ -51,7 +51,7 @@ extension PostgresStore.DatabaseReport {
         try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
         let runner = MigrationRunner(migrations: migrations, clock: options.clock, now: options.now)
         self = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
-            // Rows are counted, which takes as long as reading them.
+            // The time limit is long, because counting rows takes as long as reading them.
             try Transaction.run(
                 on: connection, [Statement("SET TRANSACTION READ ONLY")], timeLeft: .seconds(600),
                 until: options.now() + .seconds(600)
@@ -90,7 +90,7 @@ extension PostgresStore.DatabaseReport {
 }
 
 extension Result {
-    /// `map`, of what may throw.
+    /// Like `map`, for a throwing transformation.
     fileprivate func mapping<NewSuccess, Problem>(
         _ transform: (Success) throws(Problem) -> NewSuccess
     ) throws(Problem) -> Result<NewSuccess, Failure> {
@@ -102,7 +102,7 @@ extension Result {
 }
 
 extension MigrationRunner {
-    /// What `run` would apply to a database that has had `applied`, and what it would meet.
+    /// The migrations that `run` would apply after `applied`, with the tables that they change and their row counts.
     func plan(_ transaction: Transaction, after applied: [Applied]) throws(DatabaseError) -> [PlannedMigration] {
         var plan: [PlannedMigration] = []
         for migration in migrations.dropFirst(applied.count) {
@@ -119,7 +119,7 @@ extension MigrationRunner {
         return plan
     }
 
-    /// The rows of a table; 0 for one that an earlier step of the plan is going to make.
+    /// The number of rows of a table; 0 for a table that an earlier step of the plan will create.
     private static func rowCount(of table: String, _ transaction: Transaction) throws(DatabaseError) -> Int64 {
         let found = try transaction.run(Statement("SELECT to_regclass($1::text) IS NOT NULL", "\"\(table)\""))
         guard try found.first({ row in row.bool() }) == true else { return 0 }
@@ -128,13 +128,13 @@ extension MigrationRunner {
 }
 
 extension Migration.Script {
-    /// Whether it takes the longer, the more rows there are: a column is dropped from the catalogue alone, and an index or
-    /// a table with its file.
+    /// Whether the duration grows with the number of rows. A dropped column changes only the catalogue, and a dropped index or
+    /// table only removes its file.
     fileprivate var growsWithRowsOnPostgres: Bool {
         effects.contains { $0.kind == .addsIndexes }
     }
 
-    /// What it locks, and who waits for it.
+    /// The locks of the migration, and the work that waits for them.
     fileprivate var lock: String {
         let locks = effects.compactMap(\.postgresLock)
         return locks.isEmpty ? "locks nothing that is there; nodes go on meanwhile" : locks.joined(separator: "; ")
@@ -142,7 +142,7 @@ extension Migration.Script {
 }
 
 extension Migration.Effect {
-    /// Nil for new tables, which nobody uses.
+    /// Nil for new tables, because no node uses them yet.
     fileprivate var postgresLock: String? {
         let list = tables.joined(separator: ", ")
         return switch kind {

@@ -1,7 +1,7 @@
 internal import Locks
 
-/// One connection, made when it is first needed, and anew after it broke: at once the first time, then after pauses that
-/// double, in which whoever comes is refused at once. Used by one thread at a time.
+/// A connection that is made at its first use, and made again after it broke: at once the first time, then after pauses that
+/// double. During a pause every request is refused at once. Used by one thread at a time.
 final class ReconnectingConnection: Sendable {
     private struct State {
         var connection: Connection?
@@ -25,14 +25,14 @@ final class ReconnectingConnection: Sendable {
         self.names = names
     }
 
-    /// libpq waits no shorter than that for a connection.
+    /// The shortest timeout that libpq accepts for a connection.
     private static let shortestPatience = Duration.seconds(2)
 
-    /// Lets `body` use the connection. What it throws decides whether the connection is kept. When there is none, and no time
-    /// to make one, nobody is kept waiting for it.
+    /// Lets `body` use the connection. The error of `body` decides whether the connection is kept. If there is no connection
+    /// and no time to make one, the call throws at once.
     ///
-    /// A connection that was kept may have lost its server while nobody used it. That costs nobody an answer: it is replaced,
-    /// and `body` is run once more, unless it has sent something of which the commit may have come through.
+    /// A kept connection may have lost its server while it was idle. Then it is replaced and `body` runs once more, unless it
+    /// has sent a commit that may have succeeded.
     func withConnection<Value>(
         until deadline: ContinuousClock.Instant, _ body: (Connection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
@@ -48,7 +48,8 @@ final class ReconnectingConnection: Sendable {
         }
         let made = try connect(until: deadline)
         guard options.now() < deadline else {
-            // Other addresses of the server were silent before. Whoever comes next finds it; else nobody ever would.
+            // Other addresses of the server did not answer before. The connection is kept for the next request, because
+            // otherwise every attempt would end like this one.
             giveBack(made)
             throw .lost("the connection was made too late")
         }
@@ -88,7 +89,7 @@ final class ReconnectingConnection: Sendable {
         do throws(DatabaseError) {
             let connection = try Connection(
                 url: url, patience: min(options.connectPatience, left), names: names, now: options.now)
-            // It may lead to another server than the one that was there when the store was opened.
+            // The new connection may lead to another server than the one at the opening of the store.
             let problem = try ServerCheck.problem(on: connection, until: options.now() + options.connectPatience)
             if let problem { throw .lost(problem.description) }
             return connection
@@ -112,7 +113,7 @@ final class ReconnectingConnection: Sendable {
         }
     }
 
-    /// Lets go of the connection for good.
+    /// Closes the connection permanently.
     func close() {
         state.withLock { state in
             state.connection = nil

@@ -1,21 +1,22 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// A change of one session that waits for its turn.
+/// A change of one session in the queue.
 struct PendingSessionChange: Sendable {
     let id: Identifier<Session>
     let waitingSince: ContinuousClock.Instant
-    /// Runs the change and gives what delivers its outcome. Pure: it may be run again.
+    /// Runs the change and returns a closure that delivers its outcome. Pure, because it may run again.
     let run: @Sendable (inout SessionChange) -> @Sendable () -> Void
-    /// Tells the caller that there is no such session.
+    /// Reports to the caller that there is no such session.
     let notFound: @Sendable () -> Void
-    /// Tells the caller that there is no answer.
+    /// Reports an error to the caller.
     let refuse: @Sendable (StoreError) -> Void
 }
 
-/// Decides and writes changes of sessions, many in two round trips: the first one reads all of their sessions, users and the
-/// revision of the catalogue; then everything is decided here, one change of a session after the other; the second one writes
-/// what differs, compared and swapped, in one transaction. Whose session somebody else has changed in between is decided anew.
+/// Decides and writes many changes of sessions in two round trips. The first reads their sessions, their users and the revision
+/// of the catalogue. All changes are then decided in memory, one after the other for each session. The second round trip writes
+/// the differences by compare-and-swap in one transaction. A session that another transaction has changed in between is decided
+/// again.
 final class SessionBatch: Sendable {
     private let lane: ReconnectingConnection
     private let cache: CatalogueCache
@@ -61,13 +62,13 @@ final class SessionBatch: Sendable {
 
     private typealias Answer = @Sendable () -> Void
 
-    /// What the first round trip found.
+    /// The result of the first round trip.
     private struct Snapshot {
         let sessions: [SessionSQL.Stored]
-        /// Where each of them is.
+        /// The index of each session in `sessions`.
         let places: [Identifier<Session>: Int]
         let catalogue: CatalogueCache.Entry
-        /// Until when a decision counts, by the server's clock, in microseconds since 1970.
+        /// The time until which a decision is valid, by the server's clock, in microseconds since 1970.
         let end: Int64
     }
 
@@ -106,7 +107,7 @@ final class SessionBatch: Sendable {
             end: present + timeLeft.microseconds)
     }
 
-    /// What became of a batch.
+    /// The decisions of a batch.
     private struct Decided {
         var answers: [Answer] = []
         var writes = SessionWrites()
@@ -119,7 +120,7 @@ final class SessionBatch: Sendable {
     ) throws(DatabaseError) -> Decided {
         var decided = Decided()
         decided.answers.reserveCapacity(changes.count)
-        // A session that several changes want has each see what the one before has made of it.
+        // Several changes of one session run in order, each on the result of the one before.
         var edits = snapshot.sessions.map { SessionChange($0.record(snapshot.catalogue.catalogue)) }
         for change in changes {
             if let place = snapshot.places[change.id] {
@@ -128,7 +129,7 @@ final class SessionBatch: Sendable {
                 decided.answers.append(change.notFound)
             }
         }
-        // In the order of ids, as on every other node.
+        // Writes in the order of ids, as every other node does, so that two nodes cannot deadlock.
         for place in edits.indices.sorted(by: { edits[$0].session.id.words < edits[$1].session.id.words }) {
             let stored = snapshot.sessions[place]
             if edits[place].session == stored.session, edits[place].events.isEmpty { continue }
@@ -141,14 +142,14 @@ final class SessionBatch: Sendable {
         return decided
     }
 
-    /// Writes, and gives the sessions that were not, because something has changed since they were read.
+    /// Writes, and returns the sessions that were not written, because something has changed since they were read.
     private func write(
         _ writes: SessionWrites, in snapshot: Snapshot, on connection: Connection,
         until deadline: ContinuousClock.Instant, _ written: Set<Identifier<Session>>
     ) throws(DatabaseError) -> Set<Identifier<Session>> {
         if writes.isEmpty { return [] }
         let beginning =
-            [Transaction.timeLimit(deadline - options.now()), TransactionLock.doors.shared] + writes.locks
+            [Transaction.timeLimit(deadline - options.now()), TransactionLock.accounts.shared] + writes.locks
         let statements = writes.statements(catalogue: snapshot.catalogue.revision, before: snapshot.end)
         let rows = try connection.run(beginning + statements, commits: true, until: deadline)
         var conflicting = written
@@ -161,7 +162,7 @@ final class SessionBatch: Sendable {
 }
 
 extension Duration {
-    /// Whole microseconds.
+    /// The duration in whole microseconds, rounded towards zero.
     var microseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -1,8 +1,8 @@
 internal import Sessions
 
-/// The changes of a batch of sessions, column by column, as two statements: one for those that only rotated, which are nearly
-/// all, and one for everything else. Each compares and swaps: what another node has changed since it was read (the session,
-/// its user, settings or clients) is left as it is, and its id does not come back.
+/// The changes of a batch of sessions, column by column, as two statements: one for sessions that only rotated, which are
+/// nearly all, and one for the others. Each statement compares and swaps: if another node has changed the session, its user,
+/// settings or clients since the read, the session is not written and its id is not returned.
 struct SessionWrites {
     private var ids = ArrayParameter(of: .uuid)
     private var rotations = Rows()
@@ -18,7 +18,7 @@ struct SessionWrites {
     private var events = EventSQL.Rows()
     private var revocations = RevocationSQL.Rows()
 
-    /// What both kinds of changes write.
+    /// The columns that both kinds of changes write.
     private struct Rows {
         var count = 0
         var ids = ArrayParameter(of: .uuid)
@@ -45,9 +45,9 @@ struct SessionWrites {
 
     var isEmpty: Bool { rotations.count == 0 && others.count == 0 }
 
-    /// What they take beforehand. Rows first and in the order of ids, the trail last, as everybody else does: a login that has
-    /// locked one of these sessions waits for the trail, and must not be waited for by who has it. Who only rotates takes
-    /// each row as it is written.
+    /// The locks that the statements need beforehand: rows in the order of ids first, the trail last, as in every transaction.
+    /// A login that has locked one of these sessions waits for the trail, so the holder of the trail must not wait for that
+    /// login. A batch that only rotates locks each row as it writes it.
     var locks: [Statement] {
         if others.count == 0 { return [] }
         return [Statement(Self.locking, ids)] + (events.count > 0 ? [TransactionLock.trail.alone] : [])
@@ -56,7 +56,7 @@ struct SessionWrites {
     private static let locking = Template(
         "SELECT FROM sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE")
 
-    /// Adds what `session` and `events` have become, if that is anything to write. Called in the order of ids.
+    /// Adds the change from `stored` to `session` and `events`, if there is one. Must be called in the order of ids.
     mutating func add(
         _ session: Session, _ events: [(AuditEvent, Revocation?)], over stored: SessionSQL.Stored
     ) {
@@ -85,8 +85,9 @@ struct SessionWrites {
         }
     }
 
-    /// Whether nothing but the session, its user and the catalogue can have changed, and the time for deciding is not over: by
-    /// the server's own clock, in microseconds, so that a request which got stuck on its way is not decided when it arrives.
+    /// The condition that session, user and catalogue are unchanged and the decision deadline has not passed. The deadline is
+    /// compared with the server's own clock, in microseconds, so that a request that was delayed on its way is not decided when
+    /// it arrives.
     private static let isUnchanged = """
         s.id = v.id AND s.revision = v.revision
             AND v.user_revision IS NOT DISTINCT FROM (SELECT u.revision FROM users u WHERE u.id = s.user_id)
@@ -94,7 +95,7 @@ struct SessionWrites {
             AND clock_timestamp() < (SELECT to_timestamp($2::bigint / 1000000.0::double precision))
         """
 
-    /// The statements, each of which gives the ids that it wrote.
+    /// The statements. Each returns the ids that it wrote.
     func statements(catalogue: Int64, before end: Int64) -> [Statement] {
         (rotations.count > 0 ? [rotate(catalogue, end)] : []) + (others.count > 0 ? [change(catalogue, end)] : [])
     }

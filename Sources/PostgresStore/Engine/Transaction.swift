@@ -1,24 +1,24 @@
 internal import Sessions
 
-/// What parts changes of several nodes that must not pass each other: locks of the server that live as long as their transaction.
-/// Taken in this order, so that nobody waits in a circle; rows are locked before the last, those of users first, and those of
+/// Advisory locks that serialise changes of several nodes. Each is held until the end of its transaction. Transactions take
+/// them in this order, so that they cannot deadlock. Rows are locked before the last one: rows of users first, then those of
 /// sessions in the order of their ids.
 enum TransactionLock: Int64 {
-    /// Who opens and closes doors (users, settings, clients) takes it alone; who goes through one (sessions) shares it. So a
-    /// refresh that has not been committed when a door closes is not committed afterwards either.
-    case doors = 0x536F_6A72_0001
-    /// Keys.
+    /// A change of accounts (users, settings, clients) takes the lock exclusively; a change of sessions shares it. A refresh
+    /// that is not committed before a change of accounts is therefore not committed after it either.
+    case accounts = 0x536F_6A72_0001
+    /// Changes of keys.
     case keys = 0x536F_6A72_0002
     /// Migrations.
     case migrations = 0x536F_6A72_0003
-    /// Who adds to the audit trail, last of all: numbers are given in the order of commits, so that a reader who has seen one
-    /// never misses a smaller one.
+    /// Appends to the audit trail, as the last lock of a transaction. Numbers are assigned in the order of commits, so that a
+    /// reader at one number never misses a smaller one.
     case trail = 0x536F_6A72_0004
 
-    /// Takes it alone until the end of the transaction.
+    /// Takes the lock exclusively until the end of the transaction.
     var alone: Statement { Statement(Self.takingAlone, rawValue) }
 
-    /// Shares it until the end of the transaction.
+    /// Shares the lock until the end of the transaction.
     var shared: Statement { Statement(Self.sharing, rawValue) }
 
     private static let takingAlone = Template("SELECT pg_advisory_xact_lock($1::bigint)")
@@ -26,12 +26,12 @@ enum TransactionLock: Int64 {
 }
 
 extension TransactionScope {
-    /// What a transaction of this scope takes at its begin.
+    /// The lock that a transaction of this scope takes when it begins.
     var lock: Statement? {
         switch exclusion {
         case .nothing: nil
-        case .sessions: TransactionLock.doors.shared
-        case .accounts: TransactionLock.doors.alone
+        case .sessions: TransactionLock.accounts.shared
+        case .accounts: TransactionLock.accounts.alone
         case .keys: TransactionLock.keys.alone
         }
     }
@@ -43,7 +43,7 @@ final class Transaction {
     private let deadline: ContinuousClock.Instant
     /// See `timeLimit`.
     private let limit: Statement
-    /// What goes out with the next round trip.
+    /// The statements that are sent with the next round trip.
     private var waiting: [Statement]
     private let beginningCount: Int
     private var isOpen = false
@@ -58,9 +58,9 @@ final class Transaction {
         beginningCount = waiting.count
     }
 
-    /// Runs `body` in a transaction, which is committed when it returns and rolled back when it throws. The server gives up on
-    /// its own when `deadline` has come, though nobody tells it: a node that has lost its power or its network meanwhile, or
-    /// stands still, holds no lock any longer, and one that goes on later commits nothing.
+    /// Runs `body` in a transaction, which commits when `body` returns and rolls back when it throws. The server itself ends
+    /// the transaction at `deadline`. A node that has lost its power or network, or is suspended, therefore holds no lock after
+    /// that, and a node that resumes later commits nothing.
     static func run<Value>(
         on connection: Connection, _ locks: [Statement], timeLeft: Duration, until deadline: ContinuousClock.Instant,
         _ body: (Transaction) throws(DatabaseError) -> Value
@@ -76,9 +76,9 @@ final class Transaction {
         }
     }
 
-    /// Ends the transaction when so much time has passed since its beginning, by the server's own clock: from here on whatever
-    /// runs then is given up, and whoever has nothing run then is disconnected. Later than that, it fails itself: no time is
-    /// left, and 0 would mean no limit.
+    /// The statement that ends the transaction at that duration after its beginning, by the server's clock: a statement that
+    /// still runs is cancelled, and an idle connection is closed. If the time is over, the statement itself fails, because 0
+    /// would mean no limit.
     static func timeLimit(_ duration: Duration) -> Statement {
         let (seconds, attoseconds) = duration.components
         return Statement(limiting, max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
@@ -92,8 +92,8 @@ final class Transaction {
             - (extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)::bigint AS ms) AS v
         """)
 
-    /// Runs statements, after those that wait, in one round trip. The server waits for the next one as long as there is time
-    /// then, and not as long as there was at the beginning.
+    /// Runs the queued statements and then these, in one round trip. Afterwards the server waits for the next statement for the
+    /// remaining time, which is less than at the beginning.
     func run(_ statements: [Statement]) throws(DatabaseError) -> [Rows] {
         try send(statements, then: [limit], commits: false)
     }
@@ -108,19 +108,19 @@ final class Transaction {
         return Array(rows.dropFirst(prefix.count).prefix(statements.count))
     }
 
-    /// Runs one statement, after those that wait.
+    /// Runs the queued statements and then this one.
     func run(_ statement: Statement) throws(DatabaseError) -> Rows {
         guard let rows = try run([statement]).first else { throw .lost("an answer is missing") }
         return rows
     }
 
-    /// Has a statement run with the next ones, at the commit at the latest. Nobody needs its answer.
+    /// Queues a statement for the next round trip, which is the commit at the latest. Its answer is discarded.
     func add(_ statement: Statement) { waiting.append(statement) }
 
     private func commit() throws(DatabaseError) {
-        // Nothing was asked: there is nothing to commit.
+        // No statement was sent or queued, so there is nothing to commit.
         guard isOpen || waiting.count > beginningCount else { return }
-        // What was written last may have waited until it was too late.
+        // The limit is set again, because the last write may have waited until the deadline.
         _ = try send([], then: [limit, Statement("COMMIT")], commits: true)
         isOpen = false
     }

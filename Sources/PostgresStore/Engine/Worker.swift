@@ -1,21 +1,21 @@
 internal import Sessions
 
-/// When something has to be decided.
+/// The time limit of a decision, as a deadline and as the remaining duration.
 struct TimeLimit: Sendable {
     let deadline: ContinuousClock.Instant
     let left: Duration
 }
 
-/// Something that has a connection to itself for a while.
+/// Work that needs a connection of its own for some time.
 struct PendingWork: Sendable {
     let waitingSince: ContinuousClock.Instant
-    /// Does it and gives what delivers the outcome. It may be run again.
+    /// Does the work and returns a closure that delivers the outcome. It may run again.
     let run: @Sendable (Connection, TimeLimit) throws(DatabaseError) -> @Sendable () -> Void
-    /// Tells the caller that there is no answer.
+    /// Reports an error to the caller.
     let refuse: @Sendable (StoreError) -> Void
 }
 
-/// Does one thing after the other on one connection.
+/// Processes work one item after the other on one connection.
 final class Worker: Sendable {
     private let lane: ReconnectingConnection
     private let options: PostgresStore.Options
@@ -36,12 +36,12 @@ final class Worker: Sendable {
             }
             do throws(DatabaseError) {
                 let answer = try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in
-                    // Making the connection may have taken some of it.
+                    // Making the connection may have used some of the time.
                     try work.run(connection, TimeLimit(deadline: deadline, left: deadline - options.now()))
                 }
                 return answer()
             } catch {
-                // A transaction that another one overtook is in order.
+                // A transaction that another one has overtaken is not a failure.
                 if error != .overtaken { options.observer.failed(error.description) }
                 if error.consequence == .mayRepeat { continue }
                 return work.refuse(error.storeError)

@@ -5,8 +5,9 @@ internal import StoreFoundation
 enum CatalogueSQL {
     static let selectSettings = Statement(Template("SELECT \(SettingsColumns.all.list) FROM settings"))
     static let selectClients = Statement(Template("SELECT \(ClientColumns.all.list) FROM clients"))
-    /// With every change of the two, and of signing keys: it tells the other nodes. A time, so that a standby that became the
-    /// server without the last change gives its next one another number than that had.
+    /// Increments the revision. It runs with every change of settings, clients and signing keys, so that other nodes read them
+    /// again. The revision is a time, so that a standby that became the server without the last change does not assign that
+    /// change's number again.
     static let countUp = Statement(
         """
         UPDATE catalogue_revision

@@ -1,7 +1,7 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about the audit trail. Whoever inserts holds `TransactionLock.trail`.
+/// Every statement about the audit trail. An insert needs `TransactionLock.trail`.
 enum EventSQL {
     /// Events, column by column.
     struct Rows {
@@ -21,7 +21,7 @@ enum EventSQL {
             kinds: ArrayParameter(of: .text), times: ArrayParameter(of: .bigint), ends: ArrayParameter(of: .bigint)
         )
 
-        /// - Parameter session: an event of a change of that session is written only if the change is.
+        /// - Parameter session: the session that guards the event: the event is written only if the change of that session is.
         mutating func append(
             _ event: AuditEvent, _ revocation: Revocation?, guardedBy session: Identifier<Session>? = nil
         ) {
@@ -54,7 +54,7 @@ enum EventSQL {
         "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "text", "text", "bigint",
         "bigint",
     ]
-    /// How many parameters `Rows` has.
+    /// The number of parameters of `Rows`.
     static var parameterCount: Int { types.count }
 
     private static func insert(firstParameter: Int, _ condition: String) -> String {
@@ -67,14 +67,14 @@ enum EventSQL {
             """
     }
 
-    /// Inserts those whose guard is among the ids of `changed`.
+    /// The statement that inserts the rows with a guard among the ids of `changed`.
     static func insertGuarded(by changed: String, firstParameter: Int) -> String {
         insert(firstParameter: firstParameter, "WHERE e.guard IN (SELECT id FROM \(changed))")
     }
 
     static func read(_ row: inout Row) throws(CorruptRow) -> RecordedEvent { try EventColumns.read(&row) }
 
-    /// Adds `events`, and to the feed what they revoke, with the lock that it takes; nothing for none.
+    /// The statements that add `events` to the trail and their revocations to the feed, with the lock. None for no events.
     static func insert(_ events: [RevokingEvent]) -> [Statement] {
         if events.isEmpty { return [] }
         var rows = Rows()
@@ -85,7 +85,7 @@ enum EventSQL {
 
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))
 
-    /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
+    /// Reads exactly that many of the oldest rows, because the trail has no index of time.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(
             """
@@ -95,7 +95,7 @@ enum EventSQL {
             """, limit, instant)
     }
 
-    /// Where a step along the trail ends, and what an import needs of it.
+    /// The statements for the end of a step along the trail, and for the events in it that an import needs.
     static func selectStep(after cursor: Int64, limit: Int) -> [Statement] {
         let step = "SELECT * FROM audit_events WHERE number > $1::bigint ORDER BY number LIMIT $2::bigint"
         return [

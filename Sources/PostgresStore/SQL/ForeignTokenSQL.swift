@@ -17,7 +17,7 @@ enum ForeignTokenSQL {
             cursor ?? [], limit)
     }
 
-    /// Adds a token, or replaces one that was not exchanged, by one that was or when `replacing`.
+    /// Adds a token, or replaces one that was not exchanged: by an exchanged one, or by any when `replacing`.
     static func insert(_ token: ForeignToken, replacing: Bool) -> Statement {
         Statement(
             """
@@ -39,7 +39,7 @@ enum ForeignTokenSQL {
         Statement("DELETE FROM foreign_tokens WHERE digest = $1::bytea", digest)
     }
 
-    /// Deletes what waits of a user: all, or that of one client, one device.
+    /// Deletes a user's tokens that were not exchanged: all, or those of one client or one device.
     static func deleteWaiting(_ ending: UserChange.EndingSessions, of userID: Identifier<User>) -> Statement {
         Statement(
             """

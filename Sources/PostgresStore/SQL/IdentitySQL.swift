@@ -23,7 +23,7 @@ enum IdentitySQL {
             """, cursor?.provider ?? "", cursor?.subject ?? "", limit)
     }
 
-    /// Changes no row when the identity is there.
+    /// Changes no row when the identity exists.
     static func insert(_ identity: Identity) -> Statement {
         Statement(
             """

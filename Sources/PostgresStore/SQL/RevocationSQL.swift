@@ -1,7 +1,7 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about the feed of revocations. Whoever inserts holds `TransactionLock.trail`.
+/// Every statement about the feed of revocations. An insert needs `TransactionLock.trail`.
 enum RevocationSQL {
     /// Revocations, column by column.
     struct Rows {
@@ -15,7 +15,8 @@ enum RevocationSQL {
         private var clients = ArrayParameter(of: .text)
         private var reasons = ArrayParameter(of: .text)
 
-        /// - Parameter session: what a change of that session revokes is written only if the change is.
+        /// - Parameter session: the session that guards the revocation: the revocation is written only if the change of that
+        ///   session is.
         mutating func append(_ revocation: Revocation, guardedBy session: Identifier<Session>? = nil) {
             count += 1
             guards.append(session)
@@ -45,12 +46,12 @@ enum RevocationSQL {
             """
     }
 
-    /// Inserts those whose guard is among the ids of `changed`.
+    /// The statement that inserts the rows with a guard among the ids of `changed`.
     static func insertGuarded(by changed: String, firstParameter: Int) -> String {
         insert(firstParameter: firstParameter, "WHERE r.guard IN (SELECT id FROM \(changed))")
     }
 
-    /// Adds `revocations`, under the lock that the events take which they are of; nothing for none.
+    /// The statements that add `revocations`, under the lock that their events have taken. None for no revocations.
     static func insert(_ revocations: [Revocation]) -> [Statement] {
         if revocations.isEmpty { return [] }
         var rows = Rows()
@@ -70,7 +71,7 @@ enum RevocationSQL {
         WHERE number > $1::bigint AND matters_until > $2::bigint ORDER BY number LIMIT $3::bigint
         """)
 
-    /// What the numbers come from goes on at once, for those too that are not committed yet: none is smaller.
+    /// The sequence advances at once, also for numbers that are not committed yet; no later number is smaller.
     static let selectLast = Statement(
         Template("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM revocations_number_seq"))
 

@@ -1,8 +1,8 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about the sessions of one user. Each half of the table, what lives and what has ended, has its partial index,
-/// which is used for a condition that names the half alone: for the user alone, the server reads the whole table.
+/// Every statement about the sessions of one user. Active sessions and tombstones each have a partial index. The planner uses
+/// it only for a condition that names the one half; for a condition on the user alone, it reads the whole table.
 extension SessionSQL {
     /// A page of a user's sessions, newest first.
     static func selectPage(
@@ -26,12 +26,12 @@ extension SessionSQL {
         """
     }
 
-    /// The sessions without an end that a user has on a device.
+    /// The sessions without an end of a user on a device.
     static func selectOnDevice(_ deviceID: String, of userID: Identifier<User>) -> Statement {
         Statement(selectingOnDevice, userID, deviceID)
     }
 
-    /// The index has the client before the device: it is gone through from client to client, not from session to session.
+    /// The index has the client before the device, so the query steps from client to client instead of reading every session.
     private static let selectingOnDevice = Template(
         """
         WITH RECURSIVE apps (id) AS (
@@ -47,7 +47,7 @@ extension SessionSQL {
         ) s
         """)
 
-    /// Those of so many of a user's sessions without an end that were refreshed last.
+    /// Those of up to `lookMax` of a user's sessions without an end that were refreshed last.
     static func selectLatest(of userID: Identifier<User>, limit: Int, lookMax: Int) -> Statement {
         Statement(selectingLatest, userID, lookMax, limit)
     }
@@ -59,7 +59,7 @@ extension SessionSQL {
         ) s ORDER BY child_answered_at DESC, id DESC LIMIT $3::bigint
         """)
 
-    /// Whether one of so many tombstones of a user is of a session on that device from before that time.
+    /// Whether one of up to `lookMax` tombstones of a user is of a session on that device that started before that time.
     static func selectEnded(
         onDevice deviceID: String, of userID: Identifier<User>, before instant: Instant, lookMax: Int
     ) -> Statement {

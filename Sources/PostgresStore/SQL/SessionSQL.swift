@@ -1,14 +1,14 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about sessions but those about all of one user (`SessionSQL+OfUser.swift`).
+/// Every statement about sessions except those about all sessions of one user (`SessionSQL+OfUser.swift`).
 enum SessionSQL {
     private static let withUser = """
         SELECT s.revision, \(SessionColumns.all.list(of: "s")), u.revision, \(UserColumns.all.list(of: "u"))
         FROM sessions s LEFT JOIN users u ON u.id = s.user_id
         """
 
-    /// A session with the revisions of what was read.
+    /// A session and its user, with the revisions that were read.
     struct Stored {
         let revision: Int64
         let session: Session
@@ -22,12 +22,12 @@ enum SessionSQL {
         }
     }
 
-    /// A batch of refreshes reads this.
+    /// The read of a batch of refreshes.
     static func select(_ ids: ArrayParameter) -> Statement { Statement(selecting, ids) }
 
     private static let selecting = Template("\(withUser) WHERE s.id = ANY ($1::uuid[])")
 
-    /// A step of clean-up reads this.
+    /// The read of one step of clean-up.
     static func selectStep(after cursor: Identifier<Session>?, limit: Int) -> Statement {
         Statement(
             "\(withUser) WHERE ($1::uuid IS NULL OR s.id > $1::uuid) ORDER BY s.id LIMIT $2::bigint", cursor, limit)
@@ -78,7 +78,7 @@ enum SessionSQL {
         WHERE s.ended_at IS NULL
         """)
 
-    /// Ends one session that is locked.
+    /// Ends one locked session.
     static func end(_ id: Identifier<Session>, _ ending: Session.Ending) -> Statement {
         Statement(
             """
@@ -90,7 +90,7 @@ enum SessionSQL {
             """, id, ending.at, ending.reason.rawValue)
     }
 
-    /// Writes what a provider's answer has changed of a session that is locked.
+    /// Writes confirmation and ending of a locked session after a provider's answer.
     static func updateConfirmation(of session: Session) -> Statement {
         Statement(
             """
@@ -101,7 +101,7 @@ enum SessionSQL {
             session.ending?.reason.rawValue)
     }
 
-    /// Ends the sessions of a user: all, or those of one client, one device; one can be spared.
+    /// Ends the sessions of a user: all, or those of one client or one device; one can be excepted.
     static func endAll(_ ending: UserChange.EndingSessions, of userID: Identifier<User>) -> Statement {
         Statement(
             """
@@ -119,7 +119,7 @@ enum SessionSQL {
 
     static func insert(_ session: Session) -> Statement { insert(session, inserting) }
 
-    /// Adds a session, or gives the one with that id everything that can change of it.
+    /// Adds a session, or writes all mutable columns of the session with that id.
     static func replace(_ session: Session) -> Statement { insert(session, replacing) }
 
     private static func insert(_ session: Session, _ template: Template) -> Statement {
@@ -144,7 +144,7 @@ enum SessionSQL {
 
     private static let selectingByID = "SELECT \(SessionColumns.all.list) FROM sessions WHERE id = $1::uuid"
 
-    /// A part of an export reads this.
+    /// The read of one part of an export.
     static func selectInOrder(after cursor: Identifier<Session>?, limit: Int) -> Statement {
         Statement(
             """

@@ -1,9 +1,9 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about tokens that are used once.
+/// Every statement about single-use tokens.
 enum UsedTokenSQL {
-    /// Changes no row when the token was used. Waits for whoever is about to use it.
+    /// Changes no row when the token was used. Waits for a concurrent use of the token.
     static func insert(_ token: OneTimeToken) -> Statement {
         Statement(inserting, token.digest, token.goodUntil, token.at)
     }
@@ -15,7 +15,7 @@ enum UsedTokenSQL {
             WHERE used_tokens.good_until <= $3::bigint
         """)
 
-    /// Gives a row when the token was used.
+    /// Returns a row when the token was used.
     static func select(_ token: OneTimeToken) -> Statement { Statement(selecting, token.digest, token.at) }
 
     private static let selecting = Template(
@@ -29,7 +29,7 @@ enum UsedTokenSQL {
             """, cursor, now, limit)
     }
 
-    /// Looks at each row again that it had to wait for: what is used anew meanwhile stays.
+    /// Checks each row again after a wait for its lock, so that a token that was used again meanwhile is kept.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(
             """
@@ -40,14 +40,14 @@ enum UsedTokenSQL {
     }
 }
 
-/// Every statement about wrong passwords that all nodes count together.
+/// Every statement about failed attempts, which all nodes count together.
 enum FailedAttemptSQL {
     static func select(_ target: LockoutTarget) -> Statement { Statement(selecting, target.digest) }
 
     private static let selecting = Template(
         "SELECT \(FailedAttemptColumns.all.list) FROM failed_attempts WHERE digest = $1::bytea")
 
-    /// The row, locked; one that holds nothing if there was none, so that of two who are first one waits.
+    /// The row, locked. Inserts an empty one if there was none, so that of two concurrent first attempts one waits.
     static func take(_ target: LockoutTarget) -> Statement {
         Statement(
             """
@@ -70,7 +70,7 @@ enum FailedAttemptSQL {
         Statement("DELETE FROM failed_attempts WHERE user_id = $1::uuid", userID)
     }
 
-    /// Looks at each row again that it had to wait for: what is counted meanwhile stays.
+    /// Checks each row again after a wait for its lock, so that an attempt that was counted meanwhile is kept.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(
             """
@@ -81,7 +81,7 @@ enum FailedAttemptSQL {
     }
 }
 
-/// Every statement about what providers are asked with.
+/// Every statement about provider checks.
 enum ProviderCheckSQL {
     private static let columns = ProviderCheckColumns.all.list
 
@@ -119,7 +119,7 @@ enum ProviderCheckSQL {
         Statement("DELETE FROM provider_checks WHERE session_id = $1::uuid", id)
     }
 
-    /// When the server was started, and which table this is: a restored dump makes it anew.
+    /// The start time of the server and the identity of this table, because a restored dump creates the table anew.
     static let selectLife = Statement(
         """
         SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint,

@@ -12,7 +12,7 @@ enum UserSQL {
         }
     }
 
-    /// For a change of the user, or for a login, of which one goes after the other.
+    /// Locks the user's row for a change of the user or for a login, which run one after the other.
     static func selectForUpdate(_ reference: UserReference) -> Statement {
         switch reference {
         case .id(let id): Statement(selectingForUpdate, id)
@@ -20,7 +20,7 @@ enum UserSQL {
         }
     }
 
-    /// The users with those ids, and those with those keys; a user may come twice.
+    /// The users with those ids and those with those keys. The result may contain a user twice.
     static func select(_ ids: ArrayParameter, _ keys: ArrayParameter) -> Statement {
         Statement(selectingAll, ids, keys)
     }
@@ -36,7 +36,7 @@ enum UserSQL {
     private static let selectingForUpdate = Template("\(selectingByID.text) FOR NO KEY UPDATE")
     private static let selectingByName = Template("\(selecting) WHERE username_key = $1::text")
 
-    /// Whom an address may mean: those who have it as username, or had it verified. A few of them, in no order.
+    /// Up to `limit` users, in no order, that have an address as username or as verified address.
     static func selectMeant(by key: String, limit: Int) -> Statement {
         Statement(
             "\(selecting) WHERE username_key = $1::text OR verified_email_key = $1::text LIMIT $2::bigint", key, limit)
@@ -52,7 +52,7 @@ enum UserSQL {
         ) { row in write(user, to: &row) }
     }
 
-    /// Writes all that can change of a user.
+    /// Writes all mutable columns of a user.
     static func update(_ user: User) -> Statement {
         Statement(
             """
@@ -64,8 +64,8 @@ enum UserSQL {
 
     static func delete(_ id: Identifier<User>) -> Statement { Statement("DELETE FROM users WHERE id = $1::uuid", id) }
 
-    /// A page of users after a key. Letters of ASCII are folded and no others, as the other backend does; the username is matched
-    /// by its key, which is folded already.
+    /// A page of users after a key. Only ASCII letters are folded, as the other backend does. The username is compared by its
+    /// key, which is folded already.
     static func selectPage(_ pattern: UserPattern, after key: String, limit: Int) -> Statement {
         Statement(
             """

@@ -14,7 +14,7 @@ extension PostgresRows {
         ask([ProviderCheckSQL.selectDue(provider, by: now, limit: 1)]) { rows in rows[0].count > 0 }
     }
 
-    /// What another node takes at this moment is left to it.
+    /// Skips rows that another node has locked at this moment.
     func dueProviderChecksForUpdate(of provider: String, by now: Instant, limit: Int) -> Answer<[ProviderCheck]> {
         all(
             ProviderCheckSQL.selectDue(provider, by: now, limit: limit, locked: "FOR UPDATE SKIP LOCKED"),
@@ -75,7 +75,7 @@ extension PostgresRows {
         first(FailedAttemptSQL.select(target)) { row in FailedAttemptColumns.read(&row) }
     }
 
-    /// Takes the row, or adds one that counts nothing, so that of two nodes that are first one waits.
+    /// Locks the row, or inserts one with the count 0, so that of two nodes with a first attempt one waits.
     func failedAttemptsForUpdate(at target: LockoutTarget) -> Answer<FailedAttempts?> {
         ask([FailedAttemptSQL.take(target)]) { (rows) throws(DatabaseError) in
             let taken = try rows[0].first { row in FailedAttemptColumns.read(&row) }

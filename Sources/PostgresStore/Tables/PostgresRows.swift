@@ -1,12 +1,12 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// The rows of the database, as a read or a transaction of the domain sees them.
+/// The rows of the database for a read or a transaction of the domain.
 ///
-/// What is asked and written waits until the first answer that has not come is needed; then everything leaves together, in one round
-/// trip. What waits at the end leaves with the commit.
+/// Requests and writes are queued until a procedure reads an answer that has not arrived; then all of them are sent in one
+/// round trip. The rest of the queue is sent with the commit.
 final class PostgresRows {
-    /// Answers that come with one round trip.
+    /// Answers that arrive with one round trip.
     private final class Pending {
         let range: Range<Int>
         var rows: [Rows] = []
@@ -20,7 +20,7 @@ final class PostgresRows {
 
     private let roundTrip: RoundTrip
     private let clock: WallClock
-    /// What makes the catalogue of its revision; nil: it is read whole, in the transaction.
+    /// Returns the cached catalogue for its revision. Nil if the whole catalogue is read in the transaction.
     private let cached: ((Rows) throws(DatabaseError) -> Catalogue)?
     private var waiting: [Statement] = []
     private var pending: [Pending] = []
@@ -33,14 +33,14 @@ final class PostgresRows {
         (self.clock, self.cached, self.roundTrip) = (clock, cached, roundTrip)
     }
 
-    /// Runs a procedure of the domain; gives what is still to be sent.
+    /// Runs a procedure of the domain, and returns the statements that are still to be sent.
     func run<Outcome>(
         _ body: (PostgresRows) throws(TransactionError) -> Outcome
     ) throws(DatabaseError) -> (Outcome, rest: [Statement]) {
         do throws(TransactionError) { return (try body(self), waiting) } catch { throw DatabaseError(error) }
     }
 
-    /// What `read` makes of the rows that the statements give, one after the other.
+    /// Requests the statements. `read` converts their rows, one result for each statement.
     func ask<Value>(
         _ statements: [Statement], _ read: @escaping ([Rows]) throws(DatabaseError) -> Value
     ) -> Answer<Value> {
@@ -68,31 +68,31 @@ final class PostgresRows {
         }
     }
 
-    /// What `read` makes of each row.
+    /// The result of `read` for each row.
     func all<Value>(
         _ statement: Statement, _ read: @escaping (inout Row) throws(CorruptRow) -> Value
     ) -> Answer<[Value]> {
         ask([statement]) { (rows) throws(DatabaseError) in try rows[0].map(read) }
     }
 
-    /// What `read` makes of the first row; nil without one.
+    /// The result of `read` for the first row; nil if there is no row.
     func first<Value>(
         _ statement: Statement, _ read: @escaping (inout Row) throws(CorruptRow) -> Value
     ) -> Answer<Value?> {
         ask([statement]) { (rows) throws(DatabaseError) in try rows[0].first(read) }
     }
 
-    /// How many rows a change concerns.
+    /// The number of rows that a change affects.
     func count(_ statement: Statement) -> Answer<Int> {
         ask([statement]) { rows in rows[0].changedCount }
     }
 
-    /// Whether a change concerns a row.
+    /// Whether a change affects a row.
     func changes(_ statement: Statement) -> Answer<Bool> {
         ask([statement]) { rows in rows[0].changedCount > 0 }
     }
 
-    /// Has a change sent with what is sent next.
+    /// Queues a change for the next round trip.
     func perform(_ statement: Statement) { waiting.append(statement) }
 }
 
@@ -148,7 +148,7 @@ extension PostgresRows: StoreTransaction {
 }
 
 extension DatabaseError {
-    /// The error that a procedure of the domain ended with.
+    /// The error that ended a procedure of the domain.
     init(_ error: TransactionError) {
         switch error.cause {
         case .backend(let error): self = error as? DatabaseError ?? .contradiction("\(error)")

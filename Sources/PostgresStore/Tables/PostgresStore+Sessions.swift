@@ -2,7 +2,8 @@ public import Sessions
 internal import StoreFoundation
 
 extension PostgresStore {
-    /// See `Store`. The hot path. The commits are too slow for it to matter when the answer is prepared: afterwards.
+    /// See `Store`. The hot path. `prepare` runs after the commit, because a commit here takes too long for the order to
+    /// matter.
     public func changeSession(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
         preparing prepare: () -> Void
@@ -12,7 +13,7 @@ extension PostgresStore {
         return true
     }
 
-    /// See `Store`. Sees every change that was acknowledged before by any node.
+    /// See `Store`. Sees every change that any node has acknowledged before.
     public func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
         try await batched(id, { $0.record }) { readBatched($0) }
     }
@@ -35,7 +36,7 @@ extension PostgresStore {
         return try result.get()
     }
 
-    /// See `Store`. What is changed while it is looked at stays.
+    /// See `Store`. A session that changes during the step is kept.
     public func sweepSessions(
         after cursor: Identifier<Session>?, limit: Int,
         _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool

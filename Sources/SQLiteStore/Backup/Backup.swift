@@ -1,70 +1,71 @@
-/// A backup that was made.
+/// A finished backup.
 public struct Backup: Hashable, Sendable {
-    /// The file.
+    /// The path of the file.
     public var path: String
-    /// Its size.
+    /// The size of the file in bytes.
     public var bytes: Int64
-    /// How long it took, from the snapshot to the checked and synced file.
+    /// The time from the snapshot to the checked and synced file.
     public var duration: Duration
 }
 
-/// How far a copy is.
+/// The progress of a copy.
 public struct CopyProgress: Hashable, Sendable {
-    /// Pages of 4 KiB that were copied.
+    /// The number of copied pages, 4 KiB each.
     public var pages: Int
-    /// All of them.
+    /// The number of all pages.
     public var pagesTotal: Int
 }
 
-/// How a database is copied.
+/// The options of copying a database.
 public struct CopyOptions: Sendable {
-    /// So many pages at a time: a quarter of a MiB.
+    /// The number of pages in one step: a quarter of a MiB.
     public var pagesPerStep: Int32 = 64
-    /// After so many steps what was written is synced, so that it never piles up before the syncs of the server: 16 MiB.
+    /// The number of steps between two syncs: 16 MiB. The copy syncs on the way, because unwritten pages would otherwise delay
+    /// the syncs of the server.
     public var stepsPerSync = 64
     /// The monotonic clock.
     public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-    /// Rests for a while, on the copy's own thread. After each step the copy rests for as long as that took, so that
-    /// half of the disk is left to the server.
+    /// Pauses the copy's own thread. After each step the copy pauses for as long as the step took, so that half of the disk's
+    /// time remains for the server.
     public var rest: @Sendable (Duration) -> Void
-    /// Is told after each step.
+    /// Called after each step.
     public var progressed: @Sendable (CopyProgress) -> Void = { _ in }
 
-    /// A copy that rests with `rest`; by default the thread sleeps.
+    /// Options that pause with `rest`; by default the thread sleeps.
     public init(rest: @escaping @Sendable (Duration) -> Void = BackgroundThread.sleep) { self.rest = rest }
 
-    /// A copy that rests never, for a database that nobody uses meanwhile.
+    /// Options without pauses, for a database that is not in use.
     public static let restless = CopyOptions(rest: { _ in })
 }
 
-/// Why a backup was not made, or not restored, in a sentence that says what to do.
+/// The reason for which a backup was not made or not restored. Its description is a sentence with advice.
 public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file of the backup is there already.
+    /// The file of the backup exists.
     case exists(path: String)
-    /// What was to be replaced is not a backup of ours.
+    /// The file to be replaced is not a backup of this program.
     case notOurs(path: String)
-    /// The backup's file is the database, or belongs to it.
+    /// The file of the backup is the database, or belongs to it.
     case isTheDatabase(path: String)
-    /// The folder has no room for the copy.
+    /// The folder has not enough free space for the copy. Sizes are in bytes.
     case noRoom(path: String, needed: Int64, free: Int64)
-    /// There is no file to restore.
+    /// The file to be restored does not exist.
     case missing(path: String)
-    /// A log lies beside the file: it is a database that was not closed, and without the log it is an old one.
+    /// A log lies beside the file, so the file is a database that was not closed. Without the log it would be an older state.
     case hasLog(path: String)
-    /// The file that is to be restored is damaged.
+    /// The file to be restored is damaged.
     case damaged(path: String, problem: String)
-    /// The database is: no backup was made of it.
+    /// The database is damaged; no backup was made.
     case databaseDamaged(problem: String)
-    /// Another backup is being made.
+    /// Another backup is in progress.
     case busy
-    /// The server stops.
+    /// The server is stopping.
     case cancelled
-    /// The database cannot be opened, or the file is not ours, or from a newer program.
+    /// The database cannot be opened, or the file is of another or a newer program.
     case open(OpenError)
-    /// The disk or the system refuses.
+    /// The disk or the operating system refuses.
     case failed(path: String, reason: String)
 
-    /// Whether whoever asked has to ask for something else; otherwise the machine is to blame.
+    /// Whether the request was wrong. Otherwise the machine is the cause.
     public var isRefusal: Bool {
         switch self {
         case .exists, .notOurs, .isTheDatabase, .missing, .hasLog, .busy: true
@@ -73,7 +74,7 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The sentence.
+    /// A sentence that says what is wrong and what to do.
     public var description: String {
         switch self {
         case .exists(let path): "The file \(path) is there already. Name another, or say --force to replace it."
@@ -97,7 +98,7 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs `body`, which works on the file at `path`.
+    /// Runs `body` on the file at `path`, and converts its error.
     static func mapping<Value>(
         _ path: String, _ body: () throws(DatabaseError) -> Value
     ) throws(BackupError) -> Value {
@@ -107,7 +108,7 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs `body`, which opens a database.
+    /// Runs `body`, which opens a database, and converts its error.
     static func opening<Value>(_ body: () throws(OpenError) -> Value) throws(BackupError) -> Value {
         do throws(OpenError) { return try body() } catch { throw .open(error) }
     }

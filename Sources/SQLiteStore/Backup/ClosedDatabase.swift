@@ -2,7 +2,7 @@ internal import Migrations
 public import Sessions
 public import StoreFoundation
 
-/// A database that no server has open, looked at under its lock without changing it: nothing is migrated, nothing made.
+/// A database that no server has open, read under its lock without changes: it is neither migrated nor created.
 public final class ClosedDatabase {
     private let connection: Connection
     private let path: String
@@ -10,7 +10,7 @@ public final class ClosedDatabase {
     private let migrations: [Migration]
     private let lock: FileLock
 
-    /// Opens the database at `path` to be read.
+    /// Opens the database at `path` for reading.
     public convenience init(path: String) throws(OpenError) { try self.init(path: path, migrations: Migration.all) }
 
     init(path givenPath: String, migrations: [Migration]) throws(OpenError) {
@@ -19,29 +19,29 @@ public final class ClosedDatabase {
         self.path = path
         self.migrations = migrations
         journalMode = DatabaseFile.isWriteAheadLogged(path) ? "wal" : "delete"
-        // With a log, what is in it belongs to the database; without one, not even shared memory has to be made.
+        // A log is part of the database. Without one the database is immutable, and SQLite need not even create shared memory.
         let hasLog = DatabaseFile.size(path + "-wal") > 0
         connection = try OpenError.mapping(path) { () throws(DatabaseError) in
             try Connection(path: path, access: hasLog ? .readOnly : .immutable, cacheKibibytes: 2048)
         }
     }
 
-    /// Lets the next process have the database.
+    /// Releases the lock on the database.
     public func close() { lock.release() }
 
-    /// Examines it; takes as long as reading the whole file.
+    /// Examines the database. Takes as long as reading the whole file.
     public func diagnostics() throws(OpenError) -> Diagnostics {
         try OpenError.mapping(path) { () throws(DatabaseError) in
             try Diagnostics(of: connection, path: path, journalMode: journalMode)
         }
     }
 
-    /// The migrations that it has not had. Refuses a database that is not ours, is newer, or was built otherwise. Takes as long
-    /// as reading what they touch.
+    /// The migrations that the database has not applied. Refuses a foreign database, a newer one, and one with different
+    /// migrations. Takes as long as reading the affected tables.
     public func plan() throws(OpenError) -> [PlannedMigration] { try runner.plan(on: connection, path: path) }
 
-    /// How many migrations the next start would bring it; 0 for an empty one, which has nothing to be brought up to date. Refuses
-    /// as `plan` does.
+    /// The number of migrations that the next start would apply; 0 for an empty database, which needs no upgrade. Refuses as
+    /// `plan` does.
     public func missingCount() throws(OpenError) -> Int {
         let applied = try runner.examine(connection, path: path)
         return applied.isEmpty ? 0 : migrations.count - applied.count
@@ -51,7 +51,7 @@ public final class ClosedDatabase {
         MigrationRunner(migrations: migrations, clock: WallClock { Instant(secondsSinceEpoch: 0) })
     }
 
-    /// What only an up-to-date database can be asked for: settings, clients and the sealed signing keys.
+    /// Settings, clients and the sealed signing keys. The database must be up to date.
     public func contents() throws(OpenError) -> (settings: Settings, clients: [Client], keys: [StoredSigningKey]) {
         try OpenError.mapping(path) { () throws(DatabaseError) in
             let catalogue = try CatalogueRow.read(connection)
@@ -60,7 +60,7 @@ public final class ClosedDatabase {
         }
     }
 
-    /// How far each webhook of an up-to-date database has come, by their names.
+    /// The progress of each webhook, by name. The database must be up to date.
     public func webhooks() throws(OpenError) -> [String: WebhookProgress] {
         try OpenError.mapping(path) { () throws(DatabaseError) in
             try WebhookRow.readAll(connection)

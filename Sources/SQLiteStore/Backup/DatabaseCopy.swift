@@ -1,17 +1,17 @@
 internal import CSQLite
 
-/// Copies the snapshot that a connection holds into a file, checks the copy, and gives it its name.
+/// Copies the snapshot of a connection into a file, and checks the copy.
 ///
-/// The copy is one moment of the database, whatever is written meanwhile: a read transaction is open from its first page
-/// to its last. It never waits for the writer, nor the writer for it. What it costs the server is that the write-ahead log
-/// cannot start anew until it is over, and that the disk is shared: hence the small steps with rests between them, and the
-/// syncs on the way. (`VACUUM INTO` would also write one snapshot, in one statement that cannot rest, and build every
-/// index anew.)
+/// The copy shows one moment of the database despite concurrent writes, because one read transaction is open from the first
+/// page to the last. The copy and the writer never wait for each other. The cost to the server is that the write-ahead log
+/// cannot restart until the copy ends, and that both share the disk. The copy therefore works in small steps with pauses, and
+/// syncs on the way. (`VACUUM INTO` would also write one snapshot, but in one statement that cannot pause, and it rebuilds
+/// every index.)
 struct DatabaseCopy {
     let options: CopyOptions
     var isCancelled: @Sendable () -> Bool = { false }
 
-    /// Copies what `source` sees into `draft`. The connection may hold no transaction.
+    /// Copies the snapshot of `source` into `draft`. The connection must have no open transaction.
     func copy(from source: Connection, to draft: DraftFile, named path: String) throws(BackupError) {
         try BackupError.mapping(path) { () throws(DatabaseError) in
             try source.run("BEGIN")
@@ -21,7 +21,8 @@ struct DatabaseCopy {
         defer { try? source.run("ROLLBACK") }
         let destination = try BackupError.mapping(path) { () throws(DatabaseError) in
             let connection = try Connection(path: draft.path, access: .readWrite, cacheKibibytes: 1024)
-            // The draft goes when this fails, so nothing needs to be rolled back; it is synced on the way and at the end.
+            // A failed copy deletes the draft, so the draft needs no rollback journal on disk. It is synced on the way and at
+            // the end.
             try connection.run("PRAGMA journal_mode = MEMORY")
             try connection.run("PRAGMA synchronous = OFF")
             return connection
@@ -44,7 +45,7 @@ struct DatabaseCopy {
         }
     }
 
-    /// Reads the whole of a file that was just written, or throws.
+    /// Reads the whole of a file that was just written, and throws if it is damaged.
     static func check(_ file: String, named path: String) throws(BackupError) {
         let found = try BackupError.mapping(path) { () throws(DatabaseError) in
             let connection = try Connection(path: file, access: .immutable, cacheKibibytes: 1024)

@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// A file that is being written and has another name until it is whole: whoever finds the name finds all of it, on the
-/// disk. Its owner's alone.
+/// A file that has a temporary name until it is complete, so that the final name always leads to a complete, durable file. Only
+/// its owner can read it.
 final class DraftFile {
-    /// Where it is written.
+    /// The temporary path.
     let path: String
     private let target: String
-    /// Kept open from before SQLite opens the file until after it has closed it.
+    /// Open from before SQLite opens the file until after SQLite has closed it.
     private let descriptor: Int32
 
-    /// Where the draft of `target` is written.
+    /// The temporary path for `target`.
     static func path(of target: String) -> String { target + ".partial" }
 
-    /// Makes the draft of `target`. What a draft before it has left is removed.
+    /// Creates the draft of `target`, and removes an earlier one.
     init(of target: String) throws(BackupError) {
         self.target = target
         path = Self.path(of: target)
@@ -29,12 +29,13 @@ final class DraftFile {
         for ending in ["", "-wal", "-shm"] { unsafe unlink(path + ending) }
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until the content is durable.
     func sync() throws(BackupError) {
         guard fsync(descriptor) == 0 else { throw .failed(path: target, reason: DatabaseFile.text(of: errno)) }
     }
 
-    /// Gives the file its name, in one step. Without `replacing`, somebody else's file that came meanwhile stays.
+    /// Renames the file to its final name in one step. Without `replacing`, a file that another process has created meanwhile
+    /// is kept, and the call throws.
     func publish(replacing: Bool) throws(BackupError) {
         try sync()
         let code = replacing ? unsafe rename(path, target) : unsafe link(path, target)

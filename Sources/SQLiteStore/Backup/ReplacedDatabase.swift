@@ -3,11 +3,11 @@ internal import Calendar
 internal import Glibc
 internal import Sessions
 
-/// The database that a backup replaces. It may be damaged, which may be why: then nothing is known of it, and it is kept
+/// The database that a backup replaces. It may be damaged, which may be the reason for the restore. A damaged database is kept
 /// as it is, with its log.
 final class ReplacedDatabase {
     private let path: String
-    /// Nil if it cannot be read, and when it is closed. Opening it has copied its log into it, as any start would.
+    /// Nil if the database cannot be read, and after it was closed. Opening it has copied its log into it, as any start does.
     private var connection: Connection?
 
     init(_ path: String) {
@@ -21,10 +21,10 @@ final class ReplacedDatabase {
             }() : nil
     }
 
-    /// The place of its newest event.
+    /// The number of its newest event.
     var lastPlace: Int64? { connection.flatMap { connection in try? EventPlace.last(connection)?.place } }
 
-    /// How many events of each kind it has after `event`; nil if `event` is not in it.
+    /// The number of its events of each kind after `event`; nil if it does not contain `event`.
     func events(after event: EventPlace) -> [String: Int]? {
         guard let connection else { return nil }
         do throws(DatabaseError) {
@@ -35,11 +35,11 @@ final class ReplacedDatabase {
         } catch { return nil }
     }
 
-    /// Gives it another name beside, and returns that; nil if there was nothing. The database's own name leads to it until
-    /// the backup takes the name: a crash between leaves the old database in its place, without the log of one that could not be
-    /// read, which lies beside the other name.
+    /// Links the database to a second name in its folder, and returns that name; nil if there was no database. The old name
+    /// stays until the backup takes it. A crash in between therefore leaves the old database under its name, but without the
+    /// log of an unreadable database, which lies beside the second name.
     func keep(at now: Instant) throws(BackupError) -> String? {
-        // Closing removes the log, whose content the database has.
+        // Closing copies the log into the database and removes it.
         connection = nil
         guard DatabaseFile.size(path) > 0 else { return nil }
         let name = path + ".replaced-" + Self.stamp(now)
@@ -51,21 +51,21 @@ final class ReplacedDatabase {
         }
         try link(path, kept)
         let log = path + "-wal"
-        // Only beside a database that could not be read.
+        // A log exists only beside a database that could not be read.
         if DatabaseFile.exists(log) {
             try link(log, kept + "-wal")
             DatabaseFile.syncFolder(of: path)
             unsafe unlink(log)
         }
-        // A log, or its index, beside the backup would be taken for the backup's own.
+        // SQLite would take a log or a shared-memory file beside the backup for the backup's own.
         unsafe unlink(path + "-shm")
         DatabaseFile.syncFolder(of: path)
         return kept
     }
 
-    /// Undoes what `keep` has taken from the database, when the backup cannot take its place.
+    /// Reverts `keep` when the backup cannot take the database's name.
     func giveBack(from kept: String) {
-        // Where there are no links, the database has gone with its log.
+        // On a file system without links, `keep` has renamed the database and its log.
         if !DatabaseFile.exists(path) { unsafe rename(kept, path) }
         let log = kept + "-wal"
         if DatabaseFile.exists(log) { try? link(log, path + "-wal") }
@@ -74,13 +74,13 @@ final class ReplacedDatabase {
 
     private func link(_ file: String, _ name: String) throws(BackupError) {
         if unsafe Glibc.link(file, name) == 0 { return }
-        // Where there are no links, there is a moment without a database.
+        // A file system without links leaves a moment without a database.
         guard errno != EEXIST, unsafe rename(file, name) == 0 else {
             throw .failed(path: name, reason: DatabaseFile.text(of: errno))
         }
     }
 
-    /// `20260131-235959`.
+    /// The time as `20260131-235959`, in UTC.
     private static func stamp(_ now: Instant) -> String {
         let time = UTCTime(secondsSinceEpoch: now.secondsSinceEpoch)
         return time.date.text.filter { $0 != "-" } + "-" + time.timeText.filter { $0 != ":" }

@@ -2,22 +2,22 @@ internal import Migrations
 public import Sessions
 internal import StoreFoundation
 
-/// A backup that took the place of a database.
+/// The result of restoring a backup over a database.
 public struct Restoration: Hashable, Sendable {
-    /// When the backup was taken, or, of a copy that was made otherwise, when its newest event occurred.
+    /// The time of the backup; for a copy that this program did not make, the time of its newest event.
     public var takenAt: Instant?
-    /// Where the replaced database lies now; nil if there was none.
+    /// The path of the replaced database; nil if there was none.
     public var replaced: String?
-    /// What the audit trail of the replaced database tells of the time after the backup: how many events of each kind.
-    /// Nil if that database cannot be read, or is not the one of the backup.
+    /// The number of events of each kind in the replaced database's audit trail after the backup. Nil if that database cannot
+    /// be read, or the backup is not one of it.
     public var undone: [String: Int]?
-    /// The size of the database.
+    /// The size of the database in bytes.
     public var bytes: Int64
 }
 
 extension SQLiteStore {
-    /// Puts the backup at `file` in the place of the database at `path`, which no server may have open, and keeps what
-    /// was there beside it. Until the last step, which is one rename, the database is the one that it was.
+    /// Replaces the database at `path`, which no server may have open, with the backup at `file`, and keeps the old database
+    /// beside it. The last step is one rename; until then the old database is in place.
     public static func restore(
         _ file: String, over path: String, by origin: Origin, clock: WallClock
     ) throws(BackupError) -> Restoration {
@@ -38,7 +38,7 @@ extension SQLiteStore {
         let draft = try DraftFile(of: path)
         try DatabaseCopy(options: .restless).copy(from: backup.connection, to: draft, named: path)
         let event = AuditEvent(.databaseRestored, at: now, by: origin, reason: file)
-        // After every place that the replaced trail had: who reads the trail from a cursor misses nothing.
+        // The event gets a number after every number of the replaced trail, so that a reader with a cursor misses no event.
         let place = max(backup.lastEvent?.place ?? 0, old.lastPlace ?? 0) + 1
         try BackupError.mapping(path) { () throws(DatabaseError) in
             let connection = try Connection(path: draft.path, access: .readWrite, cacheKibibytes: 1024)
@@ -72,7 +72,7 @@ extension SQLiteStore {
     }
 }
 
-/// An event of a trail, as far as two trails are compared by it.
+/// The fields by which events of two trails are compared.
 struct EventPlace {
     var place: Int64
     var kind: String
@@ -87,14 +87,14 @@ struct EventPlace {
         "SELECT number, kind, occurred_at FROM audit_events ORDER BY number DESC LIMIT 1")
 }
 
-/// The file that is restored: a database of ours that this program can use.
+/// The file to be restored: a database of this program, in a usable version.
 private struct BackupFile {
     let connection: Connection
     let lastEvent: EventPlace?
 
     init(_ file: String, for database: String, migrations: [Migration]) throws(BackupError) {
         guard DatabaseFile.exists(file) else { throw .missing(path: file) }
-        // The draft takes the place of whatever has its name.
+        // The draft replaces any file of its name.
         if DatabaseFile.isSame(file, database) || DatabaseFile.isSame(file, DraftFile.path(of: database)) {
             throw .isTheDatabase(path: file)
         }
@@ -118,14 +118,15 @@ private struct BackupFile {
     }
 }
 
-/// The sessions of a backup that is put back. Nobody knows how often they were refreshed after it was taken: that their rest is
-/// over by then would log out whoever has used them since.
+/// The sessions of a restored backup. Their refreshes after the backup are unknown. Without a new start of their idle time, a
+/// restore would log out users that were active meanwhile.
 private struct RestedSessions {
     private let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Lets the rest of those begin anew at `now` that lived at `instant`, in steps that keep the log small; nil: at any time.
+    /// Restarts the idle time at `now` for sessions that were active at `instant`; nil: at any time. Works in steps, because
+    /// that keeps the log small.
     func beginAnew(at now: Instant, livingAt instant: Instant?) throws(DatabaseError) {
         try connection.run("PRAGMA synchronous = OFF")
         let last = try connection.first(Self.selectLast) { row in row.optional { row in row.integer() } } ?? nil

@@ -2,10 +2,10 @@ internal import Migrations
 public import Sessions
 
 extension SQLiteStore {
-    /// Copies the database, as it stands at the call, to a new file at `path`, while everything else goes on. When this
-    /// returns, the file is whole, checked and on the disk, and holds every change that was acknowledged before the call.
+    /// Copies the database, as it is at the call, to a new file at `path`, while the store goes on. When the call returns, the
+    /// file is complete, checked and durable, and contains every change that was acknowledged before the call.
     ///
-    /// - Parameter replacing: whether a backup that is there already may go; nothing else is ever replaced.
+    /// - Parameter replacing: whether an existing backup may be replaced; no other file is ever replaced.
     public func backUp(
         to path: String, replacing: Bool = false, by origin: Origin, _ options: CopyOptions = CopyOptions()
     ) async throws(BackupError) -> Backup {
@@ -14,7 +14,7 @@ extension SQLiteStore {
         let target = try Self.target(path, replacing: replacing, database: self.path)
         let start = options.now()
         let event = AuditEvent(.backupStarted, at: self.options.clock.now, by: origin, reason: target)
-        // Before the snapshot: the newest event of a backup says when it was taken.
+        // Written before the snapshot, because the newest event of a backup tells the time of the backup.
         do throws(StoreError) { try await append([event]) } catch { throw Self.error(error, target) }
         let database = self.path
         let copy = DatabaseCopy(options: options, isCancelled: { [turn] in turn.isCancelled })
@@ -35,7 +35,7 @@ extension SQLiteStore {
         return try result.get()
     }
 
-    /// Copies a database that nobody has open, without bringing it up to date: the way to a backup before an upgrade.
+    /// Copies a database that is not open, without migrating it, as a backup before an upgrade.
     public static func backUp(
         closed database: String, to path: String, replacing: Bool = false, by origin: Origin, clock: WallClock
     ) throws(BackupError) -> Backup {
@@ -88,7 +88,7 @@ extension SQLiteStore {
         return Backup(path: target, bytes: DatabaseFile.size(target), duration: copy.options.now() - start)
     }
 
-    /// The true path of the backup, where a file may be made.
+    /// The resolved path of the backup, where a file may be created.
     private static func target(
         _ path: String, replacing: Bool, database: String
     ) throws(BackupError) -> String {
@@ -101,7 +101,7 @@ extension SQLiteStore {
         if DatabaseFile.exists(target) {
             if !replacing { throw .exists(path: path) }
             guard DatabaseFile.isOurs(target) else { throw .notOurs(path: path) }
-            // The log of a database that is open, or was not closed, would be taken for the backup's.
+            // SQLite would take the log of a database that is open, or was not closed, for the backup's own.
             if DatabaseFile.size(target + "-wal") > 0 { throw .hasLog(path: path) }
         }
         let needed = DatabaseFile.size(database) + DatabaseFile.size(database + "-wal") + reserve
@@ -111,7 +111,7 @@ extension SQLiteStore {
         return target
     }
 
-    /// What a copy leaves free at least: the server, whose disk it often is, goes on writing.
+    /// The free space in bytes that a copy leaves at least, because the server often writes to the same disk.
     private static let reserve: Int64 = 64 << 20
 
     private static func error(_ error: StoreError, _ path: String) -> BackupError {

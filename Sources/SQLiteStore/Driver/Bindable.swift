@@ -2,9 +2,9 @@ internal import CSQLite
 internal import Sessions
 internal import StoreFoundation
 
-/// A value that a statement's parameter can have.
+/// A value that can be a statement's parameter.
 protocol Bindable {
-    /// Gives the parameter number `index`, from 1, this value; returns SQLite's result code.
+    /// Binds this value to the parameter number `index`, from 1. Returns SQLite's result code.
     func bind(to statement: Statement, at index: Int32) -> Int32
 }
 
@@ -17,7 +17,7 @@ extension Int: Bindable {
 }
 
 extension UInt64: Bindable {
-    /// The same 64 bits: serials stay below 2^63, and of hashes only equality is asked.
+    /// Binds the bits as a signed number: serials stay below 2^63, and hashes are only compared for equality.
     func bind(to statement: Statement, at index: Int32) -> Int32 {
         statement.bind(Int64(bitPattern: self), at: index)
     }
@@ -65,9 +65,9 @@ extension Optional: Bindable where Wrapped: Bindable {
 /// The parameters of a statement, from the first on.
 struct Parameters: WrittenRow {
     private let statement: Statement
-    /// How many have been given.
+    /// The number of bound parameters.
     private(set) var count: Int32 = 0
-    /// Of the first that SQLite refused.
+    /// The result code of the first parameter that SQLite refused.
     private(set) var code = SQLITE_OK
 
     init(of statement: Statement) { self.statement = statement }

@@ -1,22 +1,22 @@
 internal import CSQLite
 internal import StoreFoundation
 
-/// One SQLite connection. It belongs to one thread at a time: whoever shares it keeps it in a `Locked`.
-/// Safe to use: the pointer never leaves, and is valid from init to deinit.
+/// One SQLite connection. One thread at a time uses it; a shared connection is in a `Locked`.
+/// Safe to use: the pointer stays in this type, and is valid from init to deinit.
 @safe final class Connection {
     private let handle: OpaquePointer
-    /// Each at the number of its query, once it was prepared.
+    /// The prepared statements, each at the number of its query.
     private var statements: [Statement?] = []
 
-    /// How a file is opened.
+    /// The mode in which a file is opened.
     enum Access {
         case readWrite
         case readOnly
-        /// Without locks, log and shared memory: for a file that nobody writes, and that has no log.
+        /// Without locks, log and shared memory, for a file that no process writes and that has no log.
         case immutable
     }
 
-    /// Once in a process.
+    /// Runs once in a process.
     private static let settingUp: Void = CSQLite_stop_counting_memory()
 
     /// Opens the database at `path`, which must exist.
@@ -29,7 +29,7 @@ internal import StoreFoundation
             case .readOnly: (path, SQLITE_OPEN_READONLY)
             case .immutable: (Self.immutableURI(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
-        // NOMUTEX: one thread at a time uses the connection, so SQLite need not lock at every call.
+        // NOMUTEX, because one thread at a time uses the connection and SQLite need not lock at every call.
         let code = unsafe sqlite3_open_v2(name, &opened, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard let handle = unsafe opened else {
             throw .sqlite(code: code, message: "no memory for a connection")
@@ -37,7 +37,7 @@ internal import StoreFoundation
         unsafe self.handle = unsafe handle
         guard code == SQLITE_OK else { throw error(code) }
         unsafe sqlite3_busy_timeout(handle, 2000)
-        // A file that somebody else has prepared must not run code of its own through triggers, views or the schema.
+        // A prepared malicious file must not run code through triggers, views or the schema.
         for (flag, value) in [
             (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
             (SQLITE_DBCONFIG_DQS_DML, 0),
@@ -45,12 +45,12 @@ internal import StoreFoundation
             try check(unsafe CSQLite_set_flag(handle, flag, value))
         }
         try run("PRAGMA temp_store = MEMORY")
-        // No memory map: an error of the disk would be a signal instead of a result code.
+        // No memory map, because an error of the disk would then be a signal instead of a result code.
         try run("PRAGMA mmap_size = 0")
         try run("PRAGMA cache_size = -\(cacheKibibytes)")
-        // A page's cells are checked when it comes from the disk: damage is found sooner.
+        // SQLite checks a page's cells when it reads the page, so that damage is found sooner.
         try run("PRAGMA cell_size_check = ON")
-        // Checkpoints are made by the writer alone, and there between batches, not inside a commit.
+        // Only the writer makes checkpoints, between batches and not inside a commit.
         try run("PRAGMA wal_autocheckpoint = 0")
     }
 
@@ -64,12 +64,12 @@ internal import StoreFoundation
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Runs a text of SQL without values.
+    /// Runs SQL text without values.
     func run(_ text: String) throws(DatabaseError) {
         try check(unsafe sqlite3_exec(handle, text, nil, nil, nil))
     }
 
-    /// Runs `query` for its effect; returns the number of rows that it changed.
+    /// Runs `query` for its effect. Returns the number of changed rows.
     @discardableResult
     func execute<each Value: Bindable>(_ query: Query, _ values: repeat each Value) throws(DatabaseError) -> Int {
         let statement = try prepared(query)
@@ -78,7 +78,7 @@ internal import StoreFoundation
         return try run(statement)
     }
 
-    /// Runs `query` for its effect, with the parameters that `write` gives; returns the number of rows that it changed.
+    /// Runs `query` for its effect, with the parameters that `write` binds. Returns the number of changed rows.
     @discardableResult
     func execute(_ query: Query, _ write: (inout Parameters) -> Void) throws(DatabaseError) -> Int {
         let statement = try prepared(query)
@@ -95,7 +95,7 @@ internal import StoreFoundation
         return Int(unsafe sqlite3_changes64(handle))
     }
 
-    /// The first row of the answer, read by `read`.
+    /// The first row of the result, read by `read`; nil if there is no row.
     func first<Item, each Value: Bindable>(
         _ query: Query, _ values: repeat each Value, read: (inout Row) throws(CorruptRow) -> Item
     ) throws(DatabaseError) -> Item? {
@@ -106,7 +106,7 @@ internal import StoreFoundation
         return try DatabaseError.reading(statement, read)
     }
 
-    /// Every row of the answer, read by `read`.
+    /// Every row of the result, read by `read`.
     func all<Item, each Value: Bindable>(
         _ query: Query, _ values: repeat each Value, read: (inout Row) throws(CorruptRow) -> Item
     ) throws(DatabaseError) -> [Item] {
@@ -118,30 +118,30 @@ internal import StoreFoundation
         return items
     }
 
-    /// The integer that a text of SQL answers, which is not kept.
+    /// The integer that SQL text returns. The statement is not cached.
     func integer(_ text: String) throws(DatabaseError) -> Int64? {
         let statement = try prepare(text, flags: 0)
         guard try statement.step() else { return nil }
         return try DatabaseError.reading(statement) { row in row.integer() }
     }
 
-    /// Whether a transaction is open: SQLite rolls back by itself after some errors.
+    /// Whether a transaction is open. SQLite rolls back by itself after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Begins a transaction that only reads: what it sees is what is there now.
+    /// Begins a read transaction on the present state of the database.
     func beginSnapshot() throws(DatabaseError) {
         try execute(Self.begin)
         // A deferred transaction takes its snapshot at the first read.
         _ = try first(Self.touch) { row in row.integer() }
     }
 
-    /// Ends the transaction that `beginSnapshot` began.
+    /// Ends the transaction of `beginSnapshot`.
     func endSnapshot() throws(DatabaseError) { try execute(Self.rollback) }
 
-    /// How many rows have been changed since the connection was opened.
+    /// The number of rows that were changed since the connection was opened.
     var totalChanges: Int64 { unsafe sqlite3_total_changes64(handle) }
 
-    /// How many pages have been written to the write-ahead log since the last call.
+    /// The number of pages that were written to the write-ahead log since the last call.
     func takePagesWritten() -> Int {
         var current: Int32 = 0
         var highest: Int32 = 0
@@ -150,10 +150,10 @@ internal import StoreFoundation
         return Int(current)
     }
 
-    /// The last connection that is closed copies the log and deletes it; not so this one.
+    /// Disables the final checkpoint: by default, the last connection copies the log and deletes it when it closes.
     func keepLogWhenClosed() { unsafe CSQLite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
-    /// How a checkpoint went.
+    /// The result of a checkpoint.
     struct Checkpoint {
         var framesInLog: Int
         var framesCopied: Int
@@ -167,17 +167,17 @@ internal import StoreFoundation
         return Checkpoint(framesInLog: Int(inLog), framesCopied: Int(copied))
     }
 
-    /// Waits until the disk has everything that was written to the database's file, whoever wrote it.
+    /// Waits until everything that any connection wrote to the database's file is durable.
     func syncFile() throws(DatabaseError) {
         let code = unsafe CSQLite_sync(handle)
-        // The connection knows nothing of this call, so its own text would be of another.
+        // The connection does not know of this call, so its error text would be that of an earlier call.
         guard code == SQLITE_OK else {
             throw .sqlite(code: code, message: unsafe String(cString: sqlite3_errstr(code)))
         }
     }
 
-    /// Begins to copy the database of this connection, page by page, over that of `destination`. With a transaction open
-    /// here, what is copied is its snapshot, however long it takes.
+    /// Begins to copy the database of this connection, page by page, over that of `destination`. If a transaction is open here,
+    /// the copy shows its snapshot, however long it takes.
     func beginCopy(to destination: Connection) throws(DatabaseError) -> PageCopy {
         guard let copy = unsafe sqlite3_backup_init(destination.handle, "main", handle, "main") else {
             throw destination.error(unsafe sqlite3_extended_errcode(destination.handle))

@@ -2,26 +2,26 @@ internal import CSQLite
 internal import Sessions
 internal import StoreFoundation
 
-/// What went wrong below the store, sorted by what has to follow from it.
+/// An error below the store. Its cases differ in their consequence.
 enum DatabaseError: Error, Hashable {
     /// SQLite's extended result code and its text.
     case sqlite(code: Int32, message: String)
     /// A row that no version of this program has written.
     case contradiction(String)
 
-    /// What has to follow from an error.
+    /// The consequence of an error.
     enum Consequence: Hashable {
-        /// Only the change that met it is concerned: others in its batch can be committed.
+        /// Only the failed change is concerned; the other changes of its batch can be committed.
         case failsChange
-        /// The machine refuses: full disk, no memory. Nothing of the batch may be acknowledged.
+        /// The machine refuses: full disk, no memory. No change of the batch may be acknowledged.
         case failsBatch
-        /// The disk failed. Nothing of the batch may be acknowledged, and what it left behind cannot be trusted.
+        /// The disk failed. No change of the batch may be acknowledged, and the state of the connection is not reliable.
         case distrustsConnection
-        /// The file is damaged. Nothing may be acknowledged any more.
+        /// The file is damaged. No change may be acknowledged from now on.
         case stopsStore
     }
 
-    /// What has to follow.
+    /// The consequence of this error.
     var consequence: Consequence {
         guard case .sqlite(let code, _) = self else { return .failsChange }
         switch code & 0xFF {
@@ -33,13 +33,13 @@ enum DatabaseError: Error, Hashable {
         }
     }
 
-    /// Whether the file is damaged, as far as this error can tell.
+    /// Whether this error shows that the file is damaged.
     var showsDamage: Bool {
         if case .contradiction = self { return true }
         return consequence == .stopsStore
     }
 
-    /// What the caller of the store is told.
+    /// The error for the caller of the store.
     var storeError: StoreError {
         switch (self, consequence) {
         case (.contradiction(let text), _): .corrupted(text)
@@ -59,8 +59,8 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
-    /// What `read` makes of the present row of `statement`; its contradictions are errors of the database. A row that nobody asked
-    /// for means that the file is damaged.
+    /// The result of `read` for the present row of `statement`. Corrupt rows become errors of the database. A row with another
+    /// id than the requested one means that the file is damaged.
     static func reading<Value>(
         _ statement: Statement, _ read: (inout Row) throws(CorruptRow) -> Value
     ) throws(DatabaseError) -> Value {

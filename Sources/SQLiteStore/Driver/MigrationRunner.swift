@@ -3,14 +3,14 @@ internal import Migrations
 internal import Sessions
 internal import StoreFoundation
 
-/// Brings a database to the newest version: forward only, each migration in a transaction of its own, which has either
-/// happened altogether or not at all.
+/// Migrates a database to the newest version, forward only. Each migration has its own transaction, which commits or is rolled
+/// back as a whole.
 struct MigrationRunner {
     /// Known migrations, in order.
     let migrations: [Migration]
     let clock: WallClock
 
-    /// Applies what is missing. Refuses a database that is not ours, is from a newer program, or was built otherwise.
+    /// Applies the missing migrations. Refuses a foreign database, one of a newer program, and one with different migrations.
     func run(on connection: Connection, path: String) throws(OpenError) {
         let applied = try examine(connection, path: path)
         for migration in migrations.dropFirst(applied.count) {
@@ -18,7 +18,7 @@ struct MigrationRunner {
         }
     }
 
-    /// The migrations that the database has had; none for an empty one. Changes nothing, and refuses as `run` does.
+    /// The migrations that the database has applied; empty for an empty database. Changes no data, and refuses as `run` does.
     func examine(_ connection: Connection, path: String) throws(OpenError) -> [AppliedMigration] {
         let applied = try OpenError.mapping(path) { () throws(DatabaseError) in try Self.applied(connection) }
         if applied.isEmpty {
@@ -31,7 +31,7 @@ struct MigrationRunner {
         return applied
     }
 
-    /// What `run` would apply, and what it would meet.
+    /// The migrations that `run` would apply, with the tables that they change and their row counts.
     func plan(on connection: Connection, path: String) throws(OpenError) -> [PlannedMigration] {
         let applied = try examine(connection, path: path)
         return try OpenError.mapping(path) { () throws(DatabaseError) in
@@ -51,20 +51,20 @@ struct MigrationRunner {
         }
     }
 
-    /// Whether anything waits for it: one process alone has an SQLite file, so that nobody can wait but the start.
+    /// The lock of a migration. One process alone has an SQLite file open, so only the start waits for it.
     private static func lock(_ script: Migration.Script) -> String {
         script.growsWithRows
             ? "locks the database, which no server has open meanwhile; the start waits for every row"
             : "locks the database, which no server has open meanwhile, for milliseconds whatever it holds"
     }
 
-    /// The rows of a table; 0 for one that an earlier step of the plan is going to make.
+    /// The number of rows of a table; 0 for a table that an earlier step of the plan will create.
     private static func rowCount(of table: String, _ connection: Connection) throws(DatabaseError) -> Int64 {
         guard try connection.first(findNamed, table, read: { row in row.integer() }) != nil else { return 0 }
         return try connection.integer("SELECT count(*) FROM \"\(table)\"") ?? 0
     }
 
-    /// The migrations that a database has had, in order; none for a new one.
+    /// The migrations that a database has applied, in order; empty for a new one.
     static func applied(_ connection: Connection) throws(DatabaseError) -> [AppliedMigration] {
         guard try connection.first(findTable, read: { row in row.integer() }) != nil else { return [] }
         return try connection.all(selectApplied) { row in
@@ -73,10 +73,10 @@ struct MigrationRunner {
         }
     }
 
-    /// What identifies the text of a migration.
+    /// The SHA-256 digest of the migration's SQL text, which identifies it.
     static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.sqlite.text.utf8)) }
 
-    /// What was applied must be a beginning of what is known.
+    /// The applied migrations must be a prefix of the known ones.
     private func check(_ applied: [AppliedMigration], path: String) throws(OpenError) {
         if let newest = applied.last, let known = migrations.last, newest.version > known.version {
             throw .newerDatabase(path: path, version: newest.version, newestKnown: known.version)

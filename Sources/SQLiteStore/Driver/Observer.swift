@@ -1,27 +1,27 @@
-/// What the store tells of its work, for metrics. Called on the store's own threads: it must be quick.
+/// Receives figures and failures of the store, for metrics. The store calls it on its own threads, so it must return quickly.
 public struct Observer: Sendable {
-    /// One batch of changes, committed or refused together.
+    /// One batch of changes, which is committed or refused as a whole.
     public struct Batch: Sendable {
-        /// How many changes were run.
+        /// The number of changes.
         public var changes: Int
-        /// Whether anything had to be written: only then was there an fsync.
+        /// Whether the batch wrote rows. Only then was there an fsync.
         public var wrote: Bool
-        /// From the begin of the transaction to the end of the commit.
+        /// The time from the begin of the transaction to the end of the commit.
         public var duration: Duration
-        /// The end of it: the commit alone, mostly the fsync.
+        /// The part of `duration` that the commit took, which is mostly the fsync.
         public var commitDuration: Duration
-        /// Whether it was committed; else every change in it was refused.
+        /// Whether the batch was committed. Otherwise every change in it was refused.
         public var isCommitted: Bool
     }
 
-    /// After every batch.
+    /// Called after every batch.
     public var batchEnded: @Sendable (Batch) -> Void
-    /// After every checkpoint, with the time that it took.
+    /// Called after every checkpoint, with its duration.
     public var checkpointEnded: @Sendable (Duration) -> Void
-    /// After an error that is not the caller's, with a sentence for the log.
+    /// Called after an error that the caller did not cause, with a sentence for the log.
     public var failed: @Sendable (String) -> Void
 
-    /// An observer; what is left out is not observed.
+    /// An observer. An omitted callback does nothing.
     public init(
         batchEnded: @escaping @Sendable (Batch) -> Void = { _ in },
         checkpointEnded: @escaping @Sendable (Duration) -> Void = { _ in },

@@ -1,25 +1,25 @@
 internal import CSQLite
 
-/// Why a database cannot be opened, in a sentence that says what to do.
+/// The reason for which a database cannot be opened. Its description is a sentence with advice.
 public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The folder of the file does not exist.
     case directoryMissing(path: String)
-    /// The operating system refuses the file.
+    /// The operating system refuses access to the file.
     case inaccessible(path: String, reason: String)
-    /// Another process, or another store of this one, has the file open.
+    /// Another process, or another store of this process, has the file open.
     case alreadyOpen(path: String)
-    /// The file is not a database, or a database of something else.
+    /// The file is not a database, or a database of another program.
     case notADatabase(path: String)
-    /// The file was written by a newer version of this program.
+    /// A newer version of this program has written the file.
     case newerDatabase(path: String, version: Int, newestKnown: Int)
-    /// The database was built with a migration that is not the one of that number in this program.
+    /// The database has applied a migration of that number that differs from the one in this program.
     case changedMigration(path: String, version: Int)
     /// The file of the database is damaged.
     case damaged(path: String, reason: String)
-    /// The database refuses to be read.
+    /// The database refuses reads.
     case failed(path: String, reason: String)
 
-    /// Runs `body` on the database at `path` and says of what it throws what it means for opening it.
+    /// Runs `body` on the database at `path`, and converts its error to the matching error of opening the database.
     static func mapping<Value>(
         _ path: String, _ body: () throws(DatabaseError) -> Value
     ) throws(OpenError) -> Value {
@@ -32,13 +32,13 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What to do about a database that is damaged.
+    /// Advice for a damaged database.
     public static func wayOut(_ path: String) -> String {
         "stop the server and run 'sojourn restore' with the newest backup; it keeps the damaged file, and ends no session. "
             + "Without a backup, 'sqlite3 \(path) .recover' saves what can still be read."
     }
 
-    /// The sentence.
+    /// A sentence that says what is wrong and what to do.
     public var description: String {
         switch self {
         case .directoryMissing(let path):

@@ -1,10 +1,11 @@
 internal import StoreFoundation
 internal import Synchronization
 
-/// A text of SQL that a connection prepares once and keeps. Made as static constants: there are as many as the program's text has.
+/// SQL text that a connection prepares once and caches. Queries are static constants, so their number is fixed by the program's
+/// text.
 final class Query: Sendable {
     let text: String
-    /// Where a connection keeps its statement.
+    /// The index of the statement in a connection's cache.
     let number: Int
 
     private static let count = Atomic(0)
@@ -14,7 +15,7 @@ final class Query: Sendable {
         number = Self.count.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 
-    /// Inserts a row of `columns`, with one more column before them.
+    /// Inserts a row of `columns`, optionally with one more column before them.
     convenience init(
         inserting first: String?, _ columns: Columns, into table: String, _ resolution: String = "",
         onConflict: String = ""

@@ -2,12 +2,13 @@ internal import CSQLite
 internal import StoreFoundation
 
 /// The present row of a statement, read column by column from the left.
-/// Safe to use: the pointer stays in this file, and is valid as long as the statement stays at this row, which is while a reader of
-/// `Connection` has it.
+/// Safe to use: the pointer stays in this file. It is valid while the statement stays at this row, which is as long as a reader
+/// of `Connection` has it.
 @safe struct Row: StoredRow {
     private let statement: Statement
     private var column: Int32 = 0
-    /// What is in `column`. SQLite asks for a lock of the connection before such a value is read; the connection has one thread.
+    /// The value of `column`. SQLite asks for a lock of the connection before such a value is read; the connection has one
+    /// thread.
     private var value: OpaquePointer?
 
     init(_ statement: Statement) {
@@ -33,7 +34,7 @@ internal import StoreFoundation
 
     mutating func text() -> String {
         defer { skip(1) }
-        // As bytes: asked for a text, SQLite copies it to put a zero behind it.
+        // Read as bytes, because SQLite would copy a text to append a NUL.
         let start = unsafe sqlite3_value_blob(value)
         return unsafe String(
             decoding: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))), as: UTF8.self)

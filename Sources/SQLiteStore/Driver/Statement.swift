@@ -1,12 +1,11 @@
 internal import CSQLite
 
 /// A prepared statement: bind every parameter, step through the rows, reset.
-/// Safe to use: the pointer stays in this file, and is valid from init to deinit.
 @safe final class Statement {
     private let handle: OpaquePointer
     private let columnCount: Int32
 
-    /// Takes over a statement that was just prepared.
+    /// Takes ownership of a statement that was just prepared.
     init(_ handle: OpaquePointer) {
         unsafe self.handle = unsafe handle
         columnCount = unsafe sqlite3_column_count(handle)
@@ -14,10 +13,10 @@ internal import CSQLite
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// How many values the statement wants.
+    /// The number of parameters.
     var parameterCount: Int32 { unsafe sqlite3_bind_parameter_count(handle) }
 
-    /// Moves to the next row; false when there is none.
+    /// Moves to the next row. False when there is none.
     func step() throws(DatabaseError) -> Bool {
         let code = unsafe sqlite3_step(handle)
         switch code {
@@ -28,27 +27,28 @@ internal import CSQLite
         }
     }
 
-    /// Makes the statement ready for the next use. What `step` threw is not told again.
+    /// Prepares the statement for its next use. Does not throw the error of `step` again.
     func reset() { unsafe sqlite3_reset(handle) }
 
-    /// The value in a column of the present row, until the next step or reset; nil behind the last column.
+    /// The value in a column of the present row, until the next step or reset; nil after the last column.
     func value(in column: Int32) -> OpaquePointer? {
         column < columnCount ? unsafe sqlite3_column_value(handle, column) : nil
     }
 
-    /// What the statement calls a column.
+    /// The name of a column in the result.
     func name(of column: Int32) -> String? {
         unsafe sqlite3_column_name(handle, column).map { unsafe String(cString: $0) }
     }
 
-    // Each gives the parameter number `index`, from 1, a value, which SQLite copies, and returns its result code.
+    // Each of these binds a value, which SQLite copies, to the parameter number `index`, from 1, and returns SQLite's result
+    // code.
 
     func bindNull(at index: Int32) -> Int32 { unsafe sqlite3_bind_null(handle, index) }
 
     func bind(_ number: Int64, at index: Int32) -> Int32 { unsafe sqlite3_bind_int64(handle, index, number) }
 
     func bind(text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
-        // An empty text has no address, and no address would mean null.
+        // An empty text has no address, and a null pointer would mean NULL.
         guard let start = text.baseAddress else { return unsafe CSQLite_bind_text(handle, index, "", 0) }
         return unsafe start.withMemoryRebound(to: CChar.self, capacity: text.count) { start in
             unsafe CSQLite_bind_text(handle, index, start, UInt64(text.count))

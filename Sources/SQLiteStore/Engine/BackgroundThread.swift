@@ -1,16 +1,16 @@
 internal import CLinux
 internal import Glibc
 
-/// A thread of its own for one long piece of work, which yields to all others: the server's threads come first.
+/// A separate thread for one long task, with a lower priority than the server's threads.
 public enum BackgroundThread {
-    /// Takes over the work from whoever starts the thread.
+    /// Carries the closure to the new thread.
     private final class Work {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Begins `body` on a new thread; false if the system gives none. The thread ends with it, because its niceness cannot
-    /// be taken back.
+    /// Starts `body` on a new thread. False if the system refuses to create one. The thread ends with `body`, because its
+    /// niceness cannot be lowered again.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
         var attributes = pthread_attr_t()
@@ -21,7 +21,7 @@ public enum BackgroundThread {
         let code = unsafe pthread_create(
             &thread, &attributes,
             { work in
-                // On Linux this is about the calling thread alone.
+                // On Linux this affects only the calling thread.
                 setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
                 if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
                 return nil
@@ -30,7 +30,7 @@ public enum BackgroundThread {
         return code == 0
     }
 
-    /// Stops the calling thread for that long.
+    /// Suspends the calling thread for that duration.
     @Sendable public static func sleep(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return }

@@ -1,6 +1,6 @@
 internal import Locks
 
-/// Lets one backup run at a time, and ends it when the store closes.
+/// Serialises backups, and cancels the running one when the store closes.
 final class BackupTurn: Sendable {
     private struct State {
         var isTaken = false
@@ -10,10 +10,10 @@ final class BackupTurn: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the backup that runs must end.
+    /// Whether the running backup must stop.
     var isCancelled: Bool { state.withLock { $0.isClosed } }
 
-    /// Takes the turn.
+    /// Acquires the turn. Throws `busy` while another backup runs, and `cancelled` after `close`.
     func take() throws(BackupError) {
         try state.withLock { state throws(BackupError) in
             if state.isClosed { throw .cancelled }
@@ -22,7 +22,7 @@ final class BackupTurn: Sendable {
         }
     }
 
-    /// Gives it back.
+    /// Releases the turn.
     func give() {
         let done = state.withLock { state in
             state.isTaken = false
@@ -31,7 +31,7 @@ final class BackupTurn: Sendable {
         done?()
     }
 
-    /// Cancels the backup that runs, and runs `body` when its end has come; at once if there is none.
+    /// Cancels the running backup, and runs `body` after its end; at once if there is none.
     func close(_ body: @escaping @Sendable () -> Void) {
         let isFree = state.withLock { state in
             state.isClosed = true

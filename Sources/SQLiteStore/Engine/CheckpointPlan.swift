@@ -1,57 +1,60 @@
-/// When and how the writer copies the log into the database, so that nobody who waits for the writer notices.
+/// Decides when and how the writer copies the log into the database, so that changes are not delayed noticeably.
 ///
-/// In a small file two thousand changes share some hundred pages that lie side by side: the log is copied as a whole, and seldom,
-/// because every such copy waits for the disk three times. In a file of ten million sessions each change has a page of its own, and
-/// two thousand of them take a disk fifty milliseconds. There the log is copied in pieces: the writer copies up to a state that
-/// `DatabaseSync` holds, and `DatabaseSync` waits for the disk meanwhile. Each piece is what was written during the one before it, so
-/// they get smaller; once only a few pages are left, these are copied and waited for at once, and the log begins anew.
+/// In a small file two thousand changes share some hundred adjacent pages. There the log is copied as a whole, and seldom,
+/// because every such copy waits for the disk three times. In a file of ten million sessions each change has a page of its own,
+/// and two thousand of them take a disk fifty milliseconds. There the log is copied in pieces: the writer copies up to a state
+/// that `DatabaseSync` holds, and `DatabaseSync` waits for the disk meanwhile. Each piece is what was written during the one
+/// before it, so the pieces get smaller. When only a few pages are left, the writer copies them, waits for the disk, and
+/// restarts the log.
 struct CheckpointPlan {
-    /// The longest that a copy of the whole log should take: not noticed beside the signatures and the network.
+    /// The longest intended duration of a copy of the whole log. It is not noticeable beside the signatures and the network.
     static let brief: Duration = .milliseconds(10)
-    /// On a slow disk it takes no longer than so many commits.
+    /// On a slow disk, a copy may take as long as that number of commits.
     static let commitsToWait = 8
-    /// A disk that is slower than the changes come never gets to the last few pages: they are copied after so many pieces.
+    /// The number of pieces after which the remaining pages are copied at once, because a disk that is slower than the changes
+    /// never reaches the last few pages.
     static let piecesMax = 16
 
-    /// What the writer does next.
+    /// The next action of the writer.
     enum Step: Hashable {
         case nothing
-        /// Copies the whole log and waits for the disk: the log begins anew.
+        /// Copies the whole log and waits for the disk. The log restarts.
         case copyAll
-        /// Has the state of the last commit held.
+        /// Holds the state of the last commit.
         case hold
-        /// Copies up to the state that is held, and lets `DatabaseSync` wait for the disk.
+        /// Copies up to the held state, and lets `DatabaseSync` wait for the disk.
         case copyHeld
     }
 
     private enum Piece {
         case none
-        /// So many pages are held.
+        /// A state with that number of pages to copy is held.
         case held(Int)
-        /// So many pages were copied in that time, and are on their way to the disk.
+        /// That number of pages was copied in that time, and the disk is writing them.
         case copied(Int, Duration)
     }
 
     private let pagesMax: Int
-    /// Pages that are copied and waited for at once.
+    /// The number of pages that are copied at once, with a wait for the disk.
     private let few: Int
     private let learns: Bool
     private(set) var isInPieces: Bool
-    /// Pages in the log that are not copied.
+    /// The number of pages in the log that are not copied.
     private var waiting = 0
-    /// Pages to be written before anything is tried again.
+    /// The number of pages to be written before the next attempt.
     private var pause = 0
     private var piece = Piece.none
-    /// How many pieces were copied since the log began.
+    /// The number of pieces that were copied since the log restarted.
     private var pieces = 0
-    /// A slow guess at the time of a commit: what the last ones took, each half as much as the one after it.
+    /// A moving average of the commit duration, in which each commit has half the weight of the next one.
     private var commit: Duration = .zero
-    /// Whether pages were copied that the disk may yet lose without anybody having been told: SQLite does not wait for the disk
-    /// when a reader has kept a copy from being whole.
+    /// Whether copied pages may still be lost without an error, because SQLite does not wait for the disk when a reader has
+    /// kept a copy from being complete.
     private(set) var isCopiedInPart = false
 
-    /// A plan for a log that is empty, and of which `pagesMax` pages may wait. Finds out whether to copy in pieces, unless it is
-    /// told: begins with them, because they are noticed least, if the log is long enough to have any.
+    /// A plan for an empty log, of which up to `pagesMax` pages may wait. `inPieces` fixes whether to copy in pieces; nil
+    /// learns it from the durations. Learning begins with pieces, because they are the least noticeable, if the log is long
+    /// enough to have any.
     init(pagesMax: Int, inPieces: Bool? = nil) {
         self.pagesMax = pagesMax
         few = pagesMax / 32
@@ -59,17 +62,17 @@ struct CheckpointPlan {
         isInPieces = inPieces ?? (few > 0)
     }
 
-    /// A commit took that long, and wrote so many pages.
+    /// Records a commit that wrote that number of pages in that duration.
     mutating func committed(pages: Int, in duration: Duration) {
         waiting += pages
         pause = max(0, pause - pages)
         commit = (commit + duration) / 2
     }
 
-    /// What is to be done now.
+    /// The next action.
     var next: Step {
         switch piece {
-        // SQLite would take a copy without anything left for a whole one, and wait for the disk itself.
+        // Without a remainder, SQLite would treat the copy as a complete one, and wait for the disk itself.
         case .held(let pages): return waiting > pages ? .copyHeld : .nothing
         case .copied: return .nothing
         case .none: break
@@ -80,13 +83,14 @@ struct CheckpointPlan {
         return waiting >= pagesMax ? .copyAll : .nothing
     }
 
-    /// All that waits is held.
+    /// Records that the state of all waiting pages is held.
     mutating func held() { piece = .held(waiting) }
 
-    /// What was held is copied, and `left` pages are not; the disk is being waited for. Returns how many pages were held.
+    /// Records that the held pages are copied except for `left`, and that the wait for the disk has begun. Returns the number
+    /// of held pages.
     mutating func copiedHeld(left: Int, in duration: Duration) -> Int {
         guard case .held(let pages) = piece else { return 0 }
-        // More than what has come meanwhile: another reader holds an older state.
+        // More pages are left than were written meanwhile, because another reader holds an older state.
         if left > waiting - pages { pause = max(1, pagesMax / 4) }
         piece = .copied(pages, duration)
         pieces += 1
@@ -95,16 +99,16 @@ struct CheckpointPlan {
         return pages
     }
 
-    /// The disk has what was copied, after it was waited for that long.
+    /// Records that the copied pages are durable, after a wait of that duration.
     mutating func synced(in duration: Duration) {
         guard case .copied(let pages, let copying) = piece else { return }
         piece = .none
         isCopiedInPart = false
-        // Twice as much at once would have been brief.
+        // A piece of twice the size would still have been brief enough.
         if learns, pages >= pagesMax / 2, copying + duration < longest / 2 { isInPieces = false }
     }
 
-    /// The log was copied and the disk waited for, but for `left` pages that a reader kept back, which are tried later.
+    /// Records that the log was copied and synced, except for `left` pages that a reader held back. They are tried again later.
     mutating func copiedAll(left: Int, in duration: Duration) {
         if learns, waiting >= pagesMax / 2, duration > longest { isInPieces = true }
         begin(waiting: left)
@@ -112,13 +116,13 @@ struct CheckpointPlan {
         if left > 0 { pause = max(1, pagesMax / 4) }
     }
 
-    /// It could not be copied, and is tried again later.
+    /// Records that the copy failed. It is tried again later.
     mutating func failed() {
         begin(waiting: waiting)
         pause = max(1, pagesMax / 4)
     }
 
-    /// All is copied, and the log is cut to nothing.
+    /// Records that the whole log is copied and truncated.
     mutating func allCopied() {
         begin(waiting: 0)
         pause = 0

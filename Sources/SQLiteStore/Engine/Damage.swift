@@ -1,16 +1,16 @@
 internal import Locks
 internal import Sessions
 
-/// Whether the file has been found damaged, by whoever reads or writes it. For good: what a damaged file says may be
-/// wrong, an index that leads nowhere looks like a session that never was, and its device would be logged out. So
-/// from then on nothing is acknowledged and nothing is answered, until somebody has put a sound file in its place.
+/// Records whether any read or write has found the file damaged. This is final, because a damaged file may give wrong answers:
+/// a damaged index can make a session look as if it had never existed, and its device would be logged out. From then on the
+/// store refuses all changes and reads, until an operator has replaced the file.
 final class Damage: Sendable {
     private let found = Locked<StoreError?>(nil)
 
-    /// What every change and every read is refused with; nil while the file is sound, as far as anybody has seen.
+    /// The error for every change and read; nil while no damage was found.
     var refusal: StoreError? { found.withLock { $0 } }
 
-    /// Takes note of an error, if it shows that the file is damaged. The first time, the observer is told what that means.
+    /// Records an error if it shows that the file is damaged. The first one is reported to the observer.
     func note(_ error: DatabaseError, _ observer: Observer) {
         guard error.consequence == .stopsStore else { return }
         note(
@@ -19,8 +19,8 @@ final class Damage: Sendable {
         )
     }
 
-    /// Takes note that the disk may have lost pages that SQLite takes for copied, and will not copy again as long as this
-    /// process has the database open. The next start copies the log from its beginning.
+    /// Records that the disk may have lost pages that SQLite takes for copied, and will not copy again while this process has
+    /// the database open. The next start copies the log from its beginning.
     func noteLostPages(_ error: DatabaseError, _ observer: Observer) {
         note(
             .unavailable("the disk failed while the log was being copied: \(error.description)"), observer,

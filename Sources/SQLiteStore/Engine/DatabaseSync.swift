@@ -1,17 +1,17 @@
 internal import Dispatch
 internal import Locks
 
-/// Waits beside the writer until the disk has what was copied out of the log, which in a large file takes longer than
-/// anybody should wait for: each page lies elsewhere. Copying itself is quick, and stays with the writer.
+/// Waits, beside the writer, until pages that were copied out of the log are durable. In a large file that takes too long for
+/// the writer, because each page lies elsewhere. Copying itself is fast, and the writer does it.
 ///
-/// SQLite waits for the disk itself when it has copied the whole log, because from then on it writes the log anew from its
-/// beginning. A reader that holds an older state keeps a copy from being whole, so it is not waited for. `DatabaseSync` is that
-/// reader: it holds the state of some commit, the writer copies up to there, and until the disk has the pages the log stays as
-/// it is. Nothing depends on the sync for what a crash leaves: the log is copied from its beginning then.
+/// SQLite itself waits for the disk when it has copied the whole log, because it then overwrites the log from the beginning. A
+/// reader that holds an older state keeps a copy from being complete, so SQLite does not wait. `DatabaseSync` is that reader:
+/// it holds the state of a commit, the writer copies up to that state, and the log is kept until the pages are durable. A crash
+/// does not depend on this sync, because the next start copies the log from its beginning.
 final class DatabaseSync: Sendable {
-    /// Belongs to the writer, and while it is syncing to the queue.
+    /// The read-only connection. The writer owns it, and the queue does during a sync.
     private let connection = Locked<Connection?>(nil)
-    /// How long the disk took, until somebody has asked.
+    /// The duration of the last sync, until `takeEnded` has returned it.
     private let ended = Locked<Duration?>(nil)
     private let queue = DispatchQueue(label: "database sync")
     private let writeback: Writeback
@@ -19,7 +19,7 @@ final class DatabaseSync: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let failed: @Sendable (DatabaseError) -> Void
 
-    /// Opens its connection, which only reads, when it is first needed. `failed` is told that the disk has refused.
+    /// A sync that opens its read-only connection at the first use. `failed` receives an error of the disk.
     init(
         writeback: Writeback, open: @escaping @Sendable () throws(DatabaseError) -> Connection,
         now: @escaping @Sendable () -> ContinuousClock.Instant, failed: @escaping @Sendable (DatabaseError) -> Void
@@ -30,7 +30,7 @@ final class DatabaseSync: Sendable {
         self.failed = failed
     }
 
-    /// From now on a copy of the log goes no further than the last commit.
+    /// Holds the last commit, so that a copy of the log goes no further.
     func hold() throws(DatabaseError) {
         try connection.withLock { (held) throws(DatabaseError) in
             let connection = if let held { held } else { try open() }
@@ -39,7 +39,7 @@ final class DatabaseSync: Sendable {
         }
     }
 
-    /// Begins to wait for what was copied since `hold`, about so many pages.
+    /// Begins to wait for the pages that were copied since `hold`, about `pages` of them.
     func begin(pages: Int) {
         let start = now()
         queue.async { self.run(pages, since: start) }
@@ -59,7 +59,7 @@ final class DatabaseSync: Sendable {
         }
     }
 
-    /// How long the disk took, once after it has ended.
+    /// The duration of the last sync, returned once after its end.
     func takeEnded() -> Duration? {
         ended.withLock { ended in
             defer { ended = nil }
@@ -67,7 +67,7 @@ final class DatabaseSync: Sendable {
         }
     }
 
-    /// Waits for the end of what it is at, and lets go of everything; the next `hold` opens the file anew.
+    /// Waits for the end of a running sync, and closes the connection. The next `hold` opens the file again.
     func reset() {
         queue.sync { connection.withLock { $0 = nil } }
         ended.withLock { $0 = nil }

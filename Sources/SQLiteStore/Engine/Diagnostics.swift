@@ -2,63 +2,64 @@ internal import CSQLite
 internal import Migrations
 public import Sessions
 
-/// A migration that a database has had.
+/// A migration that a database has applied.
 public struct AppliedMigration: Hashable, Sendable {
-    /// Its number.
+    /// The number of the migration.
     public var version: Int
-    /// Its name.
+    /// The name of the migration.
     public var name: String
-    /// SHA-256 of its text.
+    /// The SHA-256 digest of its SQL text.
     public var digest: [UInt8]
-    /// When it was applied.
+    /// The time at which it was applied.
     public var appliedAt: Instant
 }
 
-/// What there is to know of a database, for somebody who looks after it.
+/// The state of a database, for operators.
 public struct Diagnostics: Sendable {
     /// The version of the SQLite library.
     public var sqliteVersion: String
-    /// The file.
+    /// The path of the file.
     public var path: String
     /// The size of the database file in bytes.
     public var fileBytes: Int64
     /// The size of the write-ahead log in bytes.
     public var logBytes: Int64
-    /// `wal`, unless something is wrong.
+    /// The journal mode: `wal`, unless something is wrong.
     public var journalMode: String
-    /// Pages that are free for new rows, in bytes.
+    /// The size of the pages that are free for new rows, in bytes.
     public var freeBytes: Int64
-    /// What SQLite's `quick_check` finds, or `integrity_check` where that takes no more than seconds: nothing when the
-    /// file is sound. Reads the whole file.
+    /// The problems that SQLite's `quick_check` finds, or `integrity_check` where that takes no more than seconds; empty if the
+    /// file is sound. The check reads the whole file.
     public var problems: [String]
-    /// Whether indexes were compared with their tables too (`integrity_check`).
+    /// Whether the check compared indexes with their tables (`integrity_check`).
     public var comparesIndexes: Bool
-    /// Migrations that were applied.
+    /// The applied migrations.
     public var applied: [AppliedMigration]
-    /// Migrations that this program knows and the database has not had.
+    /// The names of known migrations that the database has not applied.
     public var pending: [String]
 }
 
 extension SQLiteStore {
-    /// Examines the database, a damaged one too; takes as long as reading the whole file, on the reader for long reads.
+    /// Examines the database, even a damaged one, on the reader for long reads. Takes as long as reading the whole file.
     public func diagnostics() async throws(StoreError) -> Diagnostics {
         let path = path
         return try await readAtLength(examinesDamage: true) { (snapshot) throws(DatabaseError) -> Diagnostics in
-            // Asked of the connection: to open and close the file here would give up the locks of this process on it.
+            // The connection gives the mode, because opening and closing the file here would release the locks of this process
+            // on it.
             let mode = try snapshot.connection.first(DiagnosticQuery.journalMode) { row in row.text() }
             return try Diagnostics(of: snapshot.connection, path: path, journalMode: mode ?? "")
         }
     }
 
-    /// How many changes wait for the writer.
+    /// The number of changes that wait for the writer.
     public var waitingChanges: Int { waitingChangeCount }
 }
 
 extension Diagnostics {
-    /// Up to this size of the file, indexes are compared with their tables.
+    /// The largest size of the file in bytes at which indexes are compared with their tables.
     private static let indexCheckBytes: Int64 = 256 << 20
 
-    /// Examines the database that `connection` has open.
+    /// Examines the database of `connection`.
     init(of connection: Connection, path: String, journalMode: String) throws(DatabaseError) {
         comparesIndexes = DatabaseFile.size(path) <= Self.indexCheckBytes
         problems = try Self.problems(
@@ -75,7 +76,7 @@ extension Diagnostics {
         pending = Migration.all.dropFirst(applied.count).map { "\($0.version) \($0.name)" }
     }
 
-    /// What a check of the file finds. Damage that stops the check itself is found, too.
+    /// The problems that a check of the file finds, including damage that stops the check itself.
     private static func problems(_ connection: Connection, _ check: Query) throws(DatabaseError) -> [String] {
         do throws(DatabaseError) {
             let found = try connection.all(check) { row in row.text() }

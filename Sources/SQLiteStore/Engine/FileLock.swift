@@ -1,15 +1,16 @@
 internal import Glibc
 internal import Locks
 
-/// Keeps a second process away from the database: SQLite before 3.51.3 can damage a file when two processes restart its
-/// write-ahead log at the same moment, and the copies of settings and clients in memory are right for one process only.
+/// Excludes a second process from the database, for two reasons. SQLite before 3.51.3 can damage a file when two processes
+/// restart its write-ahead log at the same moment, and the copies of settings and clients in memory are valid for only one
+/// process.
 ///
-/// An advisory lock on a file beside the database (`flock`), which the kernel releases when the process ends, however it
-/// ends. The file stays: deleting it would let two processes lock two files of one name.
+/// It is an advisory lock on a file beside the database (`flock`), which the kernel releases when the process ends for any
+/// reason. The file is never deleted, because two processes could then lock two files of one name.
 final class FileLock: Sendable {
     private let descriptor: Locked<Int32?>
 
-    /// Takes the lock, or throws at once.
+    /// Acquires the lock, or throws at once.
     init(path: String, database: String) throws(OpenError) {
         let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw .inaccessible(path: path, reason: DatabaseFile.text(of: errno)) }
@@ -24,7 +25,7 @@ final class FileLock: Sendable {
 
     deinit { release() }
 
-    /// Lets go. Once is enough.
+    /// Releases the lock. Further calls do nothing.
     func release() {
         if let opened = descriptor.withLock({ $0.take() }) { Glibc.close(opened) }
     }

@@ -1,8 +1,9 @@
 internal import Locks
 internal import Sessions
 
-/// A change on its way, as the writer runs it and as whoever asked for it waits: for the decision, so that the answer is prepared while
-/// the disk works, and for the end. No generic type: a refresh passes here, and would look up what it is made of at every step.
+/// A change in the queue, for the writer, which runs it, and for the caller. The caller waits for the decision, so that it
+/// prepares the answer while the disk works, and then for the end. The type is not generic, because a refresh would then look
+/// up type metadata at every step.
 final class PendingChange: Sendable {
     private enum Stage {
         case waiting
@@ -14,7 +15,7 @@ final class PendingChange: Sendable {
     private struct State {
         var stage = Stage.waiting
         var caller: CheckedContinuation<Void, Never>?
-        /// What `caller` waits for: the decision, or the end.
+        /// Whether `caller` waits for the end; otherwise for the decision.
         var awaitsEnd = false
 
         func hasCome(_ awaitsEnd: Bool) -> Bool {
@@ -25,7 +26,7 @@ final class PendingChange: Sendable {
             }
         }
 
-        /// Who is to be resumed, now that `stage` is reached.
+        /// Moves to `stage`, and returns the caller if it waited for that.
         mutating func reach(_ stage: Stage) -> CheckedContinuation<Void, Never>? {
             self.stage = stage
             return hasCome(awaitsEnd) ? caller.take() : nil
@@ -36,7 +37,7 @@ final class PendingChange: Sendable {
     private let change: @Sendable (inout Transaction) throws(DatabaseError) -> Void
     private let state = Locked(State())
 
-    /// A change that waits for the writer. It is run, and delivers what it comes to, which counts once the transaction is committed.
+    /// A change that waits for the writer. `change` delivers its own outcome, which is valid once the transaction is committed.
     init(
         waitingSince: ContinuousClock.Instant,
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Void
@@ -47,10 +48,10 @@ final class PendingChange: Sendable {
 
     // MARK: The caller
 
-    /// Waits until the change is decided, and not durable yet; throws if it is known by then that it has not happened.
+    /// Waits until the change is decided, before it is durable. Throws if it has already been refused.
     func decision() async throws(StoreError) { try await wait(forEnd: false) }
 
-    /// Waits until the change is durable; throws if it has not happened.
+    /// Waits until the change is durable. Throws if it was refused.
     func durability() async throws(StoreError) { try await wait(forEnd: true) }
 
     private func wait(forEnd awaitsEnd: Bool) async throws(StoreError) {
@@ -69,13 +70,13 @@ final class PendingChange: Sendable {
 
     // MARK: The writer
 
-    /// Runs the change; again, if the transaction has to be run again.
+    /// Runs the change. The writer runs it again if the transaction has to be run again.
     func run(in transaction: inout Transaction) throws(DatabaseError) { try change(&transaction) }
 
-    /// The change was run for the last time, and is not durable yet.
+    /// Records that the change has run for the last time and is not durable yet.
     func decide() { state.withLock { $0.reach(.decided) }?.resume() }
 
-    /// The change is durable, or was refused and has not happened. Nothing follows.
+    /// Records the end: the change is durable, or `refusal` says why it was refused and rolled back.
     func end(_ refusal: StoreError?) {
         state.withLock { $0.reach(refusal.map { .refused($0) } ?? .durable) }?.resume()
     }

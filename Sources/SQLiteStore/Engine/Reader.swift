@@ -2,29 +2,29 @@ internal import Sessions
 internal import StoreFoundation
 internal import Locks
 
-/// A snapshot of the database, as a read sees it.
+/// A snapshot of the database, for a read.
 struct Snapshot {
     let connection: Connection
     /// Settings and clients of the same moment.
     let catalogue: Catalogue
 }
 
-/// A read that waits for a reader.
+/// A read in the queue.
 struct PendingRead: Sendable {
     let waitingSince: ContinuousClock.Instant
-    /// Whether it is run although the file is known to be damaged.
+    /// Whether the read runs although the file is known to be damaged.
     var examinesDamage = false
-    /// Reads and delivers, or throws to be refused.
+    /// Reads and delivers. Throws if the read fails.
     let run: @Sendable (Snapshot) throws(DatabaseError) -> Void
     let caller: Caller
 
     func refuse(_ error: StoreError) { caller.resume(returning: error) }
 }
 
-/// A connection that only reads, on a thread of its own. All reads that wait share one snapshot, which begins after the
-/// last of them arrived: it holds every change that was acknowledged before.
+/// A read-only connection on a thread of its own. All queued reads share one snapshot, which begins after the last of them
+/// arrived and therefore contains every change that was acknowledged before.
 final class Reader: Sendable {
-    /// Nil once the store is closed.
+    /// Nil after the store was closed.
     private let connection: Locked<Connection?>
     private let published: PublishedCatalogue
     private let damage: Damage
@@ -43,7 +43,7 @@ final class Reader: Sendable {
     func process(_ batch: [PendingRead]) {
         connection.withLock { connection in
             guard let connection else {
-                // A read that was accepted just before the queue closed can come after its end.
+                // A read that was accepted just before the queue closed can arrive after its end.
                 for read in batch { read.refuse(.unavailable("the database is closed")) }
                 return
             }
@@ -66,12 +66,12 @@ final class Reader: Sendable {
         do throws(DatabaseError) {
             try connection.endSnapshot()
         } catch {
-            // The answers are given; the next snapshot says so if the connection cannot read any more.
+            // The answers have been delivered. The next snapshot fails if the connection cannot read any more.
             options.observer.failed(error.description)
         }
     }
 
-    /// Closes the connection. A batch that follows is refused.
+    /// Closes the connection. Later batches are refused.
     func finish() { connection.withLock { $0 = nil } }
 
     private func answer(_ batch: [PendingRead], from snapshot: Snapshot) {

@@ -2,18 +2,18 @@ internal import CLinux
 internal import Glibc
 internal import Locks
 
-/// Sends the changed pages of the database's file to the disk a few at a time. `fdatasync` alone sends all that there are at once,
-/// and a commit that comes meanwhile waits behind them: eight milliseconds for some hundreds that lie apart.
+/// Sends the changed pages of the database's file to the disk a few at a time. `fdatasync` alone sends all of them at once, and
+/// a concurrent commit waits behind them: eight milliseconds for some hundreds of scattered pages.
 ///
-/// Only how the disk is kept busy changes: nothing that is sent here counts as durable before the sync that follows.
+/// This changes only the load of the disk; no page counts as durable before the sync that follows.
 final class Writeback: Sendable {
-    /// A commit waits behind no more than so many pages.
+    /// The largest number of pages that a commit waits for.
     private static let portion = 8
 
     private let descriptor: Locked<Int32?>
 
-    /// Opens the file. Before SQLite does, and to be released after it: closing any descriptor of a file gives up the process's
-    /// POSIX locks on it.
+    /// Opens the file. This must happen before SQLite opens it, and `release` after SQLite has closed it, because closing any
+    /// descriptor of a file releases the process's POSIX locks on it.
     init(path: String) throws(OpenError) {
         let opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard opened >= 0 else { throw .inaccessible(path: path, reason: DatabaseFile.text(of: errno)) }
@@ -22,7 +22,7 @@ final class Writeback: Sendable {
 
     deinit { release() }
 
-    /// Sends what was changed in the file, about `pages` pages, anywhere. An error is left to the sync that follows.
+    /// Sends the changed pages of the file, about `pages` of them. The sync that follows reports errors.
     func send(pages: Int) {
         guard let descriptor = descriptor.withLock({ $0 }) else { return }
         var status = stat()
@@ -35,7 +35,7 @@ final class Writeback: Sendable {
         }
     }
 
-    /// Lets go. Once is enough.
+    /// Closes the file. Further calls do nothing.
     func release() {
         if let opened = descriptor.withLock({ $0.take() }) { Glibc.close(opened) }
     }

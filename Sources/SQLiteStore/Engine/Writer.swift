@@ -3,7 +3,7 @@ internal import StoreFoundation
 internal import Sessions
 internal import Locks
 
-/// A write transaction, as a change sees it.
+/// A write transaction, for a change.
 struct Transaction {
     let connection: Connection
     /// The wall clock.
@@ -21,22 +21,21 @@ struct Transaction {
     }
 }
 
-/// The one place that writes: takes all waiting changes, runs them in one transaction, commits once for all of them
-/// (group commit) and only then answers. If the commit fails, all of them are refused.
+/// The only writer: takes all queued changes, runs them in one transaction, commits once for all of them (group commit), and
+/// then answers. If the commit fails, all of them are refused.
 ///
-/// **After a failed write or fsync.** The kernel may have marked pages of the log as clean that never reached the disk;
-/// a second fsync would not find them (PostgreSQL learnt that the hard way). What SQLite considers committed is what
-/// the index of the log in shared memory says, and a failed commit is not in it: the next commit writes the same frames
-/// again. But a connection that *recovers* the log from the file, because it is the first to open it, would find the
-/// refused frames in the page cache, believe them, and build on frames that a power failure takes away. Hence:
-/// the connection is reopened while the readers' connections keep that index alive, and before any other change is run
-/// a full checkpoint must copy everything acknowledged into the database, sync it, and cut the log to nothing. It writes
-/// every page anew, so that nothing depends on a page whose sync had failed. Until it succeeds, the store refuses changes.
-/// For the same reason a start after a crash begins with such a checkpoint.
+/// **After a failed write or fsync.** The kernel may have marked pages of the log as clean that never reached the disk; a
+/// second fsync would not find them (PostgreSQL had that bug). SQLite considers committed what the index of the log in shared
+/// memory says, and a failed commit is not in it: the next commit writes the same frames again. But a connection that
+/// *recovers* the log from the file, because it is the first to open it, would find the refused frames in the page cache,
+/// accept them, and build on frames that a power failure removes. The connection is therefore reopened while the readers'
+/// connections keep that index, and before any other change runs, a full checkpoint must copy everything acknowledged into the
+/// database, sync it, and truncate the log. It writes every page again, because a page is not reliable after its sync failed.
+/// Until it succeeds, the store refuses changes. For the same reason a start after a crash begins with such a checkpoint.
 final class Writer: Sendable {
-    /// What the writer's thread owns.
+    /// The state that the writer's thread owns.
     private struct State {
-        /// Nil once the store is closed.
+        /// Nil after the store was closed.
         var connection: Connection?
         var mustRepair = false
         var plan: CheckpointPlan
@@ -49,7 +48,7 @@ final class Writer: Sendable {
     private let open: @Sendable () throws(DatabaseError) -> Connection
     private let sync: DatabaseSync
 
-    /// A writer that starts with a connection of `open`, whose log is empty.
+    /// A writer with an opened connection and an empty log.
     init(
         published: PublishedCatalogue, damage: Damage, options: SQLiteStore.Options, writeback: Writeback,
         connection: sending Connection, reopen: @escaping @Sendable () throws(DatabaseError) -> Connection,
@@ -75,21 +74,20 @@ final class Writer: Sendable {
         state.withLock { state in checkpointIfDue(&state) }
     }
 
-    /// The end of the work: copies the log into the database, so that the next start finds none, and closes the
-    /// connection. No batch may follow.
+    /// Copies the log into the database, so that the next start finds none, and closes the connection. No batch may follow.
     func finish() {
         state.withLock { state in
             guard let connection = state.connection.take() else { return }
             sync.reset()
             if damage.refusal != nil {
-                // Whatever is in the log stays there.
+                // The content of the log is kept.
                 connection.keepLogWhenClosed()
                 return
             }
             do throws(DatabaseError) {
                 try Self.copyWholeLog(connection)
             } catch {
-                // The log stays, and the next start copies it.
+                // The log is kept, and the next start copies it.
                 options.observer.failed(error.description)
             }
         }
@@ -102,7 +100,7 @@ final class Writer: Sendable {
         return connection
     }
 
-    /// What somebody who waits is resumed with.
+    /// The answer to a waiting caller.
     private struct Answer {
         let change: PendingChange
         let refusal: StoreError?
@@ -128,7 +126,7 @@ final class Writer: Sendable {
                     if let duration { state.plan.committed(pages: connection.takePagesWritten(), in: duration) }
                     return refused + answers
                 case .mustLeaveOut(let index, let error):
-                    // It wrote something before it failed. The others are run again without it: changes are pure.
+                    // The change wrote rows before it failed. The others run again without it, because changes are pure.
                     let change = remaining.remove(at: index)
                     try rollBack(connection)
                     options.observer.failed(error.description)
@@ -145,12 +143,12 @@ final class Writer: Sendable {
     }
 
     private enum Attempt {
-        /// With the time that the commit took; nil if there was nothing to write.
+        /// The duration is that of the commit; nil if there was nothing to write.
         case committed([Answer], in: Duration?)
         case mustLeaveOut(Int, DatabaseError)
     }
 
-    /// Runs `changes` in one transaction and commits it. Throws what concerns all of them.
+    /// Runs `changes` in one transaction and commits it. Throws an error that concerns all of them.
     private func attempt(
         _ changes: [PendingChange], in connection: Connection, start: ContinuousClock.Instant
     ) throws(DatabaseError) -> Attempt {
@@ -194,7 +192,7 @@ final class Writer: Sendable {
         return .committed(answers, in: wrote ? end - commitStart : nil)
     }
 
-    /// After `error` nothing of `batch` is acknowledged.
+    /// Refuses all changes of `batch` after `error`.
     private func refuse(_ batch: [PendingChange], _ error: DatabaseError, _ state: inout State) -> [Answer] {
         options.observer.failed(error.description)
         damage.note(error, options.observer)
@@ -208,7 +206,7 @@ final class Writer: Sendable {
         case .distrustsConnection: state.mustRepair = true
         case .failsBatch, .stopsStore: break
         case .failsChange:
-            // BEGIN and COMMIT themselves: a state of the connection that should not exist.
+            // BEGIN or COMMIT itself failed, so the connection is in a state that should not exist.
             state.mustRepair = true
             refusal = .unavailable(error.description)
         }
@@ -223,7 +221,7 @@ final class Writer: Sendable {
         if let connection, connection.isInTransaction { try connection.execute(Self.rollback) }
     }
 
-    /// Makes the database trustworthy again after a failed write, or throws.
+    /// Repairs the database after a failed write, or throws.
     private func repair(_ state: inout State) throws(DatabaseError) {
         sync.reset()
         let connection = try open()
@@ -240,7 +238,7 @@ final class Writer: Sendable {
         state.mustRepair = false
     }
 
-    /// Copies everything committed into the database, syncs it and cuts the log to nothing.
+    /// Copies everything committed into the database, syncs it and truncates the log.
     static func copyWholeLog(_ connection: Connection) throws(DatabaseError) {
         let checkpoint = try connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
         guard checkpoint.framesInLog <= checkpoint.framesCopied else {
@@ -248,7 +246,7 @@ final class Writer: Sendable {
         }
     }
 
-    /// Between batches, when the log has grown: copies what the readers allow. Callers have had their answers.
+    /// Copies as much of a long log as the readers allow. Runs between batches, after callers have received their answers.
     private func checkpointIfDue(_ state: inout State) {
         guard !state.mustRepair, damage.refusal == nil, let connection = state.connection else { return }
         if let duration = sync.takeEnded() { state.plan.synced(in: duration) }
@@ -279,13 +277,13 @@ final class Writer: Sendable {
         }
     }
 
-    /// Copies what the readers allow; returns how many pages are left.
+    /// Copies as much of the log as the readers allow. Returns the number of remaining pages.
     private static func copyLog(_ connection: Connection) throws(DatabaseError) -> Int {
         let checkpoint = try connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
         return checkpoint.framesInLog - checkpoint.framesCopied
     }
 
-    /// Has the state of the last commit held; false if that fails, and everything is to be copied at once.
+    /// Holds the state of the last commit. False if that fails; then the whole log is to be copied at once.
     private func hold() -> Bool {
         do throws(DatabaseError) {
             try sync.hold()

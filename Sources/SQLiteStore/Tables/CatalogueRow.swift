@@ -9,7 +9,7 @@ enum CatalogueRow {
     static let replaceClient = Query(inserting: nil, ClientColumns.all, into: "clients", "OR REPLACE")
     static let deleteClient = Query("DELETE FROM clients WHERE id = ?")
 
-    /// Settings and clients as they stand; a new database gets its settings first.
+    /// The current settings and clients. A new database gets its settings first.
     static func load(_ connection: Connection) throws(DatabaseError) -> Catalogue {
         if try connection.first(selectSettings, read: { row in row.integer() }) == nil {
             try write(Settings(), connection)
@@ -17,7 +17,7 @@ enum CatalogueRow {
         return try read(connection)
     }
 
-    /// Settings and clients as they stand.
+    /// The current settings and clients.
     static func read(_ connection: Connection) throws(DatabaseError) -> Catalogue {
         let settings = try connection.first(selectSettings) { row in SettingsColumns.read(&row) }
         let clients = try connection.all(selectClients) { (row) throws(CorruptRow) in try ClientColumns.read(&row) }
@@ -28,7 +28,7 @@ enum CatalogueRow {
 
     static func write(_ settings: Settings, _ connection: Connection) throws(DatabaseError) {
         try connection.execute(replaceSettings) { row in
-            // The only row there is.
+            // The table has this row only.
             row.add(1 as Int64)
             SettingsColumns.write(settings, to: &row)
         }

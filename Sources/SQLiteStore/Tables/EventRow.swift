@@ -11,7 +11,7 @@ enum EventRow {
     static let selectOfSession = Query("\(select) AND e.session_id = ? ORDER BY e.number LIMIT ?")
     static let selectOfBoth = Query("\(select) AND e.session_id = ? AND e.user_id = ? ORDER BY e.number LIMIT ?")
 
-    /// Where a step along the trail ends; null: there is nothing more.
+    /// The end of a step along the trail; null if there are no more events.
     static let selectStepEnd = Query(
         "SELECT max(number) FROM (SELECT number FROM audit_events WHERE number > ? ORDER BY number LIMIT ?)")
     static let selectStep = Query("\(select) AND e.number <= ? AND \(EventColumns.isGeneral) ORDER BY e.number")
@@ -21,14 +21,14 @@ enum EventRow {
         "\(select) AND (\(EventColumns.isGeneral) OR \(EventColumns.isOfUser)) ORDER BY e.number")
 
     private static let insert = Query(inserting: nil, EventColumns.all, into: "audit_events")
-    /// Names columns of the first migration only, because a closed database may not have had the others.
+    /// Names only columns of the first migration, because a closed database may lack the others.
     private static let insertInAnyVersion = Query(
         """
         INSERT INTO audit_events (number, kind, occurred_at, actor, reason, remote_address, request_id)
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
 
-    /// Looks at so many rows and no more, whatever it finds: the trail has no index of time.
+    /// Reads exactly that many of the oldest rows, because the trail has no index of time.
     static let deleteOld = Query(
         """
         DELETE FROM audit_events
@@ -37,7 +37,7 @@ enum EventRow {
 
     static func read(_ row: inout Row) throws(CorruptRow) -> RecordedEvent { try EventColumns.read(&row) }
 
-    /// Adds `events` to the trail, and to the feed those that revoke something. Nearly always there are none.
+    /// Adds `events` to the trail, and their revocations to the feed. Nearly always there are none.
     static func insert(_ events: [AuditEvent], in transaction: Transaction) throws(DatabaseError) {
         for event in events {
             let revocation =
@@ -47,7 +47,7 @@ enum EventRow {
         }
     }
 
-    /// Adds an event to the trail, and to the feed what it revokes.
+    /// Adds an event to the trail, and its revocation to the feed.
     static func insert(
         _ event: AuditEvent, _ revocation: Revocation?, _ connection: Connection
     ) throws(DatabaseError) {
@@ -55,8 +55,8 @@ enum EventRow {
         if let revocation { try RevocationRow.insert(revocation, connection) }
     }
 
-    /// Adds an event that revokes nothing to the trail of a closed database, which may have any version of the schema: at a place
-    /// of its own, from which the trail goes on, or at the next one.
+    /// Adds an event that revokes nothing to the trail of a closed database with any version of the schema. `place` is its
+    /// number, after which the trail continues; nil takes the next number.
     static func insertInAnyVersion(
         _ event: AuditEvent, at place: Int64?, _ connection: Connection
     ) throws(DatabaseError) {

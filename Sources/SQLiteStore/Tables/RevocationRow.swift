@@ -1,9 +1,8 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about the feed of revocations. A revocation has the number of its event, so that the feed goes on behind
-/// every cursor when a backup is restored, as the trail does; one that comes from another database has a number that no event
-/// gets.
+/// Every statement about the feed of revocations. A revocation has the number of its event, so that the feed, like the trail,
+/// continues after every cursor when a backup is restored. An imported revocation gets a number that no event gets.
 enum RevocationRow {
     private static let insert = Query(
         """
@@ -11,7 +10,7 @@ enum RevocationRow {
         VALUES (last_insert_rowid(), ?, ?, ?, ?, ?, ?, ?)
         """)
 
-    /// The trail makes a row of its own with its first event.
+    /// The trail creates its own row with its first event.
     private static let beginCount = Query(
         """
         INSERT INTO sqlite_sequence (name, seq)

@@ -36,7 +36,7 @@ extension SQLiteRows {
 
     func sessions(of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int) -> Answer<[Session]> {
         answer { (connection) throws(DatabaseError) in
-            // Behind every id.
+            // A value after every id.
             let last = [UInt8](repeating: 0xFF, count: Identifier<Session>.byteCount + 1)
             return try connection.all(
                 SessionRow.selectPage, UserRow.number(of: userID, connection), userID,

@@ -97,7 +97,7 @@ enum IdentityRow {
 
     static func read(_ row: inout Row) throws(CorruptRow) -> Identity { try IdentityColumns.read(&row) }
 
-    /// Adds an identity; false: it is there.
+    /// Adds an identity. False if it exists.
     static func insert(_ identity: Identity, _ connection: Connection) throws(DatabaseError) -> Bool {
         try connection.execute(insert) { row in IdentityColumns.write(identity, to: &row) } == 1
     }

@@ -1,8 +1,8 @@
 internal import Sessions
 
-/// The rows of the database, as a read or a transaction of the domain sees them. Everything that is asked is answered at once.
+/// The rows of the database for a read or a transaction of the domain. Every request is answered at once.
 ///
-/// After the first error nothing more is asked or written, and `run` throws that error.
+/// After the first error no further request or write is run, and `run` throws that error.
 final class SQLiteRows {
     let connection: Connection
     private let clock: WallClock
@@ -12,7 +12,7 @@ final class SQLiteRows {
     private(set) var changesCatalogue = false
     private var failure: DatabaseError?
 
-    /// The rows that `connection` shows in the transaction that is open there.
+    /// The rows that the open transaction of `connection` sees.
     init(_ connection: Connection, _ catalogue: Catalogue, _ clock: WallClock) {
         (self.connection, current, self.clock) = (connection, catalogue, clock)
     }
@@ -30,7 +30,7 @@ final class SQLiteRows {
         }
     }
 
-    /// What `read` reads.
+    /// The answer that `read` reads at once.
     func answer<Value>(_ read: (Connection) throws(DatabaseError) -> Value) -> Answer<Value> {
         var result: Result<Value, DatabaseError>
         if let failure {
@@ -49,7 +49,7 @@ final class SQLiteRows {
         }
     }
 
-    /// Writes what `change` writes.
+    /// Runs a write.
     func perform(_ change: (Connection) throws(DatabaseError) -> Void) { _ = answer(change) }
 }
 
@@ -82,12 +82,12 @@ extension SQLiteRows: StoreTransaction {
 }
 
 extension DatabaseError {
-    /// The error that a procedure of the domain ended with.
+    /// The error that ended a procedure of the domain.
     init(_ error: TransactionError) {
         switch error.cause {
         case .backend(let error): self = error as? DatabaseError ?? .contradiction("\(error)")
         case .corrupted(let text): self = .contradiction(text)
-        // The writer runs one transaction after the other.
+        // Cannot happen, because the writer runs one transaction after the other.
         case .overtaken: self = .contradiction("a row was written by another transaction, and there is none")
         }
     }

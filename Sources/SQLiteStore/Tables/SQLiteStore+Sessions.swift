@@ -14,7 +14,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The statement order of a refresh: one select, one update, and its share of a commit.
+    /// Runs the statements of a refresh: one select, one update, and a share of a commit.
     private static func update(
         _ id: Identifier<Session>, _ change: (inout SessionChange) -> Void, in transaction: Transaction
     ) throws(DatabaseError) -> Bool {

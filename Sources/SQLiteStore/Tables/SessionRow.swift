@@ -1,28 +1,28 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about sessions. What is read has the row's number before the columns.
+/// Every statement about sessions. A read row has its number before the columns.
 enum SessionRow {
     private static let columns = "s.number, \(SessionColumns.all.list(of: "s"))"
 
-    /// With the user who has the number now, whom `readWithUser` takes for the session's only if the id is the same.
+    /// Joins the user with the session's user number. `readWithUser` takes it for the session's user only if the id matches.
     private static let withUser = """
         SELECT \(columns), \(UserRow.columns) FROM sessions s LEFT JOIN users u ON u.number = s.user_number
         """
 
-    /// A refresh reads this: the number of the session's row from the index of ids, the row by the number, the user by
-    /// the number in the row. The number comes from a select of its own, because in one SQLite would take the id from the
-    /// index and not from the row, and `read` could not find out that a damaged index led to somebody else's.
+    /// The read of a refresh: the number of the session's row from the index of ids, the row by the number, the user by the
+    /// number in the row. The number comes from a separate select, because in one select SQLite would take the id from the
+    /// index instead of the row, and `read` could not detect that a damaged index led to another session.
     static let selectWithUser = Query("\(withUser) WHERE s.number = (SELECT number FROM sessions WHERE id = ?)")
 
-    /// A refresh writes this, and nothing else.
+    /// The only write of a refresh.
     static let updateRotation = Query(
         """
         UPDATE sessions SET parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, child_confirmed_at = ?
         WHERE number = ?
         """)
 
-    /// Every other change of one session writes this: all that is not fixed at the start.
+    /// The write of every other change of one session: all mutable columns.
     static let update = Query(
         """
         UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
@@ -31,7 +31,7 @@ enum SessionRow {
         WHERE number = ?
         """)
 
-    /// What a provider's answer changes of its session.
+    /// Writes confirmation and ending of a session after a provider's answer.
     static let updateConfirmation = Query(
         "UPDATE sessions SET confirmed_by = ?, confirmed_at = ?, ended_at = ?, ended_reason = ? WHERE id = ?")
 
@@ -44,14 +44,14 @@ enum SessionRow {
     /// Ends one session that has no end.
     static let end = Query("UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ?")
 
-    /// The one session that lives on a device, if any.
+    /// The one session without an end on an installation, if any.
     private static let selectLiving = Query(
         """
         SELECT \(columns) FROM sessions s
         WHERE s.user_number = ? AND s.client_id = ? AND s.device_id = ? AND s.ended_at IS NULL
         """)
 
-    /// Ends the sessions of a user: all, or those of one client, one device; one can be spared.
+    /// Ends the sessions of a user: all, or those of one client or one device; one can be excepted.
     static let endAll = Query(
         """
         UPDATE sessions SET ended_at = ?1, ended_reason = ?2
@@ -60,8 +60,8 @@ enum SessionRow {
         RETURNING id, client_id, device_id
         """)
 
-    /// A page of a user's sessions, newest first. Each half has its partial index; a deleted user has no number, and
-    /// only tombstones. Whole rows are read of the page alone.
+    /// A page of a user's sessions, newest first. Active sessions and tombstones each have a partial index; a deleted user has
+    /// no number, and only tombstones. Only the rows of the page are read whole.
     static let selectPage = Query(
         """
         SELECT \(columns) FROM sessions s WHERE s.number IN (
@@ -74,8 +74,8 @@ enum SessionRow {
         ) ORDER BY s.started_at DESC, s.id DESC
         """)
 
-    /// The sessions without an end that a user has on a device. The index has the client before the device: it is gone through from
-    /// client to client, not from session to session.
+    /// The sessions without an end of a user on a device. The index has the client before the device, so the query steps from
+    /// client to client instead of reading every session.
     static let selectOnDevice = Query(
         """
         WITH RECURSIVE apps (id) AS (
@@ -89,7 +89,7 @@ enum SessionRow {
         WHERE s.user_number = ?1 AND s.client_id = apps.id AND s.device_id = ?2 AND s.ended_at IS NULL
         """)
 
-    /// Those of so many of a user's sessions without an end that were refreshed last.
+    /// Those of up to a given number of a user's sessions without an end that were refreshed last.
     static let selectLatest = Query(
         """
         SELECT \(columns) FROM sessions s WHERE s.number IN (
@@ -100,7 +100,8 @@ enum SessionRow {
         ) ORDER BY s.child_answered_at DESC, s.id DESC
         """)
 
-    /// Whether one of so many tombstones of a user, the newest rows first, is of a session on that device from before that time.
+    /// Whether one of a user's newest tombstones, up to a given number by row, is of a session on that device that started
+    /// before that time.
     static let selectEnded = Query(
         """
         SELECT 1 FROM (
@@ -109,10 +110,10 @@ enum SessionRow {
         ) WHERE device_id = ?3 AND started_at < ?4 LIMIT 1
         """)
 
-    /// A step of clean-up reads this.
+    /// The read of one step of clean-up.
     static let selectStep = Query("\(withUser) WHERE s.id > ? ORDER BY s.id LIMIT ?")
 
-    /// A part of an export reads this.
+    /// The read of one part of an export.
     static let selectInOrder = Query("SELECT \(columns) FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?")
 
     static let selectByID = Query("SELECT \(columns) FROM sessions s WHERE s.id = ?")
@@ -145,7 +146,7 @@ enum SessionRow {
         }
     }
 
-    /// Reads a session, which must be the one that is `known`, and its user.
+    /// Reads a session and its user. The session must be the one that `known` names.
     static func readWithUser(_ row: inout Row, known: Identifier<Session>? = nil) throws(CorruptRow) -> Found {
         let number = row.integer()
         let session = try SessionColumns.read(&row, known: known)
@@ -158,7 +159,7 @@ enum SessionRow {
         try connection.first(selectWithUser, id) { (row) throws(CorruptRow) in try readWithUser(&row, known: id) }
     }
 
-    /// Writes what differs between a stored session and `new`.
+    /// Writes the differences between a stored session and `new`.
     static func write(_ new: Session, over old: Session, number: Int64, _ connection: Connection) throws(DatabaseError)
     {
         if new == old { return }
@@ -185,7 +186,7 @@ enum SessionRow {
         try connection.execute(insert) { row in write(session, userNumber, to: &row) }
     }
 
-    /// Adds a session, or gives the one with that id everything that can change of it.
+    /// Adds a session, or writes all mutable columns of the session with that id.
     static func replace(
         _ session: Session, userNumber: Int64, _ connection: Connection
     ) throws(DatabaseError) {

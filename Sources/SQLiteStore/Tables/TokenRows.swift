@@ -1,7 +1,7 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about tokens that are used once.
+/// Every statement about single-use tokens.
 enum UsedTokenRow {
     static let select = Query("SELECT 1 FROM used_tokens WHERE digest = ? AND good_until > ?")
     static let selectPage = Query(
@@ -17,7 +17,7 @@ enum UsedTokenRow {
         """)
 }
 
-/// Every statement about wrong passwords that all nodes count together.
+/// Every statement about failed attempts.
 enum FailedAttemptRow {
     static let select = Query(
         "SELECT \(FailedAttemptColumns.all.list) FROM failed_attempts WHERE digest = ?")
@@ -31,7 +31,7 @@ enum FailedAttemptRow {
     static let deleteOfUser = Query("DELETE FROM failed_attempts WHERE user_id = ?")
 }
 
-/// Every statement about what providers are asked with.
+/// Every statement about provider checks.
 enum ProviderCheckRow {
     private static let columns = ProviderCheckColumns.all.list
 
@@ -46,7 +46,7 @@ enum ProviderCheckRow {
 
     static func read(_ row: inout Row) throws(CorruptRow) -> ProviderCheck { try ProviderCheckColumns.read(&row) }
 
-    /// After a restore: providers may have changed every token since the backup was taken.
+    /// Marks all checks as in doubt after a restore, because providers may have changed every token since the backup.
     static func doubtAll(_ connection: Connection) throws(DatabaseError) {
         try connection.execute(doubt)
     }
@@ -66,7 +66,7 @@ enum ForeignTokenRow {
     /// Adds a token, or replaces one that was not exchanged.
     static let replace = Query(
         inserting: nil, ForeignTokenColumns.all, into: "foreign_tokens", onConflict: replacement)
-    /// Adds a token, or replaces one that was not exchanged by one that was.
+    /// Adds a token, or replaces one that was not exchanged by an exchanged one.
     static let insert = Query(
         inserting: nil, ForeignTokenColumns.all, into: "foreign_tokens",
         onConflict: "\(replacement) AND excluded.session_id IS NOT NULL")
@@ -74,7 +74,7 @@ enum ForeignTokenRow {
     static let updateExchange = Query("UPDATE foreign_tokens SET session_id = ?, exchanged_at = ? WHERE digest = ?")
     static let delete = Query("DELETE FROM foreign_tokens WHERE digest = ?")
 
-    /// Deletes what waits of a user: all, or that of one client, one device.
+    /// Deletes a user's tokens that were not exchanged: all, or those of one client or one device.
     static let deleteWaiting = Query(
         """
         DELETE FROM foreign_tokens

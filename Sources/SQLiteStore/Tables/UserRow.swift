@@ -1,17 +1,17 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about users. What `read` reads has the row's number before the columns.
+/// Every statement about users. A read row has its number before the columns.
 enum UserRow {
     static let columns = "u.number, \(UserColumns.all.list(of: "u"))"
 
-    /// In two steps, as sessions are found (`SessionRow.selectWithUser`).
+    /// In two steps, for the same reason as `SessionRow.selectWithUser`.
     static let selectByID = Query(
         "SELECT \(columns) FROM users u WHERE u.number = (SELECT number FROM users WHERE id = ?)")
 
     static let selectByKey = Query("SELECT \(columns) FROM users u WHERE u.username_key = ?")
 
-    /// Whom an address may mean: those who have it as username, or had it verified. A few of them, in no order.
+    /// A few users, in no order, that have an address as username or as verified address.
     static let selectMeant = Query(
         "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?1 LIMIT ?2")
 
@@ -21,7 +21,7 @@ enum UserRow {
     private static let insertIfNew = Query(
         inserting: "username_key", UserColumns.all, into: "users", onConflict: "ON CONFLICT DO NOTHING")
 
-    /// Everything but the id, by which the row is found.
+    /// Writes every column except the id, by which the row is found.
     static let update = Query(
         """
         UPDATE users SET (username_key, \(UserColumns.all.names.dropFirst().joined(separator: ", "))) =
@@ -31,8 +31,8 @@ enum UserRow {
 
     static let delete = Query("DELETE FROM users WHERE id = ?")
 
-    /// A page of users after a key. The patterns are escaped with a backslash; SQLite's LIKE folds ASCII letters only,
-    /// so the username is matched by its key, which is folded already.
+    /// A page of users after a key. The patterns are escaped with a backslash. SQLite's LIKE folds ASCII letters only, so the
+    /// username is compared by its key, which is folded already.
     static let selectPage = Query(
         """
         SELECT \(columns) FROM users u
@@ -48,7 +48,7 @@ enum UserRow {
         let user: User
     }
 
-    /// The user whom `reference` names.
+    /// The user that `reference` names.
     static func find(_ reference: UserReference, _ connection: Connection) throws(DatabaseError) -> Numbered? {
         switch reference {
         case .id(let id):
@@ -67,20 +67,20 @@ enum UserRow {
         }
     }
 
-    /// Whose row no user has: a tombstone whose user is gone belongs to nobody.
+    /// The number of no user, for a tombstone of a deleted user.
     static let nobody: Int64 = 0
 
-    /// Reads a user, who must be the one that is `known`.
+    /// Reads a user. It must be the one that `known` names.
     static func read(_ row: inout Row, known: Identifier<User>? = nil) throws(CorruptRow) -> Numbered {
         Numbered(number: row.integer(), user: try UserColumns.read(&row, known: known))
     }
 
-    /// Adds a user unless the id or the name is there already; returns whether it was added.
+    /// Adds a user unless the id or the name exists. Returns whether it was added.
     static func insertIfNew(_ user: User, _ connection: Connection) throws(DatabaseError) -> Bool {
         try connection.execute(insertIfNew) { row in write(user, to: &row) } == 1
     }
 
-    /// Writes all that can change of a user.
+    /// Writes all mutable columns of a user.
     static func update(_ user: User, _ connection: Connection) throws(DatabaseError) {
         try connection.execute(update) { row in write(user, to: &row) }
     }

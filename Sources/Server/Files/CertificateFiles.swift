@@ -1,3 +1,4 @@
+public import Configuration
 internal import Glibc
 public import TLS
 
@@ -81,7 +82,7 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
     }
 }
 
-extension Configuration.Server {
+extension ServerConfiguration.Listeners {
     /// The files of the public listener; nil: it speaks clear text.
     public var publicCertificate: CertificateFiles? {
         guard let tlsCertificate, let tlsKey else { return nil }
@@ -94,23 +95,5 @@ extension Configuration.Server {
         guard let adminTLSCertificate, let adminTLSKey else { return nil }
         return CertificateFiles(
             listener: "admin", certificate: adminTLSCertificate, key: adminTLSKey, clientAuthority: adminClientCA)
-    }
-
-    /// What makes no sense together.
-    var certificateProblems: [String] {
-        var problems: [String] = []
-        for (prefix, certificate, key) in [
-            ("server.", tlsCertificate, tlsKey), ("server.admin_", adminTLSCertificate, adminTLSKey),
-        ] where (certificate == nil) != (key == nil) {
-            let (given, missing) =
-                certificate == nil ? ("tls_key", "tls_certificate") : ("tls_certificate", "tls_key")
-            problems.append("\(prefix)\(given) is set, but \(prefix)\(missing) is not: TLS needs both")
-        }
-        if adminClientCA != nil, adminTLSCertificate == nil {
-            problems.append(
-                "server.admin_client_ca is set, but server.admin_tls_certificate is not: clients show certificates over TLS only"
-            )
-        }
-        return problems
     }
 }

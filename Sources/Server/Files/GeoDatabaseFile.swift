@@ -1,4 +1,5 @@
 internal import Calendar
+internal import Configuration
 internal import Geolocation
 internal import Locks
 internal import Telemetry
@@ -98,7 +99,7 @@ final class GeoDatabaseFile: Sendable {
     }
 }
 
-extension Configuration {
+extension ServerConfiguration {
     /// The file of places that the configuration names, opened; nil: it names none.
     func geoDatabase(logger: Logger) throws(StartError) -> GeoDatabaseFile? {
         try geo.database.map { path throws(StartError) in

@@ -1,3 +1,4 @@
+internal import Configuration
 public import Cryptography
 internal import Glibc
 public import Sessions
@@ -100,7 +101,7 @@ public struct RootKeyFile: Sendable {
 
     /// The keys that the variable `SOJOURN_ROOT_KEY` holds, parted by commas.
     public static func keys(fromVariable text: String) throws(Problem) -> RootKeys {
-        let name = Configuration.SpecialVariable.rootKey.rawValue
+        let name = ServerConfiguration.SpecialVariable.rootKey.rawValue
         return try keys(text.split(separator: ",").map { (source: name, text: $0) }, of: name)
     }
 

@@ -1,3 +1,5 @@
+internal import Configuration
+internal import Notifications
 internal import Sessions
 internal import Telemetry
 
@@ -8,7 +10,7 @@ extension Maintenance {
     func sweepEvents(pause: Duration) async -> Int {
         guard let retention = cleanUp.auditRetention else { return 0 }
         // That this cannot be told keeps nothing from being deleted.
-        for webhook in webhooks { try? await webhook.tellLost(before: settled + (.seconds(1) - retention)) }
+        for webhook in webhooks { try? await webhook.reportLost(before: settled + (.seconds(1) - retention)) }
         return await sweep("audit events", pause) { () async throws(StoreError) in
             // An event goes when it is as old as that, to the second, as sessions do.
             let instant = settled + (.seconds(1) - retention)
@@ -31,7 +33,7 @@ extension Maintenance {
 
     /// Forgets webhooks that no node has worked on for long, and that this one does not know.
     func forgetWebhooks() async {
-        let (known, limit) = (Set(webhooks.map(\.target.name)), settled + (.zero - Self.webhookMemory))
+        let (known, limit) = (Set(webhooks.map(\.name)), settled + (.zero - Self.webhookMemory))
         do throws(StoreError) {
             for (name, progress) in try await context.store.webhooks()
             where !known.contains(name) && progress.heldUntil < limit {

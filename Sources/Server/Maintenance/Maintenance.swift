@@ -1,3 +1,5 @@
+internal import Configuration
+internal import Notifications
 internal import Sessions
 internal import Telemetry
 
@@ -11,7 +13,7 @@ struct Maintenance: Sendable {
     /// What the clock is compared with; nil: with nothing.
     var clockComparison: ClockComparison?
     /// How fast old rows go, and which.
-    var cleanUp = Configuration.CleanUp()
+    var cleanUp = ServerConfiguration.CleanUp()
     /// Who is told of events.
     var webhooks: [Webhook] = []
 

@@ -1,9 +1,12 @@
+internal import Configuration
 internal import Federation
+internal import Sessions
+internal import Telemetry
 
 extension Application {
     /// The providers of the configuration, each with the secret that this server has there, if it has one.
-    static func providers(
-        _ configuration: Configuration, _ surroundings: Environment
+    static func makeProviders(
+        _ configuration: ServerConfiguration, _ surroundings: Environment
     ) throws(StartError) -> [IdentityProvider] {
         var providers = configuration.identityProviders
         for index in providers.indices where providers[index].recheck != nil {
@@ -31,19 +34,13 @@ extension Application {
         }
         return String(secret)
     }
-}
 
-extension Configuration {
-    /// The names of the providers that are asked again.
-    public var recheckedProviders: [String] { identityProviders.filter { $0.recheck != nil }.map(\.name) }
-}
-
-extension IdentityProvider {
-    static let secretVariablePrefix = "SOJOURN_CLIENT_SECRET_"
-
-    /// Where the environment can hold the secret that this server has there: `SOJOURN_CLIENT_SECRET_` and the name in capitals, with
-    /// underscores for hyphens.
-    var secretVariable: String {
-        Self.secretVariablePrefix + name.uppercased().replacing("-", with: "_")
+    /// The rechecks of all providers that have them.
+    func rechecks(_ logger: Logger) -> [Rechecks] {
+        guard let identityProviders else { return [] }
+        return Rechecks.all(
+            providers, of: identityProviders, checks: ProviderCheckService(context), clock: context.clock,
+            metrics: metrics,
+            logger: logger)
     }
 }

@@ -1,3 +1,4 @@
+public import Configuration
 internal import Cryptography
 public import Endpoints
 internal import Federation
@@ -22,7 +23,7 @@ public struct Application: Sendable {
     public let firstAdminKey: String?
 
     private let logger: Logger
-    private let doorLimits: RateLimits
+    private let rateLimits: RateLimits
     private let scopes: Scope
     let providers: [IdentityProvider]
     let identityProviders: IdentityProviders?
@@ -32,88 +33,96 @@ public struct Application: Sendable {
     ///
     /// - Parameter issuer: the `iss` of tokens where the configuration names none; nil: the configured public address.
     public static func open(
-        _ configuration: Configuration, _ surroundings: Environment, issuer: String? = nil
+        _ configuration: ServerConfiguration, _ surroundings: Environment, issuer: String? = nil
     ) async throws(StartError) -> Application {
         let metrics = MetricsRegistry()
         let database = try Database.open(
             configuration, clock: surroundings.clock, StoreObservation(metrics, surroundings.logger))
         do throws(StartError) {
-            let issuer =
-                issuer
-                ?? configuration.server.publicListen.baseURL(
-                    isSecure: configuration.server.tlsCertificate != nil)
-            return try await Application(database, metrics, configuration, surroundings, issuer: issuer)
+            return try await open(database, metrics, configuration, surroundings, issuer: issuer)
         } catch {
             await database.close()
             throw error
         }
     }
 
-    private init(
-        _ database: Database, _ metrics: MetricsRegistry, _ configuration: Configuration,
-        _ surroundings: Environment, issuer: String
-    ) async throws(StartError) {
-        self.database = database
-        let store = database.store
-        self.metrics = metrics
-        logger = surroundings.logger
-        doorLimits = configuration.limits.doorLimits
-        scopes = configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty
-        let isNew = try await Self.isNew(store)
-        let source = configuration.rootKeySource(surroundings)
-        let rootKeys = try Self.rootKeys(configuration, surroundings, mayCreate: isNew)
-        let absoluteMaximum = configuration.sessions.absoluteMaximum
-        let signingKeys = SigningKeys(
-            store: store, rootKeys: rootKeys, algorithm: configuration.keys.algorithm,
-            rotation: .seconds(86400 * configuration.keys.rotationDays), absoluteMaximum: absoluteMaximum,
-            random: surroundings.random)
-        let issuer = configuration.server.issuer ?? issuer
-        let providers = try Self.providers(configuration, surroundings)
-        self.providers = providers
-        clockFile = ClockFile(path: configuration.database.path + ".clock")
+    private static func open(
+        _ database: Database, _ metrics: MetricsRegistry, _ configuration: ServerConfiguration,
+        _ surroundings: Environment, issuer: String?
+    ) async throws(StartError) -> Application {
+        let issuer =
+            configuration.server.issuer ?? issuer
+            ?? configuration.server.publicListen.baseURL(isSecure: configuration.server.tlsCertificate != nil)
+        let isNew = try await isNew(database.store)
+        let keys = try makeKeys(configuration, surroundings, store: database.store, mayCreate: isNew)
+        let providers = try makeProviders(configuration, surroundings)
+        let clockFile = ClockFile(path: configuration.database.path + ".clock")
         let clockGuard = ClockGuard(
             wall: surroundings.clock, passed: surroundings.secondsPassed, memory: clockFile.read())
-        context = ServiceContext(
-            store: store,
-            policy: RefreshPolicy(
-                absoluteMaximum: absoluteMaximum,
-                recheckTerms: Dictionary(
-                    uniqueKeysWithValues: providers.compactMap { provider in
-                        provider.recheck.map { (provider.name, $0.terms) }
-                    })), rootKeys: rootKeys,
-            signingKeys: signingKeys,
-            passwords: PasswordHasher(
-                width: configuration.limits.passwordHashWidth, pendingMax: configuration.limits.passwordHashPending),
-            clock: surroundings.clock, random: surroundings.random, issuer: issuer,
-            audience: configuration.server.audience ?? issuer, clockGuard: clockGuard,
-            proofs: configuration.dpop.policy, lockoutPolicy: configuration.limits.failedAttempts,
-            passwordRules: configuration.limits.passwords, resetTokenLifetime: configuration.limits.resetTokenLifetime
-        )
-        identityProviders =
-            providers.isEmpty
-            ? nil
-            : IdentityProviders(
-                providers, client: HTTPClient(), clock: context.clock, metrics: metrics,
-                logger: surroundings.logger)
-        rootKeySource = source
-        let firstStart = FirstStart(context: context)
-        try await firstStart.checkSettings(absoluteMaximum: absoluteMaximum)
-        if isNew { try await firstStart.makeDefaultClient() }
-        if let secret = surroundings.adminKeyVariable {
-            try await firstStart.addAdminKey(secret: secret)
-            firstAdminKey = nil
-        } else {
-            firstAdminKey = isNew ? try await firstStart.makeAdminKey() : nil
-        }
-        // Last of all: a database without signing keys is a new one, so that a first start that was cut off begins anew.
+        let context = makeContext(
+            configuration, surroundings, store: database.store, keys: keys, providers: providers,
+            clockGuard: clockGuard,
+            issuer: issuer)
+        let firstAdminKey = try await FirstStart(context: context).run(
+            isNew: isNew, absoluteMaximum: configuration.sessions.absoluteMaximum,
+            adminKey: surroundings.adminKeyVariable)
+        // Last of all: a database without signing keys counts as new, so that a first start that was cut off begins again.
         do throws(SigningKeys.Problem) {
-            try await signingKeys.maintain(at: clockGuard.settled)
+            try await keys.signing.maintain(at: clockGuard.settled)
         } catch {
             switch error {
             case .store(let error): throw .store(error)
-            case .wrongRootKey: throw .wrongRootKeys(source: source)
+            case .wrongRootKey: throw .wrongRootKeys(source: configuration.rootKeySource(surroundings))
             }
         }
+        return Application(
+            database: database, context: context, metrics: metrics, clockFile: clockFile,
+            rootKeySource: configuration.rootKeySource(surroundings), firstAdminKey: firstAdminKey,
+            logger: surroundings.logger, rateLimits: configuration.limits.effectiveRateLimits,
+            scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
+            identityProviders: makeIdentityProviders(providers, context, metrics, surroundings.logger))
+    }
+
+    /// The root keys, and the signing keys that they encrypt.
+    private static func makeKeys(
+        _ configuration: ServerConfiguration, _ surroundings: Environment, store: any Store, mayCreate: Bool
+    ) throws(StartError) -> (root: RootKeys, signing: SigningKeys) {
+        let rootKeys = try rootKeys(configuration, surroundings, mayCreate: mayCreate)
+        let signingKeys = SigningKeys(
+            store: store, rootKeys: rootKeys, algorithm: configuration.keys.algorithm,
+            rotation: .seconds(86400 * configuration.keys.rotationDays),
+            absoluteMaximum: configuration.sessions.absoluteMaximum, random: surroundings.random)
+        return (rootKeys, signingKeys)
+    }
+
+    /// What all use cases share.
+    private static func makeContext(
+        _ configuration: ServerConfiguration, _ surroundings: Environment, store: any Store,
+        keys: (root: RootKeys, signing: SigningKeys), providers: [IdentityProvider], clockGuard: ClockGuard,
+        issuer: String
+    ) -> ServiceContext {
+        let limits = configuration.limits
+        let terms = providers.compactMap { provider in provider.recheck.map { (provider.name, $0.terms) } }
+        return ServiceContext(
+            store: store,
+            policy: RefreshPolicy(
+                absoluteMaximum: configuration.sessions.absoluteMaximum,
+                recheckTerms: Dictionary(uniqueKeysWithValues: terms)),
+            rootKeys: keys.root, signingKeys: keys.signing,
+            passwords: PasswordHasher(width: limits.passwordHashWidth, pendingMax: limits.passwordHashPending),
+            clock: surroundings.clock, random: surroundings.random, issuer: issuer,
+            audience: configuration.server.audience ?? issuer, clockGuard: clockGuard,
+            proofs: configuration.dpop.policy, lockoutPolicy: limits.failedAttempts,
+            passwordRules: limits.passwords, resetTokenLifetime: limits.resetTokenLifetime)
+    }
+
+    /// What fetches the keys of the identity providers; nil: there are none.
+    private static func makeIdentityProviders(
+        _ providers: [IdentityProvider], _ context: ServiceContext, _ metrics: MetricsRegistry, _ logger: Logger
+    ) -> IdentityProviders? {
+        if providers.isEmpty { return nil }
+        return IdentityProviders(
+            providers, client: HTTPClient(), clock: context.clock, metrics: metrics, logger: logger)
     }
 
     /// The endpoints of this application.
@@ -121,11 +130,12 @@ public struct Application: Sendable {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
-            context: context, metrics: metrics, logger: logger, doorLimits: doorLimits, backups: backups,
+            context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
             identityVerifier: identityProviders, scopes: scopes, isStopping: isStopping)
     }
 
-    /// Takes note of what the configuration file allows, before the first request: a server does, and the command line does not.
+    /// Takes note of what the configuration file allows, before the first request: a server does, and the command line does
+    /// not.
     func beginServing() async throws(StartError) {
         do throws(ServiceError) { try await Administration(context).beginServing() } catch {
             throw FirstStart.startError(error)
@@ -143,7 +153,7 @@ public struct Application: Sendable {
 
     /// The root keys that are there; nil when there is no file, and no variable.
     public static func existingRootKeys(
-        _ configuration: Configuration, _ surroundings: Environment
+        _ configuration: ServerConfiguration, _ surroundings: Environment
     ) throws(StartError) -> RootKeys? {
         do throws(RootKeyFile.Problem) {
             if let variable = surroundings.rootKeyVariable { return try RootKeyFile.keys(fromVariable: variable) }
@@ -152,7 +162,7 @@ public struct Application: Sendable {
     }
 
     private static func rootKeys(
-        _ configuration: Configuration, _ surroundings: Environment, mayCreate: Bool
+        _ configuration: ServerConfiguration, _ surroundings: Environment, mayCreate: Bool
     ) throws(StartError) -> RootKeys {
         if let keys = try existingRootKeys(configuration, surroundings) { return keys }
         let file = RootKeyFile(path: configuration.rootKeyFile)
@@ -163,7 +173,7 @@ public struct Application: Sendable {
     }
 }
 
-extension Configuration {
+extension ServerConfiguration {
     /// Where the root keys come from, for errors.
     func rootKeySource(_ surroundings: Environment) -> String {
         surroundings.rootKeyVariable == nil

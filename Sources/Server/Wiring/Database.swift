@@ -1,3 +1,4 @@
+internal import Configuration
 public import PostgresStore
 public import SQLiteStore
 public import Sessions
@@ -35,9 +36,9 @@ public enum Database: Sendable {
 
     /// Opens the database that the configuration names, and brings it up to date.
     static func open(
-        _ configuration: Configuration, clock: WallClock, _ observation: StoreObservation
+        _ configuration: ServerConfiguration, clock: WallClock, _ observation: StoreObservation
     ) throws(StartError) -> Database {
-        switch configuration.database.place {
+        switch configuration.database.location {
         case .sqlite(let path):
             var options = SQLiteStore.Options(clock: clock)
             options.observer = observation.sqlite

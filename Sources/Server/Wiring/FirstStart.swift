@@ -1,10 +1,24 @@
+internal import Configuration
 internal import Sessions
 
 /// What a database gets before the first request: the default client and a way in for admins.
 struct FirstStart {
     let context: ServiceContext
 
-    /// The app that everybody has: public, first-party, with offline access.
+    /// Checks the settings, makes what a new database needs, and returns the admin key that was made, if one was.
+    ///
+    /// - Parameter adminKey: the secret of the environment's admin key, if it has one.
+    func run(isNew: Bool, absoluteMaximum: Duration, adminKey: String?) async throws(StartError) -> String? {
+        try await checkSettings(absoluteMaximum: absoluteMaximum)
+        if isNew { try await makeDefaultClient() }
+        if let adminKey {
+            try await addAdminKey(secret: adminKey)
+            return nil
+        }
+        return isNew ? try await makeAdminKey() : nil
+    }
+
+    /// The default app: public, first-party, with offline access.
     func makeDefaultClient() async throws(StartError) {
         let now = context.clock.now
         guard let scope = Scope("offline_access") else { return }
@@ -20,16 +34,16 @@ struct FirstStart {
         } catch { throw .store(error) }
     }
 
-    /// Makes the first admin key; its secret is returned and kept nowhere.
+    /// Makes the first admin key, and returns its secret, which is never stored.
     func makeAdminKey() async throws(StartError) -> String {
         do throws(ServiceError) {
             return try await Administration(context).createAdminKey(name: "first start", by: .system).1
         } catch { throw Self.startError(error) }
     }
 
-    /// Makes sure that the admin key of the environment exists, in the place of the one that the variable held before.
+    /// Makes sure that the admin key of the environment exists, in place of the one that the variable held before.
     func addAdminKey(secret: String) async throws(StartError) {
-        let name = Configuration.SpecialVariable.adminKey.rawValue
+        let name = ServerConfiguration.SpecialVariable.adminKey.rawValue
         do throws(ServiceError) {
             _ = try await Administration(context).addAdminKey(
                 name: name, secret: secret, replacingNamesakes: true, by: .system)

@@ -77,8 +77,8 @@ extension MetricsRegistry {
         gauges(
             "sojourn_passwords_pending", help: "Passwords that are hashed or wait for it, by their origin.",
             label: "room"
-        ) {
-            PasswordHasher.Room.allCases.map { ($0.rawValue, Double(passwords.pending($0))) }
+        ) { [passwords] in
+            PasswordHasher.Priority.allCases.map { ($0.rawValue, Double(passwords.pending($0))) }
         }
     }
 }

@@ -1,12 +1,29 @@
+internal import Configuration
 internal import Endpoints
 internal import HTTP
 internal import HTTPServer
 internal import Sockets
 internal import TLS
 
-// Which sockets lead where, and who the caller of a request is.
+// The sockets of the listeners, and the responder of each: a request goes from the event loop to `Endpoints` without a lock.
 extension SojournServer {
-    /// Takes the addresses, or the sockets that were handed over. Connections wait until the engine begins to accept.
+    /// The name of each listener: the key of the configuration that sets its address.
+    private enum ListenerName: String {
+        case `public` = "server.public_listen"
+        case admin = "server.admin_listen"
+        case adminSocket = "database.url"
+
+        var listener: Caller.Listener {
+            switch self {
+            case .public: .public
+            case .admin: .admin
+            case .adminSocket: .adminSocket
+            }
+        }
+    }
+
+    /// Binds the addresses, or takes the sockets that were handed over. Connections wait until `beginAccepting`, because the
+    /// issuer, and with it the endpoints, can depend on the port.
     func listen(
         _ engine: HTTPServer, _ reloaders: [CertificateReloader]
     ) throws(StartError) -> Addresses {
@@ -21,9 +38,9 @@ extension SojournServer {
         let publicTLS = reloaders.first { $0.files.listener == "public" }?.holder
         let adminTLS = reloaders.first { $0.files.listener == "admin" }?.holder
         let publicAddress = try listen(
-            engine, given.public, on: server.publicListen, "server.public_listen", .public, publicTLS)
+            engine, given.public, on: server.publicListen, .public, publicTLS)
         let adminAddress = try listen(
-            engine, given.admin, on: server.adminListen, "server.admin_listen", .admin, adminTLS)
+            engine, given.admin, on: server.adminListen, .admin, adminTLS)
         if server.issuer == nil, publicAddress.port == nil { throw .issuerMissing }
         return Addresses(
             public: publicAddress.baseURL(isSecure: publicTLS != nil),
@@ -41,68 +58,100 @@ extension SojournServer {
 
     /// Takes the sockets of one listener; the first one's address is the listener's.
     private func listen(
-        _ engine: HTTPServer, _ numbers: [Int32], on address: SocketAddress, _ key: String,
-        _ listener: Caller.Listener, _ tls: TLSContextHolder?
+        _ engine: HTTPServer, _ numbers: [Int32], on address: SocketAddress, _ name: ListenerName,
+        _ tls: TLSContextHolder?
     ) throws(StartError) -> SocketAddress {
         var first: SocketAddress?
         do throws(SocketError) {
             for number in numbers {
-                let address = try listen(engine, through: Listener(inheriting: number), key, listener, tls)
+                let address = try listen(engine, through: Listener(inheriting: number), name, tls)
                 first = first ?? address
             }
             if let first { return first }
             var options = Listener.Options()
             options.unixMode = configuration.server.unixSocketMode
             options.sharing = configuration.server.reusesPort ? .succession : .none
-            return try listen(engine, through: Listener(address, options), key, listener, tls)
-        } catch { throw .listen(key: key, error) }
+            return try listen(engine, through: Listener(address, options), name, tls)
+        } catch { throw .listen(key: name.rawValue, error) }
     }
 
     private func listen(
-        _ engine: HTTPServer, through socket: consuming Listener, _ key: String, _ listener: Caller.Listener,
-        _ tls: TLSContextHolder?
+        _ engine: HTTPServer, through socket: consuming Listener, _ name: ListenerName, _ tls: TLSContextHolder?
     ) throws(SocketError) -> SocketAddress {
         let server = configuration.server
-        var options = Self.options(key, listener)
-        if listener == .public, server.proxyProtocol == .required { options.proxies = server.trustedProxies }
+        var options = Self.options(name)
+        if name == .public, server.proxyProtocol == .required { options.proxies = server.trustedProxies }
         options.gateways = server.trustedProxies
         options.tls = tls
-        let proxies = TrustedProxies(server.trustedProxies, field: server.forwardedField)
-        return try engine.listen(through: socket, options, responder: responder(listener, proxies))
+        return try engine.reserve(socket, options)
     }
 
-    /// Listens on the Unix socket beside the database. Its peers are this machine's, so no proxy is asked about them.
+    /// Binds the Unix socket beside the database.
     func listenToAdministrators(_ engine: HTTPServer, _ path: String) throws(StartError) {
-        let options = Self.options("database.url", .adminSocket)
+        let name = ListenerName.adminSocket
         do throws(SocketError) {
-            try engine.listen(
-                through: Listener(.unix(path: path)), options, responder: responder(.adminSocket, TrustedProxies([])))
-        } catch { throw .listen(key: "database.url", error) }
+            try engine.reserve(Listener(.unix(path: path)), Self.options(name))
+        } catch { throw .listen(key: name.rawValue, error) }
     }
 
-    private static func options(_ key: String, _ listener: Caller.Listener) -> HTTPServer.ServiceOptions {
-        var options = HTTPServer.ServiceOptions(name: key)
-        options.isReserved = listener != .public
+    private static func options(_ name: ListenerName) -> HTTPServer.ServiceOptions {
+        var options = HTTPServer.ServiceOptions(name: name.rawValue)
+        options.isReserved = name != .public
         options.isUrgent = \.isHealthCheck
-        options.waits = true
         return options
     }
 
-    /// What answers the requests of one listener. Without trusted proxies, nothing is looked for in them.
-    private func responder(_ listener: Caller.Listener, _ proxies: TrustedProxies) -> Responder {
+    /// Has `endpoints` answer the requests of all listeners, including those that have come meanwhile.
+    func beginAccepting(_ engine: HTTPServer, _ endpoints: Endpoints) throws(StartError) {
+        let server = configuration.server
+        do throws(SocketError) {
+            try engine.beginAccepting { options in
+                let name = ListenerName(rawValue: options.name) ?? .public
+                // The peers of the Unix socket are processes of this machine, so that no proxy stands before it.
+                let proxies =
+                    name == .adminSocket
+                    ? TrustedProxies([]) : TrustedProxies(server.trustedProxies, field: server.forwardedField)
+                return Self.responder(name.listener, proxies, endpoints)
+            }
+        } catch { throw .system(error.description) }
+    }
+
+    /// The responder of one listener. Without trusted proxies, the fields of requests are not searched for the client's
+    /// address.
+    private static func responder(
+        _ listener: Caller.Listener, _ proxies: TrustedProxies, _ endpoints: Endpoints
+    ) -> Responder {
         if proxies.ranges.isEmpty {
-            return { [entrance] request, context in
+            return { request, context in
                 let host = context.isLocalSocket ? nil : context.remoteHost
                 let caller = Caller(remoteAddress: host, listener: listener, isSecure: context.isSecure)
-                return entrance.reply(to: request, from: caller)
+                return endpoints.reply(to: request, from: caller)
             }
         }
-        return { [entrance] request, context in
+        return { request, context in
             let origin = proxies.origin(of: request.fields, from: context.remoteAddress, isSecure: context.isSecure)
             let host = origin.client.port == nil ? nil : origin.client.host
             let caller = Caller(
                 remoteAddress: host, listener: listener, isSecure: origin.isSecure, isProxy: origin.isFromProxy)
-            return entrance.reply(to: request, from: caller)
+            return endpoints.reply(to: request, from: caller)
         }
     }
+}
+
+extension SocketAddress {
+    /// The URL at which a program on this machine reaches a listener on the address.
+    func baseURL(isSecure: Bool) -> String {
+        let scheme = isSecure ? "https" : "http"
+        return switch self {
+        case .ipv4(let bytes, let port) where bytes == [0, 0, 0, 0]: "\(scheme)://127.0.0.1:\(port)"
+        case .ipv6(let bytes, let port) where bytes.allSatisfy { $0 == 0 }: "\(scheme)://[::1]:\(port)"
+        case .unix: "\(self)"
+        default: "\(scheme)://\(self)"
+        }
+    }
+}
+
+extension Request {
+    /// Whether the request is a health check. A busy server answers it, because a refusal would have the server restarted.
+    fileprivate var isHealthCheck: Bool { target.path == "/healthz" || target.path == "/readyz" }
 }

@@ -3,7 +3,7 @@
 /// The transaction that writes the change checks the proof again, because hashing takes time, and a logout, a disabled login or
 /// a new password in between must prevent the change.
 public enum AccountProof: Hashable, Sendable {
-    /// An access token of that session, and the proof of presence beside it, if any.
+    /// An access token of that session, and what has shown beside it that the user is there, if anything has.
     case session(Identifier<Session>, beside: PresenceProof? = nil)
     /// The password with that hash.
     case password(hash: String?)
@@ -47,7 +47,7 @@ extension UserChange {
 }
 
 extension RefreshPolicy {
-    /// Returns the error if access tokens of the session are invalid at `now`, whatever their claims are, else nil.
+    /// Why access tokens of the session are good for nothing at `now`, whatever they say themselves; nil: they are good.
     func refusal(ofTokensIn record: SessionRecord?, at now: Instant) -> ServiceError? {
         guard let record else { return .invalidToken(.unknownSession) }
         if let ending = ending(of: record, at: now) { return .invalidToken(.ended(ending.reason)) }

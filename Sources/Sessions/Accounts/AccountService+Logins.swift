@@ -1,11 +1,11 @@
-// The user's own switch for logins. While logins are disabled no token works, so that the call accepts the password or an ID
-// token. A user without either could not enable logins again, except through an admin.
+// The user's own switch. While it is off no token works, so it takes what a user has beside tokens: the password, or an ID
+// token of an identity provider. Whoever has neither would be locked out by it until an admin comes.
 extension AccountService {
     /// The user with that name and password. This check serves the one call that must work without a valid token.
     public func verifiedUser(
         username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> User {
-        try await tokens.verifiedUser(
+        try await passwords.user(
             LoginAttempt(username: username, password: password, deviceID: nil), from: origin)
     }
 
@@ -14,7 +14,8 @@ extension AccountService {
     public func verifiedUser(
         by token: IdentityToken, of verifier: any IdentityVerifier, from origin: Origin
     ) async throws(ServiceError) -> Identifier<User> {
-        try await tokens.owner(of: try await tokens.identity(of: token, by: verifier, from: origin), from: origin)
+        try await federation.owner(
+            of: try await federation.identity(of: token, by: verifier, from: origin), from: origin)
     }
 
     /// Sets the user's own switch: while `disabled`, no login and no refresh succeeds on any device (seed 003). Throws
@@ -49,7 +50,7 @@ extension AccountService {
         _ userID: Identifier<User>, of providers: Set<String>
     ) async throws(ServiceError) -> Bool {
         if providers.isEmpty { return false }
-        let identities = try await tokens.inStore { () async throws(StoreError) in
+        let identities = try await inStore { () async throws(StoreError) in
             try await store.identities(of: userID)
         }
         return identities.contains { providers.contains($0.key.provider) }

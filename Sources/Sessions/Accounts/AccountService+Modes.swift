@@ -22,11 +22,11 @@ extension AccountService {
         _ evidence: PresenceEvidence, in current: AuthenticatedSession, from origin: Origin
     ) async throws(ServiceError) -> SessionRecord {
         let now = context.clock.now
-        let proof = try await tokens.presence(
-            shownBy: evidence, of: current.user, in: current.session, from: origin, at: now)
+        let proof = try await presence.presence(
+            provedBy: evidence, of: current.user, in: current.session, from: origin, at: now)
         guard let proof else {
             let demand = PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
-            throw .userAbsent(demand.asked(of: current.user, in: current.session))
+            throw .insufficientUserAuthentication(demand.asked(of: current.user, in: current.session))
         }
         return try await change(current.session.id, shownBy: proof, at: now) { session, _ in
             session.note(proof, at: now)
@@ -46,7 +46,7 @@ extension AccountService {
             try await check(key, of: modeChange, in: old, at: now)
             evidence.assertion = nil
         }
-        let proof = try await tokens.presence(shownBy: evidence, of: current.user, in: old, from: origin, at: now)
+        let proof = try await presence.presence(provedBy: evidence, of: current.user, in: old, from: origin, at: now)
         return try await change(old.id, shownBy: proof, at: now) { session, user in
             if let proof { session.note(proof, at: now) }
             return session.change(modeChange, of: user, at: now, from: origin)
@@ -63,21 +63,21 @@ extension AccountService {
             throw .invalid(member: "presence_key", detail: "must be another key than device_key")
         }
         guard let assertion = change.evidence.assertion,
-            try await tokens.isGood(assertion, of: key, in: session, at: now)
+            try await presence.accepts(assertion, of: key, in: session, at: now)
         else {
             throw .invalid(member: "user_assertion", detail: "must be signed by the presence_key, for this session")
         }
     }
 
-    /// Changes a session while its access tokens and `proof` are valid. Throws the error of the closure, and writes nothing
-    /// then.
+    /// Changes a session whose tokens are good, and whose user `proof` still shows, if there is one; what the closure fails
+    /// with is thrown, and nothing is written then.
     private func change(
         _ id: Identifier<Session>, shownBy proof: PresenceProof?, at now: Instant,
         _ edit: @escaping @Sendable (inout Session, User?) -> Result<AuditEvent?, ServiceError>
     ) async throws(ServiceError) -> SessionRecord {
         let policy = context.policy
         let outcome = try await RequestCancellation.watched { abandonment async throws(ServiceError) in
-            try await tokens.inStore { () async throws(StoreError) in
+            try await inStore { () async throws(StoreError) in
                 try await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
                     let refusal =
                         abandonment.refusal ?? policy.refusal(ofTokensIn: change.record, at: now)
@@ -117,7 +117,7 @@ extension Session {
                     detail: "the presence_key of the login has to sign for the first time before"))
         }
         if let demand = demand(before: change.mode, isNewKey: isNew), !demand.isMet(by: self, at: now) {
-            return .failure(.userAbsent(demand.asked(of: user, in: self)))
+            return .failure(.insufficientUserAuthentication(demand.asked(of: user, in: self)))
         }
         let event = AuditEvent(
             .authenticationModeChanged, at: now, by: origin, session: self,

@@ -1,27 +1,41 @@
 internal import Cryptography
 
-/// The use cases of users on their own account: profile, devices, the switch for logins, the password.
-public struct AccountService: Sendable {
+/// What users do with their own account: profile, devices, their own switch for logins, their password.
+public final class AccountService: UseCase {
     let context: ServiceContext
-    let tokens: TokenService
-    var store: any Store { context.store }
+    let passwords: PasswordVerifier
+    let presence: UserPresenceService
+    let federation: FederationService
 
-    /// Creates the account service of `context`.
-    public init(_ context: ServiceContext) {
+    init(
+        _ context: ServiceContext, _ passwords: PasswordVerifier, _ presence: UserPresenceService,
+        _ federation: FederationService
+    ) {
         self.context = context
-        tokens = TokenService(context)
+        self.passwords = passwords
+        self.presence = presence
+        self.federation = federation
     }
 
-    /// Changes the user's profile by `edit`, and returns the changed user. A new e-mail address or telephone number demands a
-    /// recent proof of presence, because a found phone or a stolen token could otherwise redirect password resets and warnings.
+    /// The account service of `context`.
+    public convenience init(_ context: ServiceContext) {
+        let passwords = PasswordVerifier(context)
+        let logins = LoginService(context, TokenSigner(context), passwords, ProviderCheckService(context))
+        self.init(
+            context, passwords, UserPresenceService(context, passwords), FederationService(context, logins))
+    }
+
+    /// Lets `edit` change the user's profile. Returns the user as it then is. Where the user is reached, by e-mail or
+    /// telephone, takes that the user has shown to be there a moment ago: whoever has found a phone, or stolen a token, could
+    /// else have the next reset of the password, and the warnings, sent to themselves.
     public func changeProfile(
         in current: AuthenticatedSession, shownBy evidence: PresenceEvidence = PresenceEvidence(), from origin: Origin,
         _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
         var session = current.session
-        let proof = try await tokens.presence(
-            shownBy: evidence, of: current.user, in: session, from: origin, at: now)
+        let proof = try await presence.presence(
+            provedBy: evidence, of: current.user, in: session, from: origin, at: now)
         if let proof { session.note(proof, at: now) }
         let demand = PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
         let isPresent = demand.isMet(by: session, at: now)
@@ -30,7 +44,7 @@ public struct AccountService: Sendable {
             var profile = old
             if let error = edit(&profile) ?? profile.problem { return .failure(error) }
             if !isPresent, !profile.reachesSame(as: old) {
-                return .failure(.userAbsent(demand.asked(of: change.user, in: current.session)))
+                return .failure(.insufficientUserAuthentication(demand.asked(of: change.user, in: current.session)))
             }
             if profile != old {
                 change.user.profile = profile
@@ -51,7 +65,7 @@ public struct AccountService: Sendable {
     /// sessions the list is incomplete.
     public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
-        let found = try await tokens.inStore { () async throws(StoreError) in
+        let found = try await inStore { () async throws(StoreError) in
             try await store.latestSessions(of: userID, limit: Self.listedSessionsMax, lookMax: Self.listLookMax)
         }
         return found.filter { context.policy.ending(of: $0, at: now) == nil }
@@ -66,12 +80,12 @@ public struct AccountService: Sendable {
                 member: "name", detail: "must have 1 to \(Device.textLengthMax) bytes and no control characters")
         }
         let now = context.clock.now
-        let found = try await tokens.inStore { () async throws(StoreError) in
+        let found = try await inStore { () async throws(StoreError) in
             try await store.sessions(of: userID, onDevice: deviceID)
         }
         var renamed: SessionRecord?
         for record in found where context.policy.ending(of: record, at: now) == nil {
-            renamed = try await tokens.inStore { () async throws(StoreError) in
+            renamed = try await inStore { () async throws(StoreError) in
                 try await store.updateSession(record.session.id) { change in
                     change.session.device.name = name
                     return change.record
@@ -102,7 +116,7 @@ public struct AccountService: Sendable {
         of user: User, in session: Session, from old: String, to new: String, by origin: Origin
     ) async throws(ServiceError) {
         let now = context.clock.now
-        try await tokens.verify(old, of: user, in: session, from: origin)
+        try await passwords.verify(old, of: user, in: session, from: origin)
         let proof = AccountProof.session(session.id, beside: .password(hash: user.passwordHash))
         try await setPassword(of: .id(user.id), to: new, sentBy: .user(user.id), by: origin, in: session.id) {
             [policy = context.policy] change in
@@ -114,7 +128,7 @@ public struct AccountService: Sendable {
     /// of its user.
     public func passwordReset(by token: String) async throws(ServiceError) -> ProvenReset {
         guard let token = PasswordResetToken(token) else { throw Self.resetRefused }
-        let user = try await tokens.inStore { () async throws(StoreError) in try await store.user(.id(token.userID)) }
+        let user = try await inStore { () async throws(StoreError) in try await store.user(.id(token.userID)) }
         guard let reset = user?.passwordReset, constantTimeEqual(reset.secretHash, token.secretHash) else {
             throw Self.resetRefused
         }
@@ -126,9 +140,9 @@ public struct AccountService: Sendable {
         let now = context.clock.now
         guard now < proven.reset.expiresAt else { throw Self.resetRefused }
         do throws(ServiceError) {
-            let sender = PasswordHasher.Sender.user(proven.userID)
-            try await setPassword(of: .id(proven.userID), to: new, sentBy: sender, by: origin) { change in
-                // This fails if the token was used or replaced after the check.
+            let requester = PasswordHasher.Requester.user(proven.userID)
+            try await setPassword(of: .id(proven.userID), to: new, sentBy: requester, by: origin) { change in
+                // Spent or replaced meanwhile?
                 change.user.passwordReset == proven.reset ? nil : Self.resetRefused
             }
         } catch { throw error == .notFound("user") ? Self.resetRefused : error }
@@ -137,9 +151,10 @@ public struct AccountService: Sendable {
     private static let resetRefused = ServiceError.invalid(
         member: "reset_token", detail: "is not valid, or no longer")
 
-    /// Hashes the password, and sets it if `check` succeeds inside the transaction. Ends all sessions except the one that asks.
+    /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but the one that asks, if one
+    /// does.
     func setPassword(
-        of reference: UserReference, to new: String, sentBy sender: PasswordHasher.Sender = .anybody,
+        of reference: UserReference, to new: String, sentBy requester: PasswordHasher.Requester = .anonymous,
         by origin: Origin, in sessionID: Identifier<Session>? = nil,
         _ check: @escaping @Sendable (UserChange) -> ServiceError? = { _ in nil }
     ) async throws(ServiceError) {
@@ -147,7 +162,7 @@ public struct AccountService: Sendable {
         if let problem = rules.problem(with: new, username: nil) {
             throw .invalid(member: "new_password", detail: problem)
         }
-        let hash = try await context.passwords.hash(new, for: sender)
+        let hash = try await context.passwords.hash(new, for: requester)
         let now = context.clock.now
         _ = try await update(reference, asking: sessionID) { change -> Result<Void, ServiceError> in
             if let error = check(change) { return .failure(error) }
@@ -175,14 +190,14 @@ public struct AccountService: Sendable {
         }
     }
 
-    /// Changes a user. Throws the error of the closure, and writes nothing then. Writes nothing either if the request was
-    /// cancelled before the transaction.
+    /// Changes a user; what the closure fails with is thrown, and nothing is written then. Nor is anything whose answer was
+    /// given up by the time of the transaction.
     func update<Value: Sendable>(
         _ reference: UserReference, asking sessionID: Identifier<Session>? = nil,
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
         let update = try await RequestCancellation.watched { abandonment async throws(ServiceError) in
-            try await tokens.inStore { () async throws(StoreError) in
+            try await inStore { () async throws(StoreError) in
                 try await store.updateUser(reference, asking: sessionID) { change -> Result<Value, ServiceError> in
                     if let refusal = abandonment.refusal { return .failure(refusal) }
                     var edited = change

@@ -3,12 +3,12 @@ internal import Cryptography
 extension Administration {
     /// All clients, sorted by id.
     public func clients() async throws(ServiceError) -> [Client] {
-        try await tokens.inStore { () async throws(StoreError) in try await store.clients() }
+        try await inStore { () async throws(StoreError) in try await store.clients() }
     }
 
     /// The client with that id. Throws `notFound`.
     public func client(_ id: String) async throws(ServiceError) -> Client {
-        guard let client = try await tokens.inStore({ () async throws(StoreError) in try await store.client(id) })
+        guard let client = try await inStore({ () async throws(StoreError) in try await store.client(id) })
         else { throw .notFound("client") }
         return client
     }
@@ -81,7 +81,7 @@ extension Administration {
         _ id: String, _ edit: @escaping @Sendable (inout ClientChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> Value {
         let policy = context.policy
-        let result = try await tokens.inStore { () async throws(StoreError) in
+        let result = try await inStore { () async throws(StoreError) in
             try await store.updateClient(id) { change -> Result<Value, ServiceError> in
                 var edited = change
                 let result = edit(&edited)

@@ -7,8 +7,8 @@ extension Administration {
     /// The admin key with that secret; nil if it is unknown or has expired.
     public func adminKey(for secret: String) async throws(ServiceError) -> AdminKey? {
         let hash = sha256(Array(secret.utf8))
-        let keys = try await tokens.inStore { () async throws(StoreError) in try await store.adminKeys() }
-        // The comparison takes constant time, because its duration must not show how much of a guessed hash is right.
+        let keys = try await inStore { () async throws(StoreError) in try await store.adminKeys() }
+        // Constant time for each key: how much of a guessed key's hash is right must not show.
         let key = keys.first { constantTimeEqual($0.hash, hash) }
         let now = context.clock.now
         guard let key, key.expiresAt.map({ now < $0 }) ?? true else { return nil }
@@ -26,7 +26,7 @@ extension Administration {
 
     /// The admin keys, without their secrets.
     public func adminKeys() async throws(ServiceError) -> [AdminKey] {
-        try await tokens.inStore { () async throws(StoreError) in try await store.adminKeys() }
+        try await inStore { () async throws(StoreError) in try await store.adminKeys() }
     }
 
     /// Creates an admin key. Returns it with its secret, which is never shown again.
@@ -58,7 +58,7 @@ extension Administration {
         let key = AdminKey(
             id: Hex.encode(context.random.bytes(4)), name: name, hash: sha256(Array(secret.utf8)), createdAt: now,
             scope: scope, expiresAt: lifetime.map { now + $0 })
-        return try await tokens.inStore { () async throws(StoreError) in
+        return try await inStore { () async throws(StoreError) in
             try await store.updateAdminKeys { keys, events in
                 if replacingNamesakes {
                     for old in keys where old.name == name && old.hash != key.hash {
@@ -77,7 +77,7 @@ extension Administration {
     /// Deletes an admin key, so that it allows nothing from then on.
     public func deleteAdminKey(_ id: String, by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
-        let found = try await tokens.inStore { () async throws(StoreError) in
+        let found = try await inStore { () async throws(StoreError) in
             try await store.updateAdminKeys { keys, events in
                 guard let index = keys.firstIndex(where: { $0.id == id }) else { return false }
                 let key = keys.remove(at: index)

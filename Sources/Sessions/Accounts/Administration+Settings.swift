@@ -1,7 +1,7 @@
 extension Administration {
     /// The session settings.
     public func settings() async throws(ServiceError) -> Settings {
-        try await tokens.inStore { () async throws(StoreError) in try await store.settings() }
+        try await inStore { () async throws(StoreError) in try await store.settings() }
     }
 
     /// Changes the session settings by `edit`, with effect on all active sessions at once. Throws `invalid` with a sentence if
@@ -10,7 +10,7 @@ extension Administration {
         by origin: Origin, _ edit: @escaping @Sendable (inout SessionSettings) -> Void
     ) async throws(ServiceError) -> Settings {
         let (now, policy) = (context.clock.now, context.policy)
-        let result = try await tokens.inStore { () async throws(StoreError) in
+        let result = try await inStore { () async throws(StoreError) in
             try await store.updateSettings { change -> Result<Settings, ServiceError> in
                 var sessions = change.settings.sessions
                 edit(&sessions)
@@ -28,11 +28,11 @@ extension Administration {
         return try result.get()
     }
 
-    /// Records that a server starts with the policy of the context. If its absolute maximum is shorter than the recorded one,
-    /// all nodes apply the new one, and the revocation feed announces it once.
+    /// Takes note that a server begins to serve by the policy of the context. If its absolute maximum is shorter than what was
+    /// served with before, all nodes go by it from then on, and the feed says so, once.
     public func beginServing() async throws(ServiceError) {
         let (now, policy) = (context.clock.now, context.policy)
-        try await tokens.inStore { () async throws(StoreError) in
+        try await inStore { () async throws(StoreError) in
             if try await store.settings().servedMaximum == policy.absoluteMaximum { return }
             try await store.updateSettings { $0.serve(policy, at: now) }
         }
@@ -41,7 +41,7 @@ extension Administration {
     /// Ends all sessions of all users in one write, for emergencies.
     public func revokeAllSessions(by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
-        try await tokens.inStore { () async throws(StoreError) in
+        try await inStore { () async throws(StoreError) in
             try await store.updateSettings { change in
                 change.settings.epoch += 1
                 change.settings.revokedBefore = Settings.RevokedBefore(epoch: change.settings.epoch, at: now)
@@ -56,7 +56,7 @@ extension Administration {
     public func events(
         after cursor: Int64, limit: Int, userID: Identifier<User>? = nil, sessionID: Identifier<Session>? = nil
     ) async throws(ServiceError) -> [RecordedEvent] {
-        try await tokens.inStore { () async throws(StoreError) in
+        try await inStore { () async throws(StoreError) in
             try await store.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID)
         }
     }

@@ -1,18 +1,21 @@
 internal import Cryptography
 
-/// The use cases of admins for users and sessions. Extensions beside this file hold those for settings, clients, identities and
-/// keys.
-public struct Administration: Sendable {
+/// What admins do: users and their sessions. Settings, clients and keys are in the extensions beside this file.
+public final class Administration: UseCase {
     let context: ServiceContext
-    let tokens: TokenService
     let accounts: AccountService
-    var store: any Store { context.store }
+    let logout: LogoutService
 
-    /// Creates the administration of `context`.
-    public init(_ context: ServiceContext) {
+    init(_ context: ServiceContext, _ accounts: AccountService, _ logout: LogoutService) {
         self.context = context
-        tokens = TokenService(context)
-        accounts = AccountService(context)
+        self.accounts = accounts
+        self.logout = logout
+    }
+
+    /// The administration of `context`.
+    public convenience init(_ context: ServiceContext) {
+        let services = Services(context)
+        self.init(context, services.accounts, services.logout)
     }
 
     /// Creates a user. A user without a password cannot log in by password.
@@ -34,7 +37,7 @@ public struct Administration: Sendable {
             id: Identifier(random: context.random), username: Text.normalized(username), profile: profile,
             passwordHash: hash, offlineSessionMax: offlineSessionMax, createdAt: now)
         user.claims = claims
-        let isNew = try await tokens.inStore { () async throws(StoreError) in
+        let isNew = try await inStore { () async throws(StoreError) in
             try await store.insertUser(user, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)])
         }
         guard isNew else { throw .conflict(code: "username_taken", detail: "the username belongs to another user") }
@@ -43,7 +46,7 @@ public struct Administration: Sendable {
 
     /// The user. Throws `notFound`.
     public func user(_ reference: UserReference) async throws(ServiceError) -> User {
-        guard let user = try await tokens.inStore({ () async throws(StoreError) in try await store.user(reference) })
+        guard let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
         else { throw .notFound("user") }
         return user
     }
@@ -52,7 +55,7 @@ public struct Administration: Sendable {
     public func users(
         matching query: String?, after cursor: String?, limit: Int
     ) async throws(ServiceError) -> Page<User> {
-        try await tokens.inStore { () async throws(StoreError) in
+        try await inStore { () async throws(StoreError) in
             try await store.users(matching: query, after: cursor, limit: limit)
         }
     }
@@ -145,30 +148,30 @@ public struct Administration: Sendable {
 
     /// A page of the user's sessions and tombstones, newest first.
     public func sessions(
-        of reference: UserReference, after cursor: String?, limit: Int
+        of reference: UserReference, after cursor: SessionCursor?, limit: Int
     ) async throws(ServiceError) -> Page<SessionRecord> {
         let id: Identifier<User>
         if case .id(let known) = reference { id = known } else { id = try await user(reference).id }
-        return try await tokens.inStore { () async throws(StoreError) in
-            try await store.sessions(of: id, after: cursor, limit: limit)
+        return try await inStore { () async throws(StoreError) in
+            try await store.sessions(of: id, after: cursor?.description, limit: limit)
         }
     }
 
     /// The session, or its tombstone. Throws `notFound`.
     public func session(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord {
-        guard let record = try await tokens.inStore({ () async throws(StoreError) in try await store.session(id) })
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
         else { throw .notFound("session") }
         return record
     }
 
     /// The state of the checks with the session's identity provider; nil if the provider is not asked.
     public func providerCheck(of id: Identifier<Session>) async throws(ServiceError) -> ProviderCheck? {
-        try await tokens.inStore { () async throws(StoreError) in try await store.providerCheck(of: id) }
+        try await inStore { () async throws(StoreError) in try await store.providerCheck(of: id) }
     }
 
     /// Ends one session. Throws `notFound`.
     public func endSession(_ id: Identifier<Session>, by origin: Origin) async throws(ServiceError) {
-        guard try await tokens.end(id, .revokedByAdmin, from: origin) else { throw .notFound("session") }
+        guard try await logout.end(id, .revokedByAdmin, from: origin) else { throw .notFound("session") }
     }
 
     /// Sets a user's password, and ends all sessions.

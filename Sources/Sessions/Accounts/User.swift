@@ -18,12 +18,12 @@ public struct User: Hashable, Sendable, Identifiable {
         public var displayName: String?
         /// The country, ISO 3166-1 alpha-2.
         public var country: String?
-        /// The key (`Text.emailKey`) of the verified address. It counts only while it equals the key of `email`. Users cannot
-        /// write it.
+        /// The key (`Text.emailKey`) of the address that was verified, which counts only while it is that of `email`: a node of
+        /// an earlier version changes that alone. Not for users to write.
         public var verifiedEmailKey: String?
 
-        /// True if an admin, or an identity provider that may link users by e-mail, has verified the address. It remains false
-        /// for an address without a key.
+        /// Whether the e-mail address was found to be the user's by somebody who is believed: an admin, or a provider that may
+        /// link users by it. Stays false for an address without a key.
         public var isEmailVerified: Bool {
             get { verifiedEmailKey != nil && email.flatMap(Text.emailKey) == verifiedEmailKey }
             set { verifiedEmailKey = newValue ? email.flatMap(Text.emailKey) : nil }
@@ -42,15 +42,15 @@ public struct User: Hashable, Sendable, Identifiable {
 
     /// Disabled logins: no login and no refresh succeeds on any device. Sessions do not end.
     public struct LoginDisabling: Hashable, Sendable {
-        /// The time from which existing access tokens are refused.
+        /// From when living access tokens are refused.
         public enum Effective: String, CaseIterable, Sendable {
             /// Access tokens are refused at once.
             case immediate
-            /// Access tokens are valid until they expire; refreshes are refused.
+            /// Access tokens serve until they expire; they are not renewed.
             case onExpiry = "on_expiry"
         }
 
-        /// The time from which existing access tokens are refused.
+        /// When living access tokens stop being accepted.
         public var effective: Effective
         /// The time at which logins were disabled.
         public var since: Instant
@@ -124,7 +124,7 @@ public struct User: Hashable, Sendable, Identifiable {
     public var passwordReset: PasswordReset?
     /// Wrong passwords since the last right one; nil if there are none.
     public var wrongPasswords: WrongPasswords?
-    /// The claims that an admin has added to all access tokens of the user; nil if there are none.
+    /// What an admin has said of the user, for every access token; nil: nothing.
     public var claims: UserClaims?
     /// The time at which the account was created.
     public let createdAt: Instant
@@ -153,7 +153,7 @@ public struct User: Hashable, Sendable, Identifiable {
         return nil
     }
 
-    /// True if valid access tokens are refused, because logins are disabled with immediate effect.
+    /// Whether a living access token must be refused because logins are off with immediate effect.
     public var rejectsRollingTokens: Bool {
         disabledByAdmin?.effective == .immediate || disabledByUser?.effective == .immediate
     }

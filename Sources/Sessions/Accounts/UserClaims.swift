@@ -1,6 +1,6 @@
 public import JSON
 
-/// What an admin has said of a user, for those who read rolling tokens: a JSON object whose members become claims.
+/// What an admin has said of a user, for those who read access tokens: a JSON object whose members become claims.
 public struct UserClaims: Hashable, Sendable {
     /// The most bytes of the object: it is in every request with a token.
     public static let byteCountMax = 2048

@@ -1,10 +1,10 @@
 internal import Locks
 
-/// Limits `refresh_token_misused` events in bounded memory: one per session and interval, and eight sessions per user, so that
-/// an attacker cannot flood the audit trail or a user's mailbox.
+/// Limits `refresh_token_misused` events to one per session and interval, and to eight sessions per user, in bounded memory, so
+/// that they fill neither the audit trail nor the mailbox of a user.
 final class MisuseEventThrottle: Sendable {
     private struct Row {
-        /// The number of sessions with an event.
+        /// How many events were recorded.
         var count = 0
         /// The end of the interval.
         var until: Instant
@@ -15,15 +15,15 @@ final class MisuseEventThrottle: Sendable {
         var users: [Identifier<User>: Row] = [:]
     }
 
-    /// The shortest interval. With strict rotation the interval of the settings is zero.
+    /// The shortest interval, because strict rotation has a rotation interval of zero.
     static let intervalMin = Duration.seconds(60)
-    /// The number of sessions per user. It exceeds the devices of most users, and more sessions suggest an attack.
+    /// The sessions of one user that are recorded in an interval: more than a user has devices.
     static let perUser = 8
     static let capacity = 4096
 
     private let rows = Locked(Rows())
 
-    /// Returns true if an event for `session` may be recorded at `now`; then not again within `interval`.
+    /// Whether to record a misuse of `session` at `now`; if so, none is recorded again for `interval`.
     func claim(_ session: Session, for interval: Duration, at now: Instant) -> Bool {
         rows.withLock { rows in
             // A row with an end too far ahead has expired, because the clock was set back.
@@ -44,7 +44,7 @@ final class MisuseEventThrottle: Sendable {
         }
     }
 
-    /// Returns a claim, because no event was recorded.
+    /// Takes back a claim whose event could not be recorded.
     func giveBack(_ session: Session) {
         rows.withLock { rows in
             if rows.sessions.removeValue(forKey: session.id) != nil { rows.users[session.userID]?.count -= 1 }

@@ -1,8 +1,8 @@
-/// A revocation of access tokens before their expiry, for resource servers that verify tokens by themselves. It commits with
-/// the change that causes it.
+/// What a resource server has to know that checks access tokens by itself: which of those that have not expired are good
+/// for nothing any more. It commits with the change that it tells of.
 ///
-/// A session that ends by time (idle, maximum) causes none, because its access tokens expire with it or before. If lifetimes
-/// become shorter, one revocation covers all sessions.
+/// A session that the clock ends (idle, maximum) brings none: its access tokens end with it, or before, unless lifetimes have
+/// become shorter since, which brings one for all of them.
 public struct Revocation: Hashable, Sendable {
     /// The revoked tokens. The raw values are on the wire and in the database.
     public enum Kind: String, CaseIterable, Sendable {
@@ -18,8 +18,8 @@ public struct Revocation: Hashable, Sendable {
         case clientDeleted = "client_deleted"
         /// Tokens with a `sid` and an `iat` not after `at`.
         case allSessionsEnded = "all_sessions_ended"
-        /// Tokens with a `sid` and an `iat` not after `at`, only those with this `client_id` or `sub` if one is named. Their
-        /// sessions now end earlier, and active sessions get tokens with the new expiry.
+        /// Tokens with a `sid` and an `iat` that is not after `at`; only those with this `client_id` or this `sub`, if it names
+        /// one. Their sessions end earlier now. Those that live get tokens that say so.
         case lifetimesShortened = "lifetimes_shortened"
 
         /// True if tokens issued after `at` are valid.
@@ -92,7 +92,7 @@ public struct Revocation: Hashable, Sendable {
 }
 
 extension EndReason {
-    /// True if access tokens can outlive a session with this end.
+    /// Whether access tokens can outlive a session that ends for this reason.
     var leavesTokens: Bool { self != .idleExpired && self != .maxLifetimeReached }
 }
 
@@ -153,10 +153,10 @@ extension UserChange {
     }
 }
 
-/// The expiry of access tokens that were issued by some moment. It is fixed when a token is issued, so that a shorter setting
-/// affects only later tokens.
+/// Until when access tokens live that were issued by some moment. Their life is settled when they are issued; a shorter one
+/// that is set later shortens only the next ones.
 extension Settings {
-    /// The longest lifetime of an access token issued now, over all clients.
+    /// The longest life of an access token that is issued now, whatever its client.
     public func tokenLife(_ clients: some Sequence<Client>) -> Duration {
         clients.reduce(.zero) { longest, client in
             // Users and the maximum affect only the ends of sessions, which limit the lifetime further.

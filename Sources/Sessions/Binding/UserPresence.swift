@@ -1,4 +1,4 @@
-/// A session's record of its user's presence since the login.
+/// What a session records of its user's presence since the login.
 public struct UserPresence: Hashable, Sendable {
     /// The presence key as `DeviceKey.text`. The device asks for biometry before this key signs.
     public var key: String?
@@ -7,19 +7,19 @@ public struct UserPresence: Hashable, Sendable {
     /// The time at which the password was last given after the login.
     public var passwordAt: Instant?
 
-    /// Creates a record.
+    /// A record; empty by default.
     public init(key: String? = nil, provenAt: Instant? = nil, passwordAt: Instant? = nil) {
         self.key = key
         self.provenAt = provenAt
         self.passwordAt = passwordAt
     }
 
-    /// True if the login registered a presence key that has not signed yet. The mode cannot change until it has, because before
-    /// that it is unknown whether the device can use the key.
+    /// Whether the login registered a key that has not signed yet. Until it signs, the mode of the login cannot be changed,
+    /// because the device may be unable to use the key.
     public var isActivationPending: Bool { key != nil && provenAt == nil }
 }
 
-/// A proof of the user's presence.
+/// How a request proves the user's presence.
 public enum PresenceProof: Hashable, Sendable {
     /// An assertion of the presence key.
     case key
@@ -27,9 +27,9 @@ public enum PresenceProof: Hashable, Sendable {
     case password(hash: String?)
 }
 
-/// A requirement of a recent proof of the user's presence (RFC 9470).
+/// What a session requires before it is renewed (RFC 9470): a recent proof of the user's presence.
 public struct PresenceRequirement: Hashable, Sendable {
-    /// The ways to prove presence, as values of `acr`, the preferred one first.
+    /// The ways to prove presence (`acr`), the preferred one first.
     public enum Way: String, CaseIterable, Sendable {
         /// An assertion of the presence key.
         case presence
@@ -37,36 +37,35 @@ public struct PresenceRequirement: Hashable, Sendable {
         case password
     }
 
-    /// The largest accepted age of the proof.
+    /// The maximum age of the proof.
     public let ageMax: Duration
-    /// The accepted ways.
+    /// The ways that meet the requirement.
     public let ways: [Way]
-    /// True if the session can use none of the ways, because it has no presence key or its user has no password. A new login
-    /// helps then.
+    /// Whether only a login helps, because the session has no presence key and its user no password.
     public private(set) var takesLogin = false
 
-    /// The largest accepted age of the proof for a change of the session's protection.
+    /// The maximum age of a proof that allows a change of how the session is guarded.
     public static let ageMaxOfChanges = Duration.seconds(300)
 
-    /// Creates a requirement.
+    /// A requirement.
     init(ageMax: Duration, ways: [Way]) {
         self.ageMax = ageMax
         self.ways = ways
     }
 
-    /// The requirement with `takesLogin` set for that session and its user.
+    /// The requirement as that session and its user can meet it.
     func asked(of user: User?, in session: Session) -> PresenceRequirement {
-        var demand = self
-        demand.takesLogin = !ways.contains { way in
+        var requirement = self
+        requirement.takesLogin = !ways.contains { way in
             switch way {
             case .presence: session.presence.key != nil
             case .password: user?.passwordHash != nil
             }
         }
-        return demand
+        return requirement
     }
 
-    /// Returns true if `session` meets the requirement. A proof of this moment always does.
+    /// Whether `session` meets the requirement. A proof of this moment always does.
     func isMet(by session: Session, at now: Instant) -> Bool {
         let age = now - session.lastShown(in: ways)
         return age <= .zero || age < ageMax
@@ -74,13 +73,12 @@ public struct PresenceRequirement: Hashable, Sendable {
 }
 
 extension AuthenticationMode {
-    /// Returns true if `user` can meet the mode. A session with the mode `PASSWORD` of a user without a password would be
-    /// stuck.
+    /// Whether `user` can meet the mode's requirement: a session that requires a password which does not exist is stuck.
     func suits(_ user: User?) -> Bool { self != .password || user?.passwordHash != nil }
 }
 
 extension Session {
-    /// The time of the last proof of presence in one of these ways. The login counts as each of them.
+    /// When presence was last proved in one of these ways. The login counts as each of them.
     func lastShown(in ways: [PresenceRequirement.Way]) -> Instant {
         ways.reduce(startedAt) { last, way in
             switch way {
@@ -113,18 +111,20 @@ extension Session {
 }
 
 extension RefreshPolicy {
-    /// The requirement of the session's mode, with `takesLogin` set; nil if the session may continue without a proof.
-    func presenceDemand(on record: SessionRecord) -> PresenceRequirement? {
-        presenceDemand(on: record.session, client: record.client, settings: record.settings)?
+    /// The requirement of the session's mode, with what its user can do; nil: the session is renewed silently.
+    func presenceRequirement(on record: SessionRecord) -> PresenceRequirement? {
+        presenceRequirement(on: record.session, client: record.client, settings: record.settings)?
             .asked(of: record.user, in: record.session)
     }
 
-    /// The requirement of the session's mode under the current settings; nil if the session may continue without a proof.
+    /// The requirement of the session's mode by today's settings; nil: the session is renewed silently.
     ///
     /// - `NO` requires nothing.
-    /// - `BIOMETRIC` requires the presence key or the password, at the interval that the client sets.
+    /// - `BIOMETRIC` requires the presence key, or the password in its stead, when the client says how often.
     /// - `PASSWORD` requires the password whenever an access token is due for renewal, and more often if the client says so.
-    private func presenceDemand(on session: Session, client: Client?, settings: Settings) -> PresenceRequirement? {
+    private func presenceRequirement(
+        on session: Session, client: Client?, settings: Settings
+    ) -> PresenceRequirement? {
         let ageMax = client?.userPresenceMaxAge?.ifPositive
         switch session.authenticationMode {
         case .no: return nil
@@ -136,17 +136,17 @@ extension RefreshPolicy {
         }
     }
 
-    /// The requirement that `presentation` leaves unmet. For `PASSWORD` a device key that resumes the session needs the
-    /// password in the same request, however recent the last password was.
-    func openDemand(
-        of presentation: RefreshPresentation, on session: Session, client: Client?, settings: Settings, now: Instant
+    /// The requirement that `attempt` does not meet. A key that resumes the session by itself never meets that of `PASSWORD`,
+    /// which takes the password in the same request, however recently it was typed.
+    func unmetPresenceRequirement(
+        of attempt: RefreshAttempt, on session: Session, client: Client?, settings: Settings, now: Instant
     ) -> PresenceRequirement? {
         if session.authenticationMode == .no { return nil }
-        guard let demand = presenceDemand(on: session, client: client, settings: settings) else { return nil }
-        if presentation.isOfDeviceKey, session.authenticationMode == .password {
-            if case .password? = presentation.presence { return nil }
-            return demand
+        guard let requirement = presenceRequirement(on: session, client: client, settings: settings) else { return nil }
+        if attempt.isOfDeviceKey, session.authenticationMode == .password {
+            if case .password? = attempt.presence { return nil }
+            return requirement
         }
-        return demand.isMet(by: session, at: now) ? nil : demand
+        return requirement.isMet(by: session, at: now) ? nil : requirement
     }
 }

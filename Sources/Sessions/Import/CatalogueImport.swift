@@ -1,18 +1,19 @@
-/// Settings and clients that come from another store. They are taken together, beside the clients that are only here: with settings that
-/// one client does not go together with, no server starts.
+/// Settings and clients from another store. They are imported together, because a server does not start with settings that
+/// conflict with one client. Clients that exist only here are kept.
 public struct CatalogueImport: Sendable {
-    /// Settings, one after the other; nearly always there is one.
+    /// The settings, in order; nearly always one.
     public var settings: [Settings] = []
-    /// Clients, one after the other.
+    /// The clients, in order.
     public var clients: [Client] = []
 
-    /// Whether lifetimes and clients that are here are overwritten. Counters, ends and cuts only go further in any case.
+    /// Whether the import overwrites existing lifetimes and clients. Epochs, ends and cutoffs only increase in any case.
     let isTaken: Bool
-    /// What of clients was deleted here; says nothing in an import that replaces.
+    /// The record of clients that were deleted here; empty in an import that replaces.
     let memory: ImportLedger
-    /// Ids of clients that were here before `memory` was read: who is gone since was deleted. None in an import that replaces.
+    /// The ids of clients that existed here before `memory` was read: one that is missing now was deleted since. Empty in an
+    /// import that replaces.
     let known: Set<String>
-    /// Whether there can be tokens that were issued by the settings of here.
+    /// Whether access tokens may exist that were issued by the settings of this store.
     let hasSessions: Bool
     let policy: RefreshPolicy
     let now: Instant
@@ -25,23 +26,23 @@ public struct CatalogueImport: Sendable {
         (self.hasSessions, self.policy, self.now) = (hasSessions, policy, now)
     }
 
-    /// What became of one client: how it stands, or what is impossible about it in one sentence.
+    /// The outcome for one client.
     public enum ClientOutcome: Hashable, Sendable {
-        /// As of any record.
+        /// The outcome for a record of any kind.
         case done(ImportOutcome)
-        /// It does not go together with the settings; the one that is here, if any, stays.
+        /// The client conflicts with the settings; the text says why in one sentence. An existing client is kept.
         case impossible(String)
     }
 
-    /// What became of everything.
+    /// The outcome of the whole import.
     public enum Outcome: Hashable, Sendable {
-        /// One outcome for each, in order.
+        /// One outcome for each record, in order.
         case done(settings: [ImportOutcome], clients: [ClientOutcome])
-        /// The settings are impossible here, for what this sentence says: nothing was changed.
+        /// The settings are impossible here; the text says why in one sentence. Nothing was changed.
         case impossible(String)
     }
 
-    /// Takes it all over into `change`, or nothing. Pure.
+    /// Imports everything into `change`, or nothing. Pure.
     public func apply(to change: inout CatalogueChange) -> Outcome {
         var next = change
         let settings = settings.map { settings in next.changeSettings { take(settings, &$0) } }
@@ -60,7 +61,7 @@ public struct CatalogueImport: Sendable {
         return .done(settings: settings, clients: clients)
     }
 
-    /// The counters only go up, so that what was ended by a "revoke all" stays so.
+    /// Imports settings. The counters only increase, so that a "revoke all" stays in force.
     private func take(_ settings: Settings, _ change: inout SettingsChange) -> ImportOutcome {
         let old = change.settings
         let event = AuditEvent(.settingsChanged, at: now, by: .importing, reason: "import")
@@ -78,20 +79,20 @@ public struct CatalogueImport: Sendable {
             change.setLifetimes(settings.sessions, policy, event)
             events = hasSessions ? change.events : [event]
         }
-        // What was issued here since the "revoke all" there is over too.
+        // The other store's "revoke all" also revokes tokens that were issued here since.
         if hasSessions, change.settings.revokedBefore != old.revokedBefore { events[0].revokes = .allSessionsEnded }
         change.events = events
         return change.settings.sessions == settings.sessions ? .written : .differs
     }
 
-    /// Makes a client, or does with the one that is here what the mode is; its epoch only goes up.
+    /// Creates a client, or keeps or replaces the existing one, depending on the mode. Its epoch only increases.
     private func take(
         _ client: Client, _ change: inout ClientChange, _ problem: (Client) -> String?
     ) -> ClientOutcome {
         var taken = client
         if let old = change.client {
             if !isTaken { taken = old }
-            // What was deleted here and made again has gone further: the sessions of before stay over.
+            // A client that was deleted and created again here has a higher epoch, so that its earlier sessions stay ended.
             taken.epoch = max(client.epoch, old.epoch)
         } else if memory.hasDeleted(client) || known.contains(client.id) {
             return .done(.differs)
@@ -108,7 +109,7 @@ public struct CatalogueImport: Sendable {
             let event = AuditEvent(.clientChanged, at: now, by: .importing, clientID: client.id, reason: "import")
             change.replace(old, by: taken, policy, event)
             if !hasSessions { change.events = [event] }
-            // Deleted there, and made again: the sessions of before are over.
+            // The client was deleted and created again in the other store, so its earlier sessions are ended.
             if hasSessions, taken.epoch > old.epoch { change.events[0].revokes = .clientDeleted }
         }
         taken.epoch = client.epoch

@@ -1,13 +1,13 @@
-// What an import writes. A batch of it runs alone, because what the batch meets must stay as it was found; it reads all that it meets
-// at once, and takes three round trips, however many records it has.
+// The writes of an import. A batch runs alone, because the rows that it compares with must not change. It reads all of them at
+// once, and takes three round trips for any number of records.
 
 extension Store {
-    /// Adds each user, or does with the user of that id what `mode` decides (`ImportMode.decision`); `createdAt` stays. All in one
-    /// transaction; a user whose username another user has is left out. What changes of a user is told (`UserChange.take`). One
-    /// outcome for each, in order.
+    /// Adds each user, or applies the decision of `mode` to the stored user with that id (`ImportMode.decision`); `createdAt`
+    /// is kept. All in one transaction. A user is left out if another user has its username. Changes of users are recorded as
+    /// events (`UserChange.take`). Returns one outcome for each user, in order.
     ///
-    /// This call and those that import what users have read in their transaction what the trail tells after the place of `mode`, so
-    /// that what is deleted or ended while an import runs stays so, too.
+    /// This call and the imports of users' records read the events of the audit trail after the number `mode.place` in their
+    /// transaction, so that deletions and endings during an import stay in force, too.
     public func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
         guard !users.isEmpty else { return [] }
         return try await write(.accounts) { (transaction) throws(TransactionError) in
@@ -15,8 +15,8 @@ extension Store {
         }
     }
 
-    /// Does with each session what `SessionImport.decision` says, one after the other in the order given, all in one
-    /// transaction, and tells what ends by it (`SessionImport.events`). One outcome for each, in order.
+    /// Applies `SessionImport.decision` to each session, in order and in one transaction, and records the endings that follow
+    /// (`SessionImport.events`). Returns one outcome for each session, in order.
     public func importSessions(
         _ sessions: [Session], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
@@ -26,9 +26,9 @@ extension Store {
         }
     }
 
-    /// Adds each foreign token. One that the store has already is kept as it is if it was exchanged; if not, it is replaced by one
-    /// that was, and when `mode` is to replace by any. One that has ended here (`ImportMode.hasEnded`), or whose user is not there, is left
-    /// out. All in one transaction; one outcome for each, in order.
+    /// Adds each foreign token. A stored token that was exchanged is kept. A stored token that was not exchanged is replaced by
+    /// an exchanged one, or, when `mode` replaces, by any. A token is left out if it has ended here (`ImportMode.hasEnded`) or
+    /// its user does not exist. All in one transaction. Returns one outcome for each token, in order.
     public func importForeignTokens(
         _ tokens: [ForeignToken], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
@@ -37,8 +37,9 @@ extension Store {
         }
     }
 
-    /// Adds each identity. One that the store has is kept as it is; one that was unlinked here (`ImportMode.hasUnlinked`), or whose user
-    /// is not there, is left out. All in one transaction; one outcome for each, in order.
+    /// Adds each identity. A stored identity is kept. An identity is left out if it was unlinked here
+    /// (`ImportMode.hasUnlinked`) or its user does not exist. All in one transaction. Returns one outcome for each identity, in
+    /// order.
     public func importIdentities(
         _ identities: [Identity], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
@@ -48,7 +49,7 @@ extension Store {
     }
 
     /// Adds each revocation to the feed, in order, with the next numbers. One that does not hold here (`Revocation.holds`) is
-    /// left out, and counts as kept. All in one transaction; one outcome for each, in order.
+    /// left out, with the outcome `kept`. All in one transaction. Returns one outcome for each revocation, in order.
     public func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
         guard !revocations.isEmpty else { return [] }
         return try await write(.accounts) { (transaction) throws(TransactionError) in
@@ -66,7 +67,7 @@ extension Store {
         }
     }
 
-    /// Adds each record of a user that is there, unless it is over.
+    /// Adds each record of an existing user, unless `isOver` is true for it.
     private func importAdded<Item: Sendable>(
         _ items: [Item], _ mode: ImportMode, userID: @escaping @Sendable (Item) -> Identifier<User>,
         isOver: @escaping @Sendable (Item, ImportMode) -> Bool,
@@ -93,22 +94,22 @@ extension Store {
         }
     }
 
-    /// Adds each user who is not there; the others stay as they are.
+    /// Adds each user that does not exist, and keeps the others.
     public func importUsers(_ users: [User]) async throws(StoreError) -> [ImportOutcome] {
         try await importUsers(users, .keeping(ImportLedger()))
     }
 
-    /// Adds each session, as far as it has gone further than what is there.
+    /// Adds each session that does not exist or has progressed further than the stored one.
     public func importSessions(_ sessions: [Session]) async throws(StoreError) -> [ImportOutcome] {
         try await importSessions(sessions, .keeping(ImportLedger()))
     }
 
-    /// Adds each identity that is not there.
+    /// Adds each identity that does not exist.
     public func importIdentities(_ identities: [Identity]) async throws(StoreError) -> [ImportOutcome] {
         try await importIdentities(identities, .keeping(ImportLedger()))
     }
 
-    /// Adds each foreign token that is not there.
+    /// Adds each foreign token that does not exist.
     public func importForeignTokens(_ tokens: [ForeignToken]) async throws(StoreError) -> [ImportOutcome] {
         try await importForeignTokens(tokens, .keeping(ImportLedger()))
     }
@@ -141,7 +142,7 @@ extension StoreTransaction {
                 outcomes.append(outcome)
             }
         }
-        // A user that is made at this moment takes no lock, and may have taken the name.
+        // A concurrent insertion of a user takes no lock, and may have taken the name.
         for (place, answer) in inserted where try !answer.value() { outcomes[place] = .usernameTaken }
         let known = try catalogue.value()
         var events: [AuditEvent] = []
@@ -188,8 +189,8 @@ extension StoreTransaction {
     }
 }
 
-/// The users that a batch of users meets: those with the same ids, and those with the same names. What is written is noted, so
-/// that each user sees what the one before has made of it.
+/// The stored users with the same ids or the same names as a batch of users. Writes are noted, so that each user is compared
+/// with the result of the one before.
 private struct MetUsers {
     private(set) var byID: [Identifier<User>: User] = [:]
     private(set) var idsByKey: [String: Identifier<User>] = [:]
@@ -197,13 +198,13 @@ private struct MetUsers {
     init(_ users: [User]) { for user in users { note(user) } }
 
     mutating func note(_ user: User) {
-        // A name that was given up is free.
+        // The old name of a renamed user is free.
         if let old = byID.updateValue(user, forKey: user.id) { idsByKey[Text.key(old.username)] = nil }
         idsByKey[Text.key(user.username)] = user.id
     }
 }
 
-/// The sessions and users that a batch of sessions meets.
+/// The stored sessions and users that a batch of sessions is compared with.
 private struct MetSessions {
     private var byID: [Identifier<Session>: Session] = [:]
     private var living: [SessionPlace: Session] = [:]
@@ -215,7 +216,7 @@ private struct MetSessions {
         for session in sessions { note(session) }
     }
 
-    /// What a session meets, as it stands.
+    /// The comparison of a session with the present state.
     func meeting(_ session: Session) -> SessionImport {
         let living = living[SessionPlace(of: session)]
         return SessionImport(

@@ -1,14 +1,14 @@
-// What an import changes of what lived here is told as the same thing is that an admin does: in the trail, in the feed, by webhooks. What
-// is only added has no event: what became of it elsewhere, the trail of the other database has.
+// Events of an import. A change of existing data is recorded like the same change by an admin: in the trail, in the feed, by
+// webhooks. An addition has no event, because the trail of the other database has its history.
 
 extension Origin {
-    /// Whoever imports.
+    /// The origin of the events of an import.
     public static let importing = Origin(actor: "admin:local")
 }
 
 extension SessionImport {
-    /// What the trail gets at `now` when the store does `Decision.write(written, ended:)`: which sessions lived, here or where they come
-    /// from, and have ended by it. When each ended stands in the session. Pure.
+    /// The events at `now` of the store's `Decision.write(written, ended:)`: one for each session that was active, here or in
+    /// the other store, and has ended by it. The session contains the time of its end. Pure.
     public func events(_ written: Session, ended: Session?, at now: Instant) -> [AuditEvent] {
         let lived = session.ending == nil || stored != nil
         return [ended, lived ? written : nil].compactMap { session in
@@ -19,7 +19,7 @@ extension SessionImport {
 }
 
 extension UserChange {
-    /// Puts the user who comes from another store in the place of the one who is here, with what the trail gets at `now`.
+    /// Replaces the user with the one from another store, and appends the events at `now`.
     public mutating func take(_ imported: User, at now: Instant) {
         if (imported.disabledByAdmin, imported.disabledByUser) != (user.disabledByAdmin, user.disabledByUser) {
             switchLogins(

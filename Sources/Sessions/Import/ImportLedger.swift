@@ -1,20 +1,21 @@
-/// What was ended, deleted or lifted here, as far as the audit trail tells: an import does not undo it.
+/// The deletions, endings and releases that the audit trail records, which an import does not undo.
 ///
-/// It holds what belongs to no user, and of a few users what is theirs: a trail can be longer than the memory of a machine.
+/// It holds all general events, but the events of a few users only, because a trail can be longer than the memory of a machine.
 public struct ImportLedger: Hashable, Sendable {
-    /// The events that it takes up and that belong to no user.
+    /// The kinds of recorded events that belong to no user.
     public static let generalKinds: [AuditEvent.Kind] = [
         .clientDeleted, .adminKeyDeleted, .signingKeyWithdrawn, .allSessionsRevoked,
     ]
-    /// The events of users that it takes up; of `sessionStarted` only those of foreign tokens (`ForeignToken.startReason`).
+    /// The kinds of recorded events that belong to users; of `sessionStarted` only those of foreign tokens
+    /// (`ForeignToken.startReason`).
     public static let userKinds: [AuditEvent.Kind] = [
         .userDeleted, .identityUnlinked, .loginsEnabled, .sessionsEnded, .passwordChanged, .sessionStarted,
     ]
 
-    /// Up to which place of the trail it holds everything that an import needs; what comes after it is news.
+    /// The number of the trail's event up to which the ledger is complete. Later events are news.
     public private(set) var place: Int64 = 0
 
-    /// Where sessions of a user ended; nil: everywhere.
+    /// The scope in which sessions of a user ended. Nil means any client or device.
     private struct Place: Hashable {
         let userID: Identifier<User>
         var clientID: String?
@@ -27,34 +28,34 @@ public struct ImportLedger: Hashable, Sendable {
     }
 
     private var users: Set<Identifier<User>> = []
-    /// Ids of admin keys and of signing keys, which are as different as random ones are.
+    /// Ids of admin keys and of signing keys, which do not collide because they are random.
     private var keys: Set<String> = []
     private var clients: [String: Instant] = [:]
     private var links: [Link: Instant] = [:]
     private var enabledByUser: [Identifier<User>: Instant] = [:]
     private var enabledByAdmin: [Identifier<User>: Instant] = [:]
     private var ended: [Place: Instant] = [:]
-    /// Where sessions began by foreign tokens.
+    /// The times at which foreign tokens were exchanged for sessions.
     private var begun: [Place: Instant] = [:]
     private var allEnded: Instant?
 
-    /// Of a trail of which nothing has been read.
+    /// An empty ledger.
     public init() {}
 
-    /// Takes up a step along the trail, which begins at `place`.
+    /// Records a step along the trail, which begins at `place`.
     public mutating func note(_ step: LedgerStep) {
         for recorded in step.events { note(recorded.event) }
         place = step.place
     }
 
-    /// Takes up an event of the trail, as often as it comes and in any order.
+    /// Records an event of the trail. Events may be repeated and in any order.
     public mutating func note(_ event: AuditEvent) {
         func later(than known: Instant?) -> Instant { max(known ?? event.at, event.at) }
         switch (event.kind, event.userID) {
         case (.userDeleted, let user?): users.insert(user)
         case (.clientDeleted, _): if let id = event.clientID { clients[id] = later(than: clients[id]) }
         case (.adminKeyDeleted, _), (.signingKeyWithdrawn, _):
-            // The id comes first, then the name that people gave it.
+            // The reason is the id, followed by the key's name.
             if let id = event.reason?.split(separator: " ").first { keys.insert(String(id)) }
         case (.identityUnlinked, let user?):
             guard let provider = event.reason else { return }
@@ -77,34 +78,37 @@ public struct ImportLedger: Hashable, Sendable {
         }
     }
 
-    /// Whether the user of that id was deleted.
+    /// Whether the user with that id was deleted.
     public func hasDeleted(_ id: Identifier<User>) -> Bool { users.contains(id) }
 
-    /// Whether the admin key, or the signing key, of that id was deleted or withdrawn.
+    /// Whether the admin key with that id was deleted, or the signing key with that id was withdrawn.
     public func hasDeleted(keyID: String) -> Bool { keys.contains(keyID) }
 
-    /// Whether a client of that id was deleted.
+    /// Whether a client with that id was deleted.
     public func hasDeleted(clientID: String) -> Bool { clients[clientID] != nil }
 
-    /// Whether the client was deleted after it was made.
+    /// Whether the client was deleted after its creation.
     public func hasDeleted(_ client: Client) -> Bool { clients[client.id].map { $0 >= client.createdAt } ?? false }
 
-    /// Whether the user has lost an identity at that provider since that one was linked.
+    /// Whether an identity of the user at that provider was unlinked after `identity` was linked.
     func hasUnlinked(_ identity: Identity) -> Bool {
         links[Link(userID: identity.userID, provider: identity.key.provider)].map { $0 >= identity.linkedAt } ?? false
     }
 
-    /// Whether the user's logins were switched on after `disabling`: an admin's by an admin, the user's own by either.
+    /// Whether the user's logins were enabled after `disabling`: a disabling by an admin only by an admin, the user's own by
+    /// either.
     func hasLifted(_ disabling: User.LoginDisabling, byAdmin: Bool, of id: Identifier<User>) -> Bool {
         [enabledByAdmin[id], byAdmin ? nil : enabledByUser[id]].contains { $0.map { $0 >= disabling.since } ?? false }
     }
 
-    /// Whether the user's sessions of that time, there and everywhere, have ended since. A "revoke all" goes by epochs.
+    /// Whether sessions of the user at that client and device ended after `session` started. Ignores "revoke all", which works
+    /// by epochs.
     func hasEnded(_ session: Session) -> Bool {
         lastEnd(of: session.userID, session.clientID, session.device).map { $0 >= session.startedAt } ?? false
     }
 
-    /// Whether a session that began when the token did has ended since, or has begun by one that began then.
+    /// Whether a session that started at the token's start would have ended since, or a foreign token was exchanged there
+    /// since.
     func hasEnded(_ token: ForeignToken) -> Bool {
         let place = Place(userID: token.userID, clientID: token.clientID, deviceID: token.device.id)
         let ends = [allEnded, begun[place], lastEnd(of: token.userID, token.clientID, token.device)]
@@ -123,9 +127,9 @@ public struct ImportLedger: Hashable, Sendable {
 
 /// A step along the audit trail.
 public struct LedgerStep: Hashable, Sendable {
-    /// What an import needs of it.
+    /// The events of the step that an import needs.
     public let events: [RecordedEvent]
-    /// How far it went: the place of the last event that was looked at, whatever it was; where it began, if there was none.
+    /// The number of the last event that was read, of any kind; the start of the step if there was none.
     public let place: Int64
 
     /// A step to `place`.

@@ -1,7 +1,7 @@
-/// What a feed says, as those who follow it keep it: the last word about each session and each user, and all about tokens of before. So an
-/// import of another store's feed adds what is new here, as often as it is run.
+/// The content of a feed for a resource server that follows it: the last revocation of each session and each user, and all
+/// cutoffs of tokens. An import of another store's feed therefore adds only new revocations, however often it runs.
 public struct RevocationSummary: Sendable {
-    /// What a later word takes the place of an earlier one about.
+    /// The subject of a revocation. A later revocation replaces an earlier one of the same subject.
     private enum Subject: Hashable {
         case session(Identifier<Session>?)
         case user(Identifier<User>?)
@@ -9,10 +9,10 @@ public struct RevocationSummary: Sendable {
     }
 
     private var last: [Subject: Revocation] = [:]
-    /// Up to which `iat` tokens are refused, until when: these add up.
+    /// The cutoffs: tokens with an `iat` up to `at` are refused until `until`. Cutoffs accumulate.
     private var cutoffs: [Subject: [(at: Instant, until: Instant)]] = [:]
 
-    /// A feed that says nothing.
+    /// The summary of an empty feed.
     public init() {}
 
     private static func subject(of revocation: Revocation) -> Subject {
@@ -24,7 +24,7 @@ public struct RevocationSummary: Sendable {
         }
     }
 
-    /// Takes up the next revocation of the feed.
+    /// Records the next revocation of the feed.
     public mutating func note(_ revocation: Revocation) {
         let subject = Self.subject(of: revocation)
         if revocation.kind.addsUp {
@@ -34,7 +34,7 @@ public struct RevocationSummary: Sendable {
         }
     }
 
-    /// Whether who follows the feed learns nothing by `revocation`.
+    /// Whether the feed already implies `revocation`.
     public func says(_ revocation: Revocation) -> Bool {
         let subject = Self.subject(of: revocation)
         if revocation.kind.addsUp {
@@ -48,8 +48,9 @@ public struct RevocationSummary: Sendable {
 }
 
 extension Revocation {
-    /// Whether it is so in a store that has `user`, and may have the session alive, where it comes from another one: what has gone
-    /// further here is kept. Who is told that a living session has ended would refuse every token that it ever gets. Pure.
+    /// Whether a revocation from another store is true in this one, with its `user` and the state of its session; what has
+    /// progressed further here is kept. If the feed reported the end of an active session, resource servers would refuse all
+    /// its later access tokens. Pure.
     public func holds(user: User?, sessionLives: Bool) -> Bool {
         switch kind {
         case .sessionEnded: !sessionLives

@@ -1,24 +1,24 @@
-/// What became of one record that was imported.
+/// The outcome for one imported record.
 public enum ImportOutcome: Hashable, Sendable {
-    /// Written, or written again as it was.
+    /// Written, possibly without a difference.
     case written
-    /// What is stricter was written; the rest is otherwise here, and stays so.
+    /// Only the stricter part was written; the rest differs here, and is kept.
     case writtenInPart
-    /// The store holds it already, as it is or further on: nothing was written.
+    /// The store has the record, unchanged or further progressed. Nothing was written.
     case kept
-    /// The store has it otherwise, or it was deleted here, and that stays so: nothing was written.
+    /// The store's record differs, or it was deleted here; that is kept. Nothing was written.
     case differs
-    /// The username belongs to a user with another id: nothing was written.
+    /// The username belongs to a user with another id. Nothing was written.
     case usernameTaken
-    /// It needs a user who is not there: nothing was written.
+    /// The record's user does not exist. Nothing was written.
     case unknownUser
 }
 
 extension ProviderCheckChange {
-    /// Takes over what another store asked a provider with, and when the provider last stood by the session there. Pure.
+    /// Imports another store's provider check, and the time at which the provider last confirmed the session there. Pure.
     ///
-    /// What has been asked here since has gone further, and is kept. The other store may have gone on asking, and have got
-    /// another token for this one: so it comes in doubt, as from a backup, and a "no" alone logs nobody out.
+    /// A check that has progressed further here is kept. The other store may have continued its checks and may have exchanged
+    /// the token. The imported check is therefore in doubt, as after a restore, and a single refusal ends no session.
     public mutating func take(_ imported: ProviderCheck, confirmedAt: Instant) -> ImportOutcome {
         if session.ending != nil { return .kept }
         if let confirmation = session.confirmation, confirmation.at >= confirmedAt { return .kept }
@@ -30,25 +30,25 @@ extension ProviderCheckChange {
     }
 }
 
-/// A session that comes from another store, with what it meets in this one. The store reads this for each session and
-/// does what `decision` says, in one transaction.
+/// A session from another store, with the rows of this one that it is compared with. The store reads them for each session and
+/// carries out `decision`, in one transaction.
 ///
-/// The rules make an import repeatable, in any order and as often as one likes: what has gone further wins. So an
-/// import that was interrupted is run again from the start, and a database that is still in use can be moved
-/// beforehand, and what has changed since moved after it.
+/// An import can be repeated in any order and any number of times, because the state that has progressed further wins. An
+/// interrupted import is run again from the start. A database that is in use can be moved beforehand, and its later changes
+/// after it.
 public struct SessionImport: Hashable, Sendable {
-    /// What comes.
+    /// The imported session.
     public let session: Session
     /// The session with the same id, if the store has it.
     public let stored: Session?
-    /// Another session on the same (user, client, device) without a recorded end, if there is one.
+    /// Another session without a recorded end with the same user, client and device, if there is one.
     public let living: Session?
-    /// Whether the session's user is in the store.
+    /// Whether the session's user exists in the store.
     public let hasUser: Bool
-    /// Whether sessions of then have ended here since (`ImportMode.hasEnded`).
+    /// Whether sessions of that time have ended here since (`ImportMode.hasEnded`).
     public let isOver: Bool
 
-    /// What comes, and what it meets.
+    /// An imported session with the rows that it is compared with.
     public init(session: Session, stored: Session?, living: Session?, hasUser: Bool, isOver: Bool) {
         self.session = session
         self.stored = stored
@@ -57,22 +57,22 @@ public struct SessionImport: Hashable, Sendable {
         self.isOver = isOver
     }
 
-    /// What the store has to do.
+    /// The decision that the store carries out.
     public enum Decision: Hashable, Sendable {
-        /// Nothing: what is there is as new.
+        /// Write nothing: the stored session has progressed as far or further.
         case keep
-        /// Nothing: it would live, and its like has ended here.
+        /// Write nothing: the session would be active, and sessions of that time have ended here.
         case leaveOut
-        /// Nothing: a session that lives must have a user.
+        /// Write nothing: an active session needs a user.
         case refuse
-        /// Add or replace that session; `ended`, if set, is the `living` one with its end, to be written before.
+        /// Add or replace that session. `ended`, if set, is `living` with its end, to be written before.
         case write(Session, ended: Session?)
     }
 
-    /// What the store has to do. Pure.
+    /// The decision that the store carries out. Pure.
     public var decision: Decision {
         if let stored {
-            // An end is final, and serials only go up.
+            // An end is final, and serials only increase.
             if stored.ending != nil || stored == session { return .keep }
             if session.ending == nil, (session.child, session.childAnsweredAt) <= (stored.child, stored.childAnsweredAt)
             {
@@ -84,7 +84,7 @@ public struct SessionImport: Hashable, Sendable {
         guard hasUser else { return .refuse }
         if isOver { return .leaveOut }
         guard var living else { return .write(session, ended: nil) }
-        // One session lives on a device: the one of the last login.
+        // A device has one active session, which is that of the last login.
         if living.startedAt > session.startedAt {
             var session = session
             session.end(.replaced, at: living.startedAt)

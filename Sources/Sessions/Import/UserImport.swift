@@ -1,50 +1,50 @@
-/// What an import does with what is here already.
+/// How an import treats existing data.
 public enum ImportMode: Hashable, Sendable {
-    /// It stays, and what was deleted or ended here stays so: no older state comes back by a file that is imported again. A store
-    /// adds to the memory what the trail tells by the moment at which it writes.
+    /// Existing data is kept, and deletions and endings stay in force, so that a repeated import restores no older state. A
+    /// store adds the latest events of the trail to the ledger at the moment of the write.
     case keeping(ImportLedger)
-    /// It is overwritten, and what was deleted comes back.
+    /// Existing data is overwritten, and deleted data is restored.
     case replacing
 
-    /// What a store has to do with a user.
+    /// The store's action for a user.
     public enum UserDecision: Hashable, Sendable {
-        /// Nothing.
+        /// Write nothing.
         case leave(ImportOutcome)
-        /// Add that user, or put them in the place of the stored one, which comes to the outcome.
+        /// Add that user, or replace the stored one, with that outcome.
         case write(User, ImportOutcome)
     }
 
-    /// From which place on the trail has news; nil: they do not matter.
+    /// The number of the trail's event after which the news begin; nil if the mode ignores them.
     public var place: Int64? { if case .keeping(let memory) = self { memory.place } else { nil } }
 
-    /// The mode, after it has heard what the trail tells since `place`.
+    /// The mode, with the events of the trail since `place`.
     public func knowing(_ news: [RecordedEvent]) -> ImportMode {
         guard case .keeping(var memory) = self else { return self }
         for recorded in news { memory.note(recorded.event) }
         return .keeping(memory)
     }
 
-    /// Whether the user was deleted here, and stays so.
+    /// Whether the user was deleted here and stays deleted.
     public func hasDeleted(_ id: Identifier<User>) -> Bool {
         if case .keeping(let memory) = self { memory.hasDeleted(id) } else { false }
     }
 
-    /// Whether the identity was unlinked here, and stays so.
+    /// Whether the identity was unlinked here and stays unlinked.
     public func hasUnlinked(_ identity: Identity) -> Bool {
         if case .keeping(let memory) = self { memory.hasUnlinked(identity) } else { false }
     }
 
-    /// Whether sessions of then have ended here, and that one is over with them, wherever it was.
+    /// Whether sessions of that time have ended here, so that this one is over in any store.
     public func hasEnded(_ session: Session) -> Bool {
         if case .keeping(let memory) = self { memory.hasEnded(session) } else { false }
     }
 
-    /// Whether the token was ended or used here, and stays so; one that was exchanged tells just that.
+    /// Whether the token was ended or used here. False for an exchanged token, because that only records the exchange.
     public func hasEnded(_ token: ForeignToken) -> Bool {
         if case .keeping(let memory) = self { token.exchange == nil && memory.hasEnded(token) } else { false }
     }
 
-    /// What becomes of `user`, when the store has `stored` with the same id, and `namesake` with the same name. Pure.
+    /// The decision on `user`, when the store has `stored` with the same id and `namesake` with the same name. Pure.
     public func decision(on user: User, stored: User?, namesake: Identifier<User>?) -> UserDecision {
         if case .keeping(let memory) = self {
             if let stored { return Self.decision(on: user, stored: stored, memory) }
@@ -54,7 +54,7 @@ public enum ImportMode: Hashable, Sendable {
         return user == stored ? .leave(.kept) : .write(user, .written)
     }
 
-    /// Of the user who comes, only logins that are off count: switched off there later than they were switched on here, if ever.
+    /// Of an imported user, only disabled logins count: those that were disabled there after they were last enabled here.
     private static func decision(on user: User, stored: User, _ memory: ImportLedger) -> UserDecision {
         func stricter(
             _ here: User.LoginDisabling?, _ there: User.LoginDisabling?, byAdmin: Bool
@@ -73,7 +73,7 @@ public enum ImportMode: Hashable, Sendable {
 }
 
 extension User {
-    /// Whether both say the same, but for what each database counts by itself: wrong passwords, and when the user came to be here.
+    /// Whether both are equal except for the values that each database counts itself: wrong passwords and the time of creation.
     fileprivate func isSame(as other: User) -> Bool {
         var same = User(
             id: id, username: username, profile: profile, passwordHash: passwordHash,

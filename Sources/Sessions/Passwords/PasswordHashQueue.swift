@@ -1,33 +1,32 @@
-/// The queue of passwords to hash.
+/// The passwords that wait to be hashed, in two queues.
 ///
-/// Any caller can send logins in any number, and successful ones have no limit. Passwords that come with a secret of a user,
-/// mostly a session's token, therefore have a queue of their own with priority. A flood of logins leaves that queue free, and a
-/// flood in that queue cannot stop all logins.
+/// Anyone can send logins in any number. So requests with another secret of the user, mostly a token of a session, have a queue
+/// of their own, which a flood of logins leaves free; nor does a flood of theirs stop all logins.
 struct PasswordHashQueue<Work> {
-    /// The number of passwords with a user's secret that precede a waiting login.
+    /// How many passwords of users are hashed before a login that waits.
     static var turnsBeforeLogin: Int { 3 }
-    /// The number of passwords of one user that may be pending. It is small, because the right password can be sent repeatedly,
-    /// and must not fill the queue of all users.
+    /// How many passwords of one user may wait or be hashed, because the right password can be sent again and again and must
+    /// not fill the queue of all users.
     static var pendingOfUserMax: Int { 4 }
 
     private let pendingMax: Int
-    /// Passwords that wait or are being hashed.
+    /// The passwords that wait, and those that are being hashed.
     private var pendingOfAnybody = 0
     private var pendingOfUsers: [Identifier<User>: Int] = [:]
     private var pendingOfAllUsers = 0
-    /// Passwords that wait.
+    /// The passwords that wait.
     private var ofUsers: [Work] = []
     private var ofAnybody: [Work] = []
-    /// Passwords with a user's secret that were hashed since the last login.
+    /// How many passwords of users were hashed since the last login.
     private var turnsOfUsers = 0
 
-    /// Creates two queues that each admit `pendingMax` passwords.
+    /// Each of the two queues holds `pendingMax` passwords.
     init(pendingMax: Int) { self.pendingMax = pendingMax }
 
-    /// Admits a password. Returns false if its queue is full.
-    mutating func admit(_ sender: PasswordHasher.Sender) -> Bool {
-        switch sender {
-        case .anybody:
+    /// Admits a password; false: its queue is full.
+    mutating func admit(_ requester: PasswordHasher.Requester) -> Bool {
+        switch requester {
+        case .anonymous:
             guard pendingOfAnybody < pendingMax else { return false }
             pendingOfAnybody += 1
         case .user(let id):
@@ -40,10 +39,10 @@ struct PasswordHashQueue<Work> {
         return true
     }
 
-    /// Removes an admitted password that is finished.
-    mutating func leave(_ sender: PasswordHasher.Sender) {
-        switch sender {
-        case .anybody: pendingOfAnybody -= 1
+    /// Removes a password that was admitted and is done.
+    mutating func leave(_ requester: PasswordHasher.Requester) {
+        switch requester {
+        case .anonymous: pendingOfAnybody -= 1
         case .user(let id):
             pendingOfAllUsers -= 1
             let left = pendingOfUsers[id, default: 1] - 1
@@ -51,30 +50,31 @@ struct PasswordHashQueue<Work> {
         }
     }
 
-    /// The number of admitted passwords that are not finished.
-    func pending(_ room: PasswordHasher.Room) -> Int {
-        switch room {
+    /// How many admitted passwords are not done.
+    func pending(_ priority: PasswordHasher.Priority) -> Int {
+        switch priority {
         case .users: pendingOfAllUsers
-        case .anybody: pendingOfAnybody
+        case .anonymous: pendingOfAnybody
         }
     }
 
-    /// Appends the work of an admitted password.
-    mutating func append(_ work: Work, of sender: PasswordHasher.Sender) {
-        switch sender.room {
+    /// Has an admitted password wait for its turn.
+    mutating func append(_ work: Work, of requester: PasswordHasher.Requester) {
+        switch requester.priority {
         case .users: ofUsers.append(work)
-        case .anybody: ofAnybody.append(work)
+        case .anonymous: ofAnybody.append(work)
         }
     }
 
-    /// Removes and returns the next work; nil if there is none. The caller reports it by `taken` if it is hashed, because
-    /// expired work does not count as a turn.
-    mutating func next() -> (work: Work, room: PasswordHasher.Room)? {
+    /// The next password; nil: none waits. It counts as a turn once it is `taken`: a password that comes too late takes none.
+    mutating func next() -> (work: Work, priority: PasswordHasher.Priority)? {
         let isLogin = ofUsers.isEmpty || turnsOfUsers >= Self.turnsBeforeLogin
-        if isLogin, !ofAnybody.isEmpty { return (ofAnybody.removeFirst(), .anybody) }
+        if isLogin, !ofAnybody.isEmpty { return (ofAnybody.removeFirst(), .anonymous) }
         return ofUsers.isEmpty ? nil : (ofUsers.removeFirst(), .users)
     }
 
-    /// Records that a password of `room` is hashed.
-    mutating func taken(by room: PasswordHasher.Room) { turnsOfUsers = room == .users ? turnsOfUsers + 1 : 0 }
+    /// Counts a turn.
+    mutating func taken(by priority: PasswordHasher.Priority) {
+        turnsOfUsers = priority == .users ? turnsOfUsers + 1 : 0
+    }
 }

@@ -10,39 +10,39 @@ public final class PasswordHasher: Sendable {
     /// The largest password in bytes of UTF-8 after normalisation. All bytes are significant.
     public static let byteCountMax = Scrypt.longestPassword
 
-    /// The time after which a waiting password is no longer hashed, because its sender was answered 503, and the hash would
-    /// only delay the next passwords.
+    /// A password that has waited this long is not hashed any more, because its request was answered 503 meanwhile.
     static let waitMax = Duration.seconds(10)
 
-    /// The sender of a password.
-    public enum Sender: Hashable, Sendable {
-        /// An unauthenticated caller: a login.
-        case anybody
-        /// A caller with a secret of that user beside the password: a session's token or a reset token.
+    /// The origin of a password.
+    public enum Requester: Hashable, Sendable {
+        /// A login, which needs no secret but the password.
+        case anonymous
+        /// A request with another secret of that user: a token of a session, or a password reset token.
         case user(Identifier<User>)
 
-        var room: Room {
+        var priority: Priority {
             switch self {
-            case .anybody: .anybody
+            case .anonymous: .anonymous
             case .user: .users
             }
         }
     }
 
-    /// The two queues. A flood of logins leaves the queue of `users` free, which has priority.
-    public enum Room: String, CaseIterable, Sendable {
-        case users, anybody
+    /// The queue of a password: a flood of logins leaves the queue of users free, which is served first.
+    public enum Priority: String, CaseIterable, Sendable {
+        case users
+        case anonymous = "anybody"
     }
 
     private struct Work: Sendable {
         let since: ContinuousClock.Instant
-        /// Runs the work; false means that it has waited too long.
+        /// Gets whether the work is in time.
         let run: @Sendable (Bool) -> Void
     }
 
     private struct State {
         var turns: PasswordHashQueue<Work>
-        /// The queues that are idle.
+        /// The queues that hash nothing at present.
         var idle: [DispatchQueue]
     }
 
@@ -50,7 +50,7 @@ public final class PasswordHasher: Sendable {
     private let state: Locked<State>
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// Creates a hasher that hashes `width` passwords at a time and lets `pendingMax` wait in each queue. Tests give a cheaper
+    /// A hasher that works on `width` passwords at a time and lets `pendingMax` of each priority wait. A test gives a cheaper
     /// `scrypt`.
     public init(
         scrypt: Scrypt = .standard, width: Int = 2, pendingMax: Int = 64,
@@ -64,8 +64,8 @@ public final class PasswordHasher: Sendable {
         self.now = now
     }
 
-    /// The number of passwords of `room` that wait or are being hashed.
-    public func pending(_ room: Room) -> Int { state.withLock { $0.turns.pending(room) } }
+    /// How many passwords of that priority wait, or are being hashed.
+    public func pending(_ priority: Priority) -> Int { state.withLock { $0.turns.pending(priority) } }
 
     /// The error in a new password, as the end of a sentence that begins with its name; nil if it is valid.
     public static func problem(with password: String) -> String? {
@@ -76,10 +76,10 @@ public final class PasswordHasher: Sendable {
         return nil
     }
 
-    /// Returns the PHC string of a password that `problem` has accepted. Throws `overloaded`.
-    public func hash(_ password: String, for sender: Sender = .anybody) async throws(ServiceError) -> String {
+    /// The PHC string of a password that `problem` has passed.
+    public func hash(_ password: String, for requester: Requester = .anonymous) async throws(ServiceError) -> String {
         let bytes = Array(Text.normalized(password).utf8)
-        return try await run(for: sender) { [scrypt] in try? scrypt.hash(bytes) }
+        return try await run(for: requester) { [scrypt] in try? scrypt.hash(bytes) }
     }
 
     /// Returns true if `verify` accepts `text` as a hash: one of this server or of another system.
@@ -90,19 +90,19 @@ public final class PasswordHasher: Sendable {
     /// Returns true if `password` matches the hash `phc`. A nil `phc` takes the same time and returns false, so that a caller
     /// cannot distinguish an unknown user from a wrong password. Throws `overloaded`.
     ///
-    /// The hash of another system is verified in parallel to a scrypt of nothing. The longer of the two is the scrypt, so that
-    /// imported users cannot be distinguished from others either.
+    /// The hash of another system is verified beside a scrypt of nothing: the answer waits for the longer of the two, which is
+    /// the scrypt, so that the duration does not tell imported users from others.
     public func verify(
-        _ password: String, against phc: String?, for sender: Sender = .anybody
+        _ password: String, against phc: String?, for requester: Requester = .anonymous
     ) async throws(ServiceError) -> Bool {
         let bytes = Array(Text.normalized(password).utf8)
         let isPossible = bytes.count <= Self.byteCountMax && !bytes.contains(0)
         let work = isPossible ? bytes : []
-        return try await run(for: sender) { [scrypt] () -> Bool? in
-            // A password that no hash can have takes the same time and is wrong.
+        return try await run(for: requester) { [scrypt] () -> Bool? in
+            // A password that no hash can have been made of costs the same and is wrong.
             guard isPossible, let phc else { return (try? scrypt.verifyAgainstNothing(work)).map { false } }
             if let foreign = ForeignPasswordHash(phc) {
-                // Other systems did not normalise the password, so that both forms are tried.
+                // Other systems hash the password without normalisation.
                 let typed = Array(password.utf8)
                 let candidates = typed == work ? [work] : [work, typed]
                 return Self.verify(candidates, against: foreign, beside: scrypt)
@@ -131,19 +131,19 @@ public final class PasswordHasher: Sendable {
         return hasWaited.withLock { $0 } ? isRight.withLock { $0 } : nil
     }
 
-    /// The result of `work`. Throws `overloaded` if the queue is full, the wait was too long, or the work failed.
+    /// The result of `work`; overloaded when there is none, or when its turn comes too late.
     private func run<Value: Sendable>(
-        for sender: Sender, _ work: @escaping @Sendable () -> Value?
+        for requester: Requester, _ work: @escaping @Sendable () -> Value?
     ) async throws(ServiceError) -> Value {
-        // A call can need several hashes, and its request may have been cancelled before this one.
+        // The request may have been answered 503 before this password of several.
         if Task.isCancelled { throw .overloaded }
-        guard state.withLock({ $0.turns.admit(sender) }) else { throw .overloaded }
-        defer { state.withLock { $0.turns.leave(sender) } }
+        guard state.withLock({ $0.turns.admit(requester) }) else { throw .overloaded }
+        defer { state.withLock { $0.turns.leave(requester) } }
         let start = now()
         let value: Value? = await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in
             let waiting = Work(since: start) { isInTime in continuation.resume(returning: isInTime ? work() : nil) }
             let idle = state.withLock { state in
-                state.turns.append(waiting, of: sender)
+                state.turns.append(waiting, of: requester)
                 return state.idle.popLast()
             }
             if let idle { idle.async { self.takeTurns(on: idle) } }
@@ -154,13 +154,13 @@ public final class PasswordHasher: Sendable {
 
     /// Hashes on `queue` until no password waits.
     private func takeTurns(on queue: DispatchQueue) {
-        while let (work, room) = state.withLock({ state in
+        while let (work, priority) = state.withLock({ state in
             let next = state.turns.next()
             if next == nil { state.idle.append(queue) }
             return next
         }) {
             let isInTime = now() - work.since <= Self.waitMax
-            if isInTime { state.withLock { $0.turns.taken(by: room) } }
+            if isInTime { state.withLock { $0.turns.taken(by: priority) } }
             work.run(isInTime)
         }
     }

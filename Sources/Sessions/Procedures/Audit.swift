@@ -1,12 +1,12 @@
-// The audit trail, the feed of revocations, and how far webhooks have come in them.
+// The audit trail, the feed of revocations, and the progress of webhooks in them.
 
 extension Store {
-    /// Adds to the audit trail what belongs to no change.
+    /// Adds events that belong to no change to the audit trail.
     public func append(_ events: [AuditEvent]) async throws(StoreError) {
         try await write(.nothing) { (transaction) throws(TransactionError) -> Void in transaction.append(events) }
     }
 
-    /// The audit trail from the oldest event on, those after number `cursor`, of one user or one session if named.
+    /// Events of the audit trail after number `cursor`, the oldest first, of one user or one session if given.
     public func events(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) async throws(StoreError) -> [RecordedEvent] {
@@ -16,8 +16,8 @@ extension Store {
         }
     }
 
-    /// One small step of the audit trail's clean-up: of the `limit` oldest events, by their numbers, deletes those that
-    /// occurred before `instant`. Returns how many; none is the end of the walk.
+    /// One step of the audit trail's clean-up: reads the `limit` oldest events by number, and deletes those that occurred
+    /// before `instant`. Returns the number of deleted events; 0 ends the walk.
     public func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         guard limit > 0 else { return 0 }
         return try await write(.nothing) { (transaction) throws(TransactionError) in
@@ -39,15 +39,15 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.lastRevocation().value() }
     }
 
-    /// Deletes up to `limit` revocations that do not matter any more at `instant`. Returns how many.
+    /// Deletes up to `limit` revocations that no longer matter at `instant`. Returns the number of deleted rows.
     public func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             try transaction.deleteRevocations(before: instant, limit: limit).value()
         }
     }
 
-    /// Lets `change` edit how far the webhook of that name has come, one node after the other. Nil before: there was none yet; nil
-    /// after: it is forgotten.
+    /// Lets `change` edit the progress of the webhook of that name, one node after the other. The value is nil if no progress
+    /// is recorded; setting it to nil deletes the record.
     public func updateWebhook<Outcome: Sendable>(
         _ name: String, _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
     ) async throws(StoreError) -> Outcome {
@@ -60,7 +60,7 @@ extension Store {
         }
     }
 
-    /// How far each webhook has come, by their names; also of those that are configured no more.
+    /// The progress of each webhook by name, including webhooks that are no longer configured.
     public func webhooks() async throws(StoreError) -> [String: WebhookProgress] {
         try await read(.short) { (reader) throws(TransactionError) in try reader.webhooks().value() }
     }

@@ -1,8 +1,7 @@
-// Refresh tokens of another system, which become sessions.
+// Refresh tokens of another system, which the app exchanges for sessions.
 
 extension Store {
-    /// Every foreign token, in the order of their digests: up to `limit` of those after `cursor`. Fewer than `limit` is
-    /// the end.
+    /// Up to `limit` foreign tokens after `cursor`, in the order of their digests. Fewer than `limit` is the end.
     public func foreignTokens(after cursor: [UInt8]?, limit: Int) async throws(StoreError) -> [ForeignToken] {
         guard limit > 0 else { return [] }
         return try await read(.long) { (reader) throws(TransactionError) in
@@ -10,18 +9,18 @@ extension Store {
         }
     }
 
-    /// Lets `change` exchange or delete the foreign token with that digest. Nil: no such token, which is found out
-    /// without a write, so that junk takes no lock.
+    /// Lets `change` exchange or delete the foreign token with that digest. Nil if there is no such token; a read finds that
+    /// out, so that an unknown token takes no lock.
     ///
-    /// `updateUser` with `ending` also deletes the foreign tokens of the user that were not exchanged, as far as
-    /// client and device agree: they are sessions in waiting. So does it for all of them when it deletes the user.
+    /// `updateUser` with `ending` also deletes the user's foreign tokens that were not exchanged and match its client and
+    /// device, because they stand for future sessions. When it deletes the user, it deletes all of them.
     public func updateForeignToken<Outcome: Sendable>(
         _ digest: [UInt8], _ change: @escaping @Sendable (inout ForeignTokenChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         let found = try await read(.short) { (reader) throws(TransactionError) in
             try reader.foreignToken(digest).value()
         }
-        // Where its session may live never changes.
+        // The installation of the token's session never changes.
         guard let found else { return nil }
         let place = SessionPlace(userID: found.userID, clientID: found.clientID, deviceID: found.device.id)
         return try await write(.sessions) { (transaction) throws(TransactionError) in

@@ -1,7 +1,8 @@
-// Signing keys and admin keys: lists that are edited as a whole, one change after the other.
+// Signing keys and admin keys. Each list is edited as a whole, one change after the other.
 
 extension Store {
-    /// Lets `change` edit the list of signing keys (and reads it: return it unchanged), in the order in which they were made.
+    /// Lets `change` edit the list of signing keys, in the order in which they were made. A `change` that leaves the list
+    /// unchanged only reads it.
     public func updateSigningKeys<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout [StoredSigningKey], inout [AuditEvent]) -> Outcome
     ) async throws(StoreError) -> Outcome {
@@ -39,7 +40,7 @@ extension Store {
     }
 }
 
-/// Which keys are new or changed, and the ids of those that are gone.
+/// The keys that are new or changed, and the ids of the deleted keys.
 private func difference<Key: Equatable>(
     from old: [Key], to new: [Key], id: (Key) -> String
 ) -> (written: [Key], deleted: [String]) {

@@ -1,7 +1,8 @@
-// Logins: a session starts, and takes the place of the one that lives on the same device.
+// Logins: a new session starts and replaces the active session on the same device.
 
 extension Store {
-    /// Lets `decide` start a session for a user on a device, and ends the one that it replaces. Nil: no such user.
+    /// Lets `decide` start a session for a user on a device, and ends the session that it replaces. Nil if there is no such
+    /// user.
     public func openSession<Outcome: Sendable>(
         userID: Identifier<User>, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
@@ -18,9 +19,9 @@ extension Store {
         }
     }
 
-    /// Lets `decide` start a session for a user that an identity provider has authenticated: the user who has the identity, or gets
-    /// it, or is made with it. Of what is new nothing is written unless the session is started, and the token is used up with that
-    /// alone. Nil: none of the new user's names is free.
+    /// Lets `decide` start a session for a user that an identity provider has authenticated: the user that has the identity, or
+    /// that the login links or creates. New rows are written and the token is used up only if the session starts. Nil if none
+    /// of the new user's names is free.
     public func openSession<Outcome: Sendable>(
         by login: IdentityLogin, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
@@ -36,11 +37,11 @@ extension Store {
     }
 }
 
-/// A login, as a transaction has read it.
+/// A login with the rows that a transaction has read.
 private struct Login {
     let user: User
     let arrival: SessionOpening.Arrival
-    /// Nil: a login by password.
+    /// Nil for a login by password.
     var identityLogin: IdentityLogin?
     var isReplay = false
     let previous: Session?
@@ -48,7 +49,7 @@ private struct Login {
 }
 
 extension StoreTransaction {
-    /// Lets `decide` start a session, and writes it with all that is new.
+    /// Lets `decide` start a session, and writes it with all new rows.
     fileprivate func open<Outcome>(
         _ login: Login, clientID: String, _ decide: (inout SessionOpening) -> Outcome
     ) throws(TransactionError) -> Outcome {
@@ -66,10 +67,10 @@ extension StoreTransaction {
         return outcome
     }
 
-    /// Uses the token up, and adds the identity and the user that were not there.
+    /// Uses the token up, and adds the missing identity and user.
     ///
-    /// Another node may add one of them at this moment. Then this transaction waits until the other one has ended, and runs again if
-    /// the other one was committed.
+    /// Another node may add one of them at the same moment. Then this transaction waits until the other one has ended, and runs
+    /// again if the other one was committed.
     private func insertNews(of identityLogin: IdentityLogin, _ login: Login) throws(TransactionError) {
         var written: [Answer<Bool>] = []
         if !login.isReplay { written.append(insert(identityLogin.token)) }
@@ -83,7 +84,8 @@ extension StoreTransaction {
         }
     }
 
-    /// The login of the user that has the identity, or gets it, or is made with it. `place` is where a user's session would live.
+    /// The login of the user that has the identity, or that the login links or creates. `place` is the installation of a user's
+    /// session.
     fileprivate func find(
         _ login: IdentityLogin, place: (Identifier<User>) -> SessionPlace
     ) throws(TransactionError) -> Login? {
@@ -91,7 +93,7 @@ extension StoreTransaction {
         let candidates = login.linkingKey.map { users(withAddress: $0, limit: IdentityLogin.namesakesMax) }
         let known = try identity.value()
         let meant = known == nil ? login.meant(of: try candidates?.value() ?? []) : nil
-        // The rest takes one round trip. A new user has no session.
+        // The remaining requests take one round trip. A new user has no session.
         let owner = (known?.userID ?? meant?.id).map { id in
             (userForUpdate(.id(id)), identities(of: id), livingSessionForUpdate(at: place(id)))
         }
@@ -108,7 +110,7 @@ extension StoreTransaction {
             guard let owner, let user = try owner.0.value() else { throw .corrupted("an identity has no user") }
             return try found(user, .known, previous: try owner.2.value())
         }
-        // Of two logins that are about to link the same user, the second sees what the first has linked.
+        // Of two concurrent logins that link the same user, the second reads the identity that the first has linked.
         if let owner, let user = login.meant(of: try [owner.0.value()].compactMap(\.self)),
             login.mayLink(user, having: try owner.1.value())
         {

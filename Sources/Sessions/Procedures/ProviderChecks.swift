@@ -1,15 +1,15 @@
-// What identity providers are asked with, whether they still stand by their users.
+// Provider checks: whether an identity provider still accepts the user of a session.
 
 extension Store {
-    /// What the provider of a session is asked with. It goes with the end of the session, by whatever call that is written;
-    /// where the clock, or one write for many sessions, has brought the end, it stays until it is due, or the session is forgotten.
+    /// The provider check of a session. A call that writes the end of the session deletes it. An end by the clock, or by one
+    /// write for many sessions, leaves the check until it is due or the session is forgotten.
     public func providerCheck(of id: Identifier<Session>) async throws(StoreError) -> ProviderCheck? {
         try await read(.short) { (reader) throws(TransactionError) in try reader.providerCheck(of: id).value() }
     }
 
-    /// Takes up to `limit` checks of `provider` that are due by `now`, the longest due first: each becomes due again at `end`,
-    /// is in doubt until it is settled, and counts one revision more. Returned as they were, with the new revision. No two
-    /// callers get the same; that none is due is found out without a write.
+    /// Claims up to `limit` checks of `provider` that are due by `now`, the longest due first. Each becomes due again at `end`,
+    /// is in doubt until it is settled, and increments its revision. Returns the checks as they were, with the new revision.
+    /// Two callers never claim the same check. A read finds out that no check is due, without a write.
     public func claimProviderChecks(
         of provider: String, dueBy now: Instant, until end: Instant, limit: Int
     ) async throws(StoreError) -> [ProviderCheck] {
@@ -26,12 +26,12 @@ extension Store {
         }
     }
 
-    /// Lets `change` edit a session's check, and with it the session's ending and confirmation. Nil: no such session.
+    /// Lets `change` edit a session's check, and the session's ending and confirmation. Nil if there is no such session.
     public func updateProviderCheck<Outcome: Sendable>(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout ProviderCheckChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         try await write(.sessions) { (transaction) throws(TransactionError) in
-            // The session before its check, as whatever ends the session does.
+            // Locks the session before its check, in the order of every call that ends a session.
             let found = (transaction.sessionForUpdate(id), transaction.providerCheckForUpdate(of: id))
             let catalogue = transaction.catalogue()
             let check = try found.1.value()

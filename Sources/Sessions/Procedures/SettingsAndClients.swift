@@ -4,13 +4,13 @@ extension Store {
     /// Every client, by id.
     public func clients() async throws(StoreError) -> [Client] { try await catalogue().clients.inOrder }
 
-    /// The client.
+    /// The client with that id.
     public func client(_ id: String) async throws(StoreError) -> Client? { try await catalogue().clients[id] }
 
-    /// The settings.
+    /// The current settings.
     public func settings() async throws(StoreError) -> Settings { try await catalogue().settings }
 
-    /// Lets `change` edit the settings, and make, edit or delete clients. Every node learns of it with its next request.
+    /// Lets `change` edit the settings, and create, edit or delete clients. Every node reads the change with its next request.
     public func updateCatalogue<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
@@ -26,13 +26,13 @@ extension Store {
                 new.settings = old.settings(becoming: new, at: transaction.now)
                 transaction.write(CatalogueDifference(from: old, to: new))
             }
-            // By the catalogue of before: what the events revoke was issued by it.
+            // Uses the old catalogue, because it determines the tokens that the events revoke.
             transaction.append(edited.events, old)
             return outcome
         }
     }
 
-    /// Lets `change` make, edit or delete the client.
+    /// Lets `change` create, edit or delete the client.
     public func updateClient<Outcome: Sendable>(
         _ id: String, _ change: @escaping @Sendable (inout ClientChange) -> Outcome
     ) async throws(StoreError) -> Outcome {

@@ -1,10 +1,10 @@
-// Tokens that are used once, and wrong passwords: what all nodes remember together.
+// Single-use tokens and failed attempts, which all nodes share.
 
 extension Store {
-    /// Uses a token. False: it was used before.
+    /// Uses a token. False if it was used before.
     public func use(_ token: OneTimeToken) async throws(StoreError) -> Bool { try await use([token]) == [true] }
 
-    /// Uses each token, all in one transaction. False for one that was used before: nothing was written of it.
+    /// Uses each token, all in one transaction. False for a token that was used before; nothing was written for it.
     public func use(_ tokens: [OneTimeToken]) async throws(StoreError) -> [Bool] {
         guard let first = tokens.first else { return [] }
         let scope = TransactionScope(.nothing, queue: first.digest.first ?? 0)
@@ -14,8 +14,8 @@ extension Store {
         }
     }
 
-    /// The used tokens that are not refused for their age at `now`, in the order of their digests: up to `limit` of those after
-    /// `cursor`. Fewer than `limit` is the end.
+    /// Up to `limit` used tokens after `cursor` that are not yet too old to be accepted at `now`, in the order of their
+    /// digests. Fewer than `limit` is the end.
     public func usedTokens(
         after cursor: [UInt8]?, at now: Instant, limit: Int
     ) async throws(StoreError) -> [OneTimeToken] {
@@ -24,19 +24,19 @@ extension Store {
         }
     }
 
-    /// Forgets up to `limit` used tokens that have been too old since `instant` or longer. Returns how many.
+    /// Deletes up to `limit` used tokens that became too old at `instant` or before. Returns the number of deleted rows.
     public func sweepUsedTokens(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             try transaction.deleteUsedTokens(before: instant, limit: limit).value()
         }
     }
 
-    /// The wrong passwords that all nodes have counted for `target`; nil: none.
+    /// The failed attempts that all nodes have counted for `target`; nil if there are none.
     public func failedAttempts(at target: LockoutTarget) async throws(StoreError) -> FailedAttempts? {
         try await read(.short) { (reader) throws(TransactionError) in try reader.failedAttempts(at: target).value() }
     }
 
-    /// Lets `change` edit them, one change after the other, whatever nodes they come from.
+    /// Lets `change` edit the failed attempts at `target`. Changes of all nodes run one after the other.
     public func updateFailedAttempts<Outcome: Sendable>(
         at target: LockoutTarget, _ change: @escaping @Sendable (inout FailedAttemptsChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
@@ -55,7 +55,8 @@ extension Store {
         }
     }
 
-    /// Forgets those of up to `limit` targets of which the last one came before `instant`. Returns how many.
+    /// Deletes the failed attempts of up to `limit` targets with the last attempt before `instant`. Returns the number of
+    /// deleted rows.
     public func sweepFailedAttempts(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             try transaction.deleteFailedAttempts(before: instant, limit: limit).value()

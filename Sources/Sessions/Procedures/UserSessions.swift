@@ -1,10 +1,10 @@
 internal import Locks
 
-// Sessions: changing one, and the lists of a user's sessions. A user may have very many, so a list that looks at all of them is a
-// long read.
+// Sessions: changing one, and the lists of a user's sessions. A user may have very many sessions, so a list that reads all of
+// them is a long read.
 
 extension Store {
-    /// Reads the session, lets `change` edit it, writes what differs. Nil: no such session.
+    /// Reads the session, lets `change` edit it, and writes the differences. Nil if there is no such session.
     public func updateSession<Outcome: Sendable>(
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
@@ -18,8 +18,8 @@ extension Store {
         return isFound ? outcome.withLock { $0 } : nil
     }
 
-    /// The sessions of a user, tombstones included, newest first, from `cursor` (a `Page.nextCursor`) on. Looks at all of them for
-    /// each page, so it is not for what users or strangers can ask for. A cursor that was not given out shows nothing.
+    /// The sessions of a user, tombstones included, newest first, after `cursor` (a `Page.nextCursor`). Each page reads all of
+    /// them, so the call is not for requests of users or unauthenticated clients. An invalid cursor gives an empty page.
     public func sessions(
         of userID: Identifier<User>, after cursor: String?, limit: Int
     ) async throws(StoreError) -> Page<SessionRecord> {
@@ -31,7 +31,7 @@ extension Store {
         return Page(found, limit: limit) { SessionCursor(after: $0.session).description }
     }
 
-    /// The sessions of a user on one device that have no recorded end, one of each client at most. Looks at no other session,
+    /// The sessions of a user on one device that have no recorded end, at most one of each client. Reads no other session,
     /// however many the user has.
     public func sessions(
         of userID: Identifier<User>, onDevice deviceID: String
@@ -39,8 +39,8 @@ extension Store {
         try await records(.short, of: userID) { reader in reader.sessions(of: userID, onDevice: deviceID) }
     }
 
-    /// Up to `limit` sessions of a user that have no recorded end, the last refreshed first. Looks at no more than
-    /// `lookMax`: of a user who has more, at some.
+    /// Up to `limit` sessions of a user that have no recorded end, the last refreshed first. Reads at most `lookMax` sessions,
+    /// so it considers only some of the sessions of a user that has more.
     public func latestSessions(
         of userID: Identifier<User>, limit: Int, lookMax: Int
     ) async throws(StoreError) -> [SessionRecord] {
@@ -49,8 +49,8 @@ extension Store {
         }
     }
 
-    /// Whether the user has a session on that device, or a tombstone of one, that started before `instant`. Looks at no more than
-    /// `lookMax` tombstones: of a user who has more, at some.
+    /// Whether the user has a session on that device, or a tombstone of one, that started before `instant`. Reads at most
+    /// `lookMax` tombstones, so it considers only some of the tombstones of a user that has more.
     public func hasSession(
         of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
     ) async throws(StoreError) -> Bool {
@@ -63,8 +63,7 @@ extension Store {
         }
     }
 
-    /// Every session, tombstones included, in the order of their ids: up to `limit` of those after `cursor`. Fewer than
-    /// `limit` is the end.
+    /// Up to `limit` sessions after `cursor`, tombstones included, in the order of their ids. Fewer than `limit` is the end.
     public func exportSessions(
         after cursor: Identifier<Session>?, limit: Int
     ) async throws(StoreError) -> [Session] {

@@ -1,7 +1,7 @@
-// Users: reading them, and changing one with everything that follows for the user's sessions.
+// Users: reading them, and changing one together with the user's sessions.
 
 extension Store {
-    /// Adds a user. False: the username is taken; nothing was written.
+    /// Adds a user. False if the username is taken; nothing was written.
     public func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             guard try transaction.insert(user).value() else { return false }
@@ -10,12 +10,12 @@ extension Store {
         }
     }
 
-    /// The user.
+    /// The user that `reference` names; nil if there is none.
     public func user(_ reference: UserReference) async throws(StoreError) -> User? {
         try await read(.short) { (reader) throws(TransactionError) in try reader.user(reference).value() }
     }
 
-    /// The users with those names, by the names as they are given; names without a user are left out.
+    /// The ids of the users with those names, by the names as given. Names without a user are left out.
     public func userIDs(named usernames: Set<String>) async throws(StoreError) -> [String: Identifier<User>] {
         if usernames.isEmpty { return [:] }
         let names = Dictionary(grouping: usernames, by: Text.key)
@@ -28,7 +28,7 @@ extension Store {
         }
     }
 
-    /// Users in the order of their usernames' keys, those whose username, e-mail or name contains `query`.
+    /// Users with a username, e-mail or name that contains `query`, in the order of their usernames' keys.
     public func users(
         matching query: String?, after cursor: String?, limit: Int
     ) async throws(StoreError) -> Page<User> {
@@ -39,15 +39,15 @@ extension Store {
         return Page(found, limit: limit) { Text.key($0.username) }
     }
 
-    /// Changes a user for whom no session asks.
+    /// Changes a user without a requesting session.
     public func updateUser<Outcome: Sendable>(
         _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome> {
         try await updateUser(reference, asking: nil, change)
     }
 
-    /// Reads the user, and the session that asks, if one does; lets `change` edit the user and end sessions; writes. What has ended
-    /// that session before the commit is either in what is read, or comes after the change.
+    /// Reads the user and the requesting session, if there is one, lets `change` edit the user and end sessions, and writes.
+    /// The read sees an end of that session that was committed before; a concurrent end commits after this change.
     public func updateUser<Outcome: Sendable>(
         _ reference: UserReference, asking sessionID: Identifier<Session>?,
         _ change: @escaping @Sendable (inout UserChange) -> Outcome
@@ -77,7 +77,7 @@ extension StoreTransaction {
         }
         var ended = 0
         var events = edited.events
-        // All are asked for before the first answer is awaited: one round trip.
+        // Requests all endings before it reads the first answer, because that takes one round trip.
         let endings = effect.endings.map { ending in
             deleteForeignTokens(of: old.id, ending)
             return (ending, endSessions(of: old.id, ending))
@@ -96,7 +96,7 @@ extension StoreTransaction {
         return .done(outcome, endedSessions: ended)
     }
 
-    /// The user that has the name of `user`; nil, without a question, if the name stays.
+    /// The user that has the name of `user`. Nil, without a request, if the name does not change.
     private func namesake(of user: User, before old: User) throws(TransactionError) -> Identifier<User>? {
         if Text.key(user.username) == Text.key(old.username) { return nil }
         return try self.user(.username(user.username)).value()?.id

@@ -7,9 +7,9 @@ public struct Device: Hashable, Sendable {
 
     /// Chosen by the client: 1 to 128 visible ASCII characters.
     public let id: String
-    /// What the user calls it.
+    /// The name that the user gave it.
     public var name: String?
-    /// `ios`, `android` …: what the client says it runs on.
+    /// The platform by the client's word: `ios`, `android` ….
     public var platform: String?
     /// The version of the app.
     public var appVersion: String?

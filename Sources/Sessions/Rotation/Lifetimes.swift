@@ -1,14 +1,14 @@
-/// How long a session of one user in one client lives today: what settings, client, user and configuration come to.
+/// The lifetimes of a session of one user in one client today, from the settings, the client, the user and the configuration.
 ///
-/// Computed at each check and never stored, so that a changed setting acts on every living session at once.
+/// Computed at each check and never stored, so that a changed setting acts on every active session at once.
 public struct Lifetimes: Hashable, Sendable {
     /// The session ends when it is not refreshed for this long.
     public let idle: Duration
     /// The session ends this long after its start, however often it is refreshed.
     public let maximum: Duration
-    /// The longest life of a rolling token.
+    /// The maximum lifetime of an access token.
     public let accessToken: Duration
-    /// The age from which a client should renew its rolling token.
+    /// The age from which a client should renew its access token.
     public let refreshAfter: Duration
 
     /// The lifetimes from the settings, a client and a user, under the maximum that the configuration file sets.
@@ -24,13 +24,13 @@ public struct Lifetimes: Hashable, Sendable {
         refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
     }
 
-    /// The first instant at which the session is over for want of a refresh.
+    /// The first instant at which the session has ended for lack of a refresh: the end of its rolling window.
     public func idleEnd(of session: Session) -> Instant { session.childAnsweredAt + idle }
 
-    /// The first instant at which the session is over for good.
+    /// The first instant at which the session has ended however often it was refreshed.
     public func finalEnd(of session: Session) -> Instant { session.startedAt + maximum }
 
-    /// The first instant at which a rolling token issued at `now` is no longer valid.
+    /// The first instant at which an access token issued at `now` is no longer valid.
     public func accessTokenEnd(of session: Session, issuedAt now: Instant) -> Instant {
         min(now + accessToken, idleEnd(of: session), finalEnd(of: session))
     }
@@ -38,7 +38,7 @@ public struct Lifetimes: Hashable, Sendable {
     /// Whether sessions end earlier by these lifetimes than by `others`.
     public func endsBefore(_ others: Lifetimes) -> Bool { idle < others.idle || maximum < others.maximum }
 
-    /// The ending that the clock has brought, if it has: idling is asked first.
+    /// The ending that the clock has brought, if any: the idle time is checked first.
     public func ending(of session: Session, at now: Instant) -> Session.Ending? {
         if now >= idleEnd(of: session) { return Session.Ending(reason: .idleExpired, at: idleEnd(of: session)) }
         if now >= finalEnd(of: session) {
@@ -49,7 +49,7 @@ public struct Lifetimes: Hashable, Sendable {
 }
 
 extension Lifetimes {
-    /// What is wrong with `settings` beside `clients`, in one sentence; nil when they go together:
+    /// What is wrong with `settings` beside `clients`, in one sentence; nil when they fit:
     /// `refresh_after` < `access_token_lifetime` ≤ `offline_session_idle` ≤ `absolute_max_lifetime`, and
     /// `rotation_interval` ≤ `offline_session_idle` / 2, for the settings alone and for each client.
     public static func problem(
@@ -71,7 +71,7 @@ extension Lifetimes {
         return nil
     }
 
-    /// What is wrong with `settings` as `client` sees them.
+    /// What is wrong with `settings` for `client`.
     private static func problem(
         settings: SessionSettings, client: Client?, absoluteMaximum: Duration
     ) -> String? {
@@ -97,6 +97,6 @@ extension Lifetimes {
 }
 
 extension Duration {
-    /// The duration if it is longer than nothing: zero means "inherit".
+    /// The duration if it is positive, because zero means "inherit".
     var ifPositive: Duration? { self > .zero ? self : nil }
 }

@@ -1,10 +1,10 @@
 internal import Cryptography
 
-/// What a refresh token says: which session, which serial.
+/// The content of a refresh token: a session, and a serial.
 public struct RefreshToken: Hashable, Sendable {
     /// The session that it belongs to.
     public let sessionID: Identifier<Session>
-    /// 1, 2, 3 …: the place in the session's row of refresh tokens.
+    /// 1, 2, 3 …: the position among the session's refresh tokens.
     public let serial: UInt64
 
     /// The token number `serial` of a session.
@@ -14,12 +14,12 @@ public struct RefreshToken: Hashable, Sendable {
     }
 }
 
-/// Writes and reads refresh tokens: `sjr_` and the base64url of
+/// Encodes and decodes refresh tokens: `sjr_` and the base64url of
 ///
 ///     version (1) · root-key id (1) · session id (16) · serial (8, big-endian) · tag (16)
 ///
 /// The tag is HMAC-SHA256, cut to 128 bits, over a domain string and all bytes before it, under a key derived from the
-/// root key. Nothing about a token need be stored, and junk is refused before a database is asked.
+/// root key. No token has to be stored, and junk is refused before the database is asked.
 public struct RefreshTokenCoder: Sendable {
     /// What every refresh token begins with, so that scanners of leaked secrets recognise it.
     public static let prefix = "sjr_"
@@ -61,7 +61,7 @@ public struct RefreshTokenCoder: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The token that `text` is; nil unless it is one of ours to the last bit.
+    /// The token that `text` encodes; nil unless this server has encoded it exactly so.
     public func decode(_ text: String) -> RefreshToken? {
         guard text.hasPrefix(Self.prefix), text.utf8.count < 128,
             let bytes = Base64URL.decode(utf8: Array(text.utf8)[Self.prefix.utf8.count...]),

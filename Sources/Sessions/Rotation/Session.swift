@@ -1,4 +1,4 @@
-/// One user's stay on one device in one client: the row that holds the *per-device refresh token*.
+/// One user's login session on one device in one client: the row that holds the *per-device refresh token*.
 ///
 /// Of its refresh tokens a session knows only serials: the token itself is derived from the session's id, a serial and
 /// the root key (`RefreshToken`), so that a stolen database mints nothing.
@@ -19,28 +19,28 @@ public struct Session: Hashable, Sendable, Identifiable {
 
     /// 16 random bytes.
     public let id: Identifier<Session>
-    /// Whose stay this is.
+    /// The user.
     public let userID: Identifier<User>
     /// The app.
     public let clientID: String
     /// The installation of the app.
     public var device: Device
-    /// How the app guards the token.
+    /// How the app guards the refresh token.
     public var authenticationMode: AuthenticationMode
-    /// What was granted at login; a refresh can narrow the rolling token below it, never widen.
+    /// The scope that the login was granted; a refresh can narrow the access token below it, and never widens it.
     public let scope: Scope
-    /// The APIs that the login asked for (RFC 8707 section 2.2); a refresh can choose among them, never beyond. Empty: it asked
-    /// for none, and a refresh can choose among those of the client.
+    /// The APIs that the login asked for (RFC 8707 section 2.2), among which a refresh can choose. Empty: it asked for none,
+    /// and a refresh can choose among those of the client.
     public let resources: [String]
-    /// How the user proved who they are (RFC 8176), for the claim `amr`.
+    /// How the user authenticated (RFC 8176), for the claim `amr`.
     public let authenticationMethods: [String]
     /// The RFC 7638 thumbprint of the key that the session is bound to, if any (RFC 9449 section 6).
     public let keyThumbprint: String?
     /// The public key by which the device can resume the session without a token, as `DeviceKey.text` has it, if any.
     public let deviceKey: String?
-    /// The interactive login. It never moves.
+    /// The time of the interactive login. It never changes.
     public let startedAt: Instant
-    /// The value of the store's counter at the start: sessions older than a "revoke all" are over (`Settings`).
+    /// The value of the store's counter at the start: a "revoke all" ends the sessions before it (`Settings`).
     public let epoch: Int64
 
     /// The serial of the refresh token last presented; 0 before the first one.
@@ -51,14 +51,14 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var childAnsweredAt: Instant
     /// A short hash of the `Idempotency-Key` of the request that made `child`, if it had one.
     public var childRequestKey: UInt64?
-    /// When `child` was first presented, if that was before the time for the next one: who has it needs `parent` no more.
+    /// When `child` was first presented, if that was before the next rotation was due: its holder needs `parent` no more.
     public var childConfirmedAt: Instant?
 
-    /// Set when the session is over.
+    /// Set when the session has ended.
     public var ending: Ending?
-    /// What is known of the user's presence since the login.
+    /// The record of the user's presence since the login.
     public var presence: UserPresence
-    /// The identity provider that is asked again whether it stands by the user, and when it last did; nil: none is.
+    /// The identity provider that is asked again to confirm the user, and when it last did; nil: none is.
     public var confirmation: ProviderConfirmation?
 
     /// A session as it stands in the store.
@@ -94,7 +94,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.confirmation = confirmation
     }
 
-    /// Records the end, unless one is recorded already: the first reason stays.
+    /// Records the end, unless one is recorded already.
     public mutating func end(_ reason: EndReason, at instant: Instant) {
         if ending == nil { ending = Ending(reason: reason, at: instant) }
     }

@@ -30,8 +30,8 @@ public struct Client: Hashable, Sendable, Identifiable {
     public enum TokenStyle: String, CaseIterable, Sendable {
         /// Beside the access token.
         case separate
-        /// Inside the access token, as the claim `rt`, so that the client keeps one string (seed 003). Every API that sees the
-        /// access token then also sees the refresh token.
+        /// Inside the access token, as the claim `rt`: the client keeps one string (seed 003). Every API that sees the
+        /// access token then sees the refresh token.
         case single
     }
 
@@ -65,7 +65,7 @@ public struct Client: Hashable, Sendable, Identifiable {
     public var offlineSessionIdle: Duration?
     /// The client's own limit for a session, from its start; nil inherits the setting.
     public var offlineSessionMax: Duration?
-    /// The lifetime of an access token; nil means the idle time.
+    /// The lifetime of an access token; nil: the idle time.
     public var accessTokenLifetime: Duration?
     /// Overrides the setting of the same name; nil inherits it.
     public var refreshAfter: Duration?

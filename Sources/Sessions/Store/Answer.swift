@@ -1,40 +1,40 @@
-/// A value that a read or a transaction has asked the database for.
+/// A value that a read or a transaction requests from the database.
 ///
-/// Asking does not wait. PostgreSQL sends everything that was asked or written since the last round trip when a procedure looks at
-/// the first value of it, so a procedure asks for all that it needs before it looks at anything. SQLite answers at once. Statements
-/// run in the order in which they were asked or written.
+/// The request does not wait. PostgreSQL sends all requests and writes since the last round trip when a procedure reads the
+/// first of their values. A procedure therefore makes all its requests before it reads a value. SQLite answers at once.
+/// Statements run in the order of the requests and writes.
 public struct Answer<Value> {
     private let read: () throws(TransactionError) -> Value
 
-    /// An answer that `read` gives. Only a backend makes one.
+    /// An answer that calls `read` for its value. Only a backend makes one.
     public init(_ read: @escaping () throws(TransactionError) -> Value) { self.read = read }
 
-    /// The value. Waits for it if it has not come yet.
+    /// The value. Waits until it has arrived.
     public func value() throws(TransactionError) -> Value { try read() }
 }
 
-/// Why the body of a read or of a transaction could not go on. Nothing of the transaction happens.
+/// The error that stops the body of a read or of a transaction. The transaction is rolled back.
 public struct TransactionError: Error, Sendable {
-    /// What a backend does about an error depends on where it comes from.
+    /// The origin of an error, which determines how the backend handles it.
     public enum Cause: Sendable {
-        /// An error of the backend itself, which the backend sorts.
+        /// An error of the backend itself, which the backend classifies.
         case backend(any Error)
-        /// The database contradicts itself; the text says where. For the log.
+        /// The database contradicts itself. The text says where; it is for the log.
         case corrupted(String)
-        /// Another transaction wrote, after this one had looked, what this one wanted to write. The backend runs the body again,
-        /// which then finds what the other transaction wrote.
+        /// Another transaction wrote the row that this one was about to write, after this one had read it. The backend runs the
+        /// body again, which then finds what the other transaction wrote.
         case overtaken
     }
 
-    /// Where the error comes from.
+    /// The origin of the error.
     public let cause: Cause
 
-    /// An error. Only a backend makes one with the cause `backend`.
+    /// An error with that cause. Only a backend uses the cause `backend`.
     public init(_ cause: Cause) { self.cause = cause }
 
-    /// The database contradicts itself.
+    /// An error that says where the database contradicts itself.
     static func corrupted(_ text: String) -> Self { Self(.corrupted(text)) }
 
-    /// Another transaction was faster.
+    /// The error of a transaction that another transaction has overtaken.
     static var overtaken: Self { Self(.overtaken) }
 }

@@ -1,8 +1,8 @@
 public import Cryptography
 
-/// 16 random bytes that name a user or a session for ever; written as 32 lower-case hexadecimal digits.
+/// 16 random bytes that name a user or a session permanently, written as 32 lower-case hexadecimal digits.
 ///
-/// `Subject` keeps the id of a user from being taken for that of a session.
+/// `Subject` is a phantom type, so that the compiler rejects a user's id where a session's id is expected.
 public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     /// The number of bytes of an identifier.
     public static var byteCount: Int { 16 }
@@ -19,7 +19,8 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
 
     /// The identifier with those 16 bytes; nil for any other number of bytes.
     ///
-    /// Inlinable, because a store reads several for each request, and a generic type is slow from outside.
+    /// Inlinable, because a store reads several identifiers for each request and an unspecialised generic type is slow across
+    /// modules.
     @inlinable public init?(bytes: ArraySlice<UInt8>) {
         guard bytes.count == 16 else { return nil }
         high = Self.word(bytes.prefix(8))
@@ -29,10 +30,10 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     /// The identifier with those 16 bytes; nil for any other number of bytes.
     @inlinable public init?(bytes: [UInt8]) { self.init(bytes: bytes[...]) }
 
-    /// The identifier whose bytes are those of two numbers, the first bytes in the first one.
+    /// The identifier with the bytes of two big-endian numbers, the first eight bytes in `high`.
     @inlinable public init(words: (high: UInt64, low: UInt64)) { (high, low) = words }
 
-    /// The 16 bytes as two numbers, the first bytes in the first one.
+    /// The 16 bytes as two big-endian numbers, the first eight bytes in `high`.
     @inlinable public var words: (high: UInt64, low: UInt64) { (high, low) }
 
     @inlinable static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
@@ -41,7 +42,7 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
         return word
     }
 
-    /// The identifier written as 32 lower-case hexadecimal digits; nil for anything else.
+    /// The identifier that `text` spells as 32 hexadecimal digits; nil for anything else.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 2 * Self.byteCount, let bytes = Hex.decode(String(text)) else { return nil }
         self.init(bytes: bytes)

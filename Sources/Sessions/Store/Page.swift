@@ -1,8 +1,8 @@
-/// What one step of clean-up came to.
+/// The result of one step of clean-up.
 public struct SweepStep: Hashable, Sendable {
-    /// Where the next step begins; nil at the end of the table.
+    /// The key after which the next step begins; nil at the end of the table.
     public var cursor: Identifier<Session>?
-    /// How many rows were deleted.
+    /// The number of deleted rows.
     public var deleted: Int
 
     /// A step.
@@ -16,7 +16,7 @@ public struct SweepStep: Hashable, Sendable {
 public struct Page<Item: Sendable>: Sendable {
     /// The items, in the list's order.
     public var items: [Item]
-    /// Where the next page begins; nil on the last page.
+    /// The position after which the next page begins; nil on the last page.
     public var nextCursor: String?
 
     /// A page.
@@ -25,7 +25,8 @@ public struct Page<Item: Sendable>: Sendable {
         self.nextCursor = nextCursor
     }
 
-    /// How many rows a page of `limit` items reads: one more than it shows tells whether there is another page.
+    /// The number of rows that a page of `limit` items reads. It is one more than the page shows, because that row tells
+    /// whether there is another page.
     static func rows(for limit: Int) -> Int { limit == .max ? limit : limit + 1 }
 
     /// The first `limit` of the rows that were read for the page.

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Whether nobody waits any more for what a task does: its answer took too long, and whoever asked was told to try again. They must
-/// not find then that it was done after all, the old password wrong and their sessions ended.
+/// Records that a request's task was cancelled, because its answer took too long and the client has received "try again". A
+/// change that commits afterwards would surprise the client: its old password would be wrong and its sessions ended.
 final class RequestCancellation: Sendable {
     private let isGivenUp = Atomic<Bool>(false)
 
-    /// Why nothing is to be written any more; nil: somebody waits. To be asked on any thread, in the transaction as well, for
-    /// which a change may have waited long.
+    /// The error that refuses all further writes; nil while the request is active. May be read on any thread. Transactions read
+    /// it too, because a change may have waited long for its transaction.
     var refusal: ServiceError? { isGivenUp.load(ordering: .relaxed) ? .overloaded : nil }
 
-    /// Runs `body`, which can ask for how it stands.
+    /// Runs `body` with the cancellation state of the current task.
     static func watched<Value: Sendable>(
         _ body: (RequestCancellation) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {

@@ -1,6 +1,8 @@
-/// The rows of one moment, read by a procedure. Each method asks one question (see `Answer`); none of them holds a rule of the domain.
+/// The rows of one moment, read by a procedure. Each method makes one request (see `Answer`); none of them holds a rule of the
+/// domain.
 ///
-/// `after` is the key of the last row that was seen; nil: from the first row on. A list that is shorter than `limit` is the last one.
+/// `after` is the key of the last row that was read; nil starts with the first row. A list that is shorter than `limit` is the
+/// last one.
 public protocol StoreReader {
     /// Settings and clients.
     func catalogue() -> Answer<Catalogue>
@@ -10,13 +12,14 @@ public protocol StoreReader {
     /// The user.
     func user(_ reference: UserReference) -> Answer<User?>
 
-    /// The users with one of those ids or one of those usernames, in no order. A user may come twice.
+    /// The users with one of those ids or one of those usernames, in no order. The list may contain a user twice.
     func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]>
 
-    /// Up to `limit` users that have an address with that key (`Text.emailKey`) as username, or have verified it. In no order.
+    /// Up to `limit` users, in no order, that have the address with that key (`Text.emailKey`) as username or as verified
+    /// address.
     func users(withAddress key: String, limit: Int) -> Answer<[User]>
 
-    /// Users in the order of their usernames' keys, those whose username, e-mail or name contains `query`. May look at every user.
+    /// Users with a username, e-mail or name that contains `query`, in the order of their usernames' keys. May read every user.
     func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]>
 
     // MARK: Identities
@@ -44,15 +47,15 @@ public protocol StoreReader {
     /// The sessions of a user, tombstones included, newest first.
     func sessions(of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int) -> Answer<[Session]>
 
-    /// The sessions without a recorded end of a user on a device, one of each client at most. Looks at no other session.
+    /// The sessions of a user on a device that have no recorded end, at most one of each client. Reads no other session.
     func sessions(of userID: Identifier<User>, onDevice deviceID: String) -> Answer<[Session]>
 
-    /// Up to `limit` sessions without a recorded end of a user, the last refreshed first; of a user who has more than
-    /// `lookMax`, looks at some of them.
+    /// Up to `limit` sessions of a user that have no recorded end, the last refreshed first. Reads at most `lookMax` sessions,
+    /// so it considers only some of the sessions of a user that has more.
     func latestSessions(of userID: Identifier<User>, limit: Int, lookMax: Int) -> Answer<[Session]>
 
-    /// Whether one of a user's tombstones is of a session on that device which started before `instant`. Looks at no more than
-    /// `lookMax` tombstones.
+    /// Whether the user has a tombstone of a session on that device that started before `instant`. Reads at most `lookMax`
+    /// tombstones.
     func hasTombstone(
         of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
     ) -> Answer<Bool>
@@ -62,7 +65,7 @@ public protocol StoreReader {
 
     // MARK: Tokens and checks beside sessions
 
-    /// What the provider of a session is asked with.
+    /// The stored check of a session with its identity provider.
     func providerCheck(of id: Identifier<Session>) -> Answer<ProviderCheck?>
 
     /// Whether a check of that provider is due by `now`.
@@ -74,13 +77,13 @@ public protocol StoreReader {
     /// Every foreign token, in the order of their digests.
     func foreignTokens(after digest: [UInt8]?, limit: Int) -> Answer<[ForeignToken]>
 
-    /// Whether the token was used before `token.at`, and is not forgotten.
+    /// Whether the token was used before `token.at` and is still remembered.
     func isUsed(_ token: OneTimeToken) -> Answer<Bool>
 
-    /// The used tokens that are not refused for their age at `now`, in the order of their digests.
+    /// The used tokens that are not yet too old to be accepted at `now`, in the order of their digests.
     func usedTokens(after digest: [UInt8]?, at now: Instant, limit: Int) -> Answer<[OneTimeToken]>
 
-    /// The wrong passwords that are counted for `target`.
+    /// The failed attempts that are counted for `target`.
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>
 
     // MARK: Keys and webhooks
@@ -91,36 +94,36 @@ public protocol StoreReader {
     /// The admin keys, in the order in which they were made.
     func adminKeys() -> Answer<[AdminKey]>
 
-    /// How far the webhook of that name has come.
+    /// The progress of the webhook of that name; nil if none is recorded.
     func webhook(_ name: String) -> Answer<WebhookProgress?>
 
-    /// How far each webhook has come, by their names.
+    /// The progress of each webhook, by name.
     func webhooks() -> Answer<[String: WebhookProgress]>
 
     // MARK: The audit trail and the feed
 
-    /// The events of the trail after number `cursor`, of one user or one session if named.
+    /// The events of the audit trail after number `cursor`, of one user or one session if given.
     func events(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Answer<[RecordedEvent]>
 
-    /// Looks at the next `limit` events after number `cursor`, and gives those of `ImportLedger.generalKinds`.
+    /// Reads the next `limit` events after number `cursor`, and returns those of the kinds `ImportLedger.generalKinds`.
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep>
 
-    /// What `ImportLedger` takes up of the trail of those users, from the oldest event on.
+    /// The events of those users that `ImportLedger` records, from the oldest event on.
     func ledgerEvents(of users: [Identifier<User>]) -> Answer<[RecordedEvent]>
 
-    /// What `ImportLedger` takes up of the trail after number `cursor`.
+    /// The events after number `cursor` that `ImportLedger` records.
     func ledgerEvents(after cursor: Int64) -> Answer<[RecordedEvent]>
 
     /// Revocations after number `cursor` that still matter at `now`, the oldest first.
     func revocations(after cursor: Int64, at now: Instant, limit: Int) -> Answer<[Revocation]>
 
-    /// The largest number that the feed has given away; 0: none yet.
+    /// The largest number that the feed has assigned; 0 if there is none yet.
     func lastRevocation() -> Answer<Int64>
 }
 
-/// An installation of an app: at most one session lives there.
+/// An installation of an app. It has at most one active session.
 public struct SessionPlace: Hashable, Sendable {
     /// The user.
     public let userID: Identifier<User>
@@ -134,23 +137,23 @@ public struct SessionPlace: Hashable, Sendable {
         (self.userID, self.clientID, self.deviceID) = (userID, clientID, deviceID)
     }
 
-    /// Where a session lives.
+    /// The installation that a session belongs to.
     public init(of session: Session) {
         self.init(userID: session.userID, clientID: session.clientID, deviceID: session.device.id)
     }
 }
 
-/// A place in the list of a user's sessions, which is sorted by start and id, newest first.
+/// A cursor in the list of a user's sessions, which is sorted by start and id, newest first.
 public struct SessionCursor: Hashable, Sendable, CustomStringConvertible {
-    /// When the last session that was seen started.
+    /// The start of the last session that was listed.
     public let startedAt: Instant
     /// The id of that session.
     public let id: Identifier<Session>
 
-    /// The place after a session.
+    /// The cursor after a session.
     public init(after session: Session) { (startedAt, id) = (session.startedAt, session.id) }
 
-    /// The place that `description` wrote; nil for any other text.
+    /// The cursor that `description` wrote; nil for any other text.
     public init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let startedAt = Int64(parts[0]), let id = Identifier<Session>(parts[1]) else {

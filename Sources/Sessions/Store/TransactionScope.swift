@@ -1,25 +1,25 @@
-/// What a transaction keeps other transactions from doing until it has committed.
+/// The set of transactions that wait until a transaction has committed.
 ///
-/// SQLite runs one transaction after the other and ignores the scope. PostgreSQL takes a lock of the server for it
-/// (`TransactionLock` of that module documents the order).
+/// SQLite runs transactions one after the other and ignores the scope. PostgreSQL takes an advisory lock for it (the type
+/// `TransactionLock` of that module documents the order).
 public struct TransactionScope: Hashable, Sendable {
-    /// Which transactions wait for each other.
+    /// The kind of exclusion between transactions.
     public enum Exclusion: Hashable, Sendable {
-        /// None: the rows that the transaction writes are enough.
+        /// No exclusion: the locks on the written rows are sufficient.
         case nothing
-        /// Changes of sessions run beside each other, and wait for changes of accounts.
+        /// A change of sessions. Such changes run concurrently, and wait for changes of accounts.
         case sessions
-        /// A change of users, settings or clients, on which sessions depend, runs alone: no session changes between its reads and
-        /// its commit.
+        /// A change of users, settings or clients, on which sessions depend. It runs alone, so that no session changes between
+        /// its reads and its commit.
         case accounts
-        /// Changes of keys, and of what only one node does at a time, run one after the other.
+        /// A change of keys, or work that only one node does at a time. Such changes run one after the other.
         case keys
     }
 
-    /// Which transactions wait for each other.
+    /// The kind of exclusion between this and other transactions.
     public let exclusion: Exclusion
-    /// Transactions of one queue wait for each other before they use a connection, so that those which want the same rows
-    /// do not occupy several connections.
+    /// The queue of the transaction. Transactions of one queue wait for each other before they take a connection, so that
+    /// transactions on the same rows do not occupy several connections.
     public let queue: UInt8
 
     /// A scope.
@@ -38,10 +38,10 @@ public struct TransactionScope: Hashable, Sendable {
     public static let keys = Self(.keys)
 }
 
-/// How long a read may take.
+/// The expected duration of a read.
 public enum ReadLength: Sendable {
-    /// It looks at a few rows.
+    /// A read of a few rows.
     case short
-    /// It may look at many rows. Short reads do not wait for it.
+    /// A read of possibly many rows. Short reads do not wait for it.
     case long
 }

@@ -1,33 +1,33 @@
 internal import Locks
 
-/// Guards the wall clock, because the end of a session by time is final, and a clock can be wrong for an hour: set by hand,
-/// restored with a machine, or read from an empty battery.
+/// Guards against jumps of the wall clock, because every end of a session by time is final, and a clock can be wrong for an
+/// hour: set by hand, restored with a machine, read from an empty battery.
 ///
-/// A monotonic clock, which cannot be set, runs beside the wall clock. While the two agree, the wall clock is right. After a
-/// jump forwards or backwards, either of the two times may be the true one, and for a while both are possible.
-/// - The server's time is the *later* one, so that no token is issued or accepted that has expired by either.
-/// - A session that has ended by the *earlier* time has ended. One that has ended only by the later time is undecided: the
-///   answer is 503, which logs no user out, and nothing is recorded.
-/// - A jump is believed after the clock has run steadily for a twenty-fourth of it, at most a day. A jump of a minute is
-///   believed in seconds; a jump of a year leaves time to notice it.
-/// - Clean-up, which deletes, uses a time of its own that runs at most twice as fast as time passes (`settled`). It catches up
-///   with every true jump, and a false jump has to last a month before a row is deleted too early.
+/// A second clock, which cannot be set, runs beside the wall clock. As long as the two agree, the wall clock is right. After a
+/// jump, forwards or backwards, either time can be the true one, and for a while both are possible:
+/// - The server's time is the *later* one: a token that has expired by either is neither issued nor accepted.
+/// - A session that has ended by the *earlier* one has ended. A session that has ended by the later one alone is not decided:
+///   the answer is 503, which logs no user out, and nothing is recorded.
+/// - A jump is believed when the clock has run steadily for a twenty-fourth of it, a day at most. A minute's jump is over
+///   in seconds; a year's leaves time to notice it.
+/// - Clean-up, which deletes, has a time of its own, which runs twice as fast as time passes at most (`settled`).
+///   It catches up with every true jump, and a false one has to last a month before a row is deleted too soon.
 ///
-/// All of this holds across a restart, because the server stores the believed time (`memory`), and treats the time of its
-/// absence like any other jump.
+/// All of it holds across a restart, because the server writes down what it believed (`memory`), and treats the time
+/// that it did not run as a jump like any other.
 public final class ClockGuard: Sendable {
     /// Jumps of at most this many seconds are believed at once, because clocks are corrected now and then.
     public static let slackSeconds: Int64 = 60
     /// The longest time for which a jump is doubted, in seconds.
     public static let doubtSecondsMax: Int64 = 86_400
-    /// The longest absence of the server that counts for clean-up, in seconds.
+    /// The longest time without a running server that counts for clean-up.
     public static let pauseSecondsMax: Int64 = 86_400
 
     /// The time, as far as it is known.
     public struct Reading: Hashable, Sendable {
-        /// The time to use.
+        /// The time of the server.
         public let now: Instant
-        /// The earliest possible time; equal to `now` unless the clock has jumped.
+        /// The earliest that the time can be; `now`, unless the clock has jumped.
         public let earliest: Instant
 
         /// Creates a reading.
@@ -37,7 +37,7 @@ public final class ClockGuard: Sendable {
         }
     }
 
-    /// The values to store for the next start.
+    /// What the next process has to know.
     public struct Memory: Hashable, Sendable {
         /// The believed time.
         public var believed: Instant
@@ -52,9 +52,9 @@ public final class ClockGuard: Sendable {
     }
 
     private struct State {
-        /// The believed time, minus the seconds on the monotonic clock.
+        /// The believed time, less the seconds since the start.
         var offset: Int64
-        /// A different offset that the wall clock keeps, and the time since which it does.
+        /// Another time that the clock shows steadily, and since when.
         var other: (offset: Int64, since: Int64)?
         var settled: Int64
         var settledAt: Int64
@@ -64,11 +64,11 @@ public final class ClockGuard: Sendable {
     private let passed: @Sendable () -> Int64
     private let state: Locked<State>
 
-    /// Creates a guard of `wall`.
+    /// A guard of `wall`.
     ///
     /// - Parameters:
-    ///   - passed: returns seconds on a monotonic clock.
-    ///   - memory: the values that the previous process stored; nil means that the wall clock is believed.
+    ///   - passed: seconds on a clock that cannot be set.
+    ///   - memory: that of the process before; nil: the wall clock is believed.
     public init(wall: WallClock, passed: @escaping @Sendable () -> Int64, memory: Memory?) {
         self.wall = wall
         self.passed = passed
@@ -90,7 +90,7 @@ public final class ClockGuard: Sendable {
             earliest: Instant(secondsSinceEpoch: min(wall, believed)))
     }
 
-    /// The time of clean-up, never later than the earliest possible time.
+    /// The time of clean-up: never later than the earliest that the time can be.
     public var settled: Instant {
         let (wall, passed) = (wall.now.secondsSinceEpoch, passed())
         return state.withLock { state in
@@ -109,7 +109,7 @@ public final class ClockGuard: Sendable {
         return Memory(believed: Instant(secondsSinceEpoch: believed), settled: settled)
     }
 
-    /// The believed time when the wall clock says `wall`.
+    /// The believed time when the clock shows `wall`.
     private static func believed(_ state: inout State, wall: Int64, passed: Int64) -> Int64 {
         let offset = wall - passed
         let jump = abs(offset - state.offset)
@@ -134,6 +134,6 @@ public final class ClockGuard: Sendable {
 }
 
 extension StoreError {
-    /// The error for a session that has ended by only one of the two possible times.
+    /// A session has ended by one of the two possible times alone.
     static let clockInDoubt = StoreError.unavailable("the clock has jumped, and a session may have ended or not")
 }

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import JOSE
 internal import JSON
 
-/// An access token (RFC 9068), which every refresh issues anew.
+/// An access token (RFC 9068), issued anew at every refresh.
 struct AccessToken: Decodable, Hashable, Sendable {
     /// The `typ` of the JWT header (RFC 9068 section 2.1).
     static let type = "at+jwt"
@@ -14,23 +14,23 @@ struct AccessToken: Decodable, Hashable, Sendable {
     let issuedAt: Int64
     let expiry: Int64
     let id: String
-    /// The session; nil for a token that a client requested for itself.
+    /// Absent in a token that a client got for itself.
     var sessionID: String?
     var deviceID: String?
     var authenticatedAt: Int64?
     var scope: String?
     var authenticationMethods: [String]?
-    /// The way of a user's authentication after the login; nil without one (RFC 9470 section 6.1).
+    /// How the user was authenticated since the login, if at all (RFC 9470 section 6.1).
     var authenticationContext: String?
-    /// The time from which the client should renew the token: "more than an hour" after its issue (seed 003).
+    /// From when the client should renew the token.
     var refreshAfter: Int64?
     /// The key to which the token is bound (RFC 9449 section 6).
     var confirmation: Confirmation?
-    /// The refresh token, for clients of the token style `single` (seed 003).
+    /// The refresh token, for clients that keep one string.
     var refreshToken: String?
     /// The server reads this claim, as RFC 7519 section 4.1.5 demands, and never writes it.
     var notBefore: Int64?
-    /// The claims that an admin has added to the user. The server writes and never reads them.
+    /// Claims that an admin has given the user; written, and not read.
     var ownClaims: Substring?
 
     enum CodingKeys: String, CodingKey {
@@ -57,7 +57,7 @@ struct AccessToken: Decodable, Hashable, Sendable {
         var jkt: String
     }
 
-    /// Returns true if the token is valid at `now` by `exp` and `nbf` (RFC 7519 sections 4.1.4 and 4.1.5).
+    /// Whether `now` is between `nbf` and `exp` (RFC 7519 sections 4.1.4 and 4.1.5).
     func isTimely(at now: Instant) -> Bool {
         now.secondsSinceEpoch < expiry && notBefore.map { $0 <= now.secondsSinceEpoch } != false
     }
@@ -98,14 +98,14 @@ extension AccessToken.Confirmation {
     }
 }
 
-/// Issues access tokens and reads them.
+/// Issues access tokens, and reads them back.
 struct AccessTokenIssuer: Sendable {
     let issuer: String
     let keys: SigningKeys
-    /// Makes the ids of tokens (`jti`).
+    /// For the token ids (`jti`).
     let random: RandomSource
 
-    /// Issues an access token of a session, valid until `expiry`.
+    /// An access token of a session, until `expiry`.
     func issue(
         for session: Session, audience: [String], scope: Scope, refreshAfter: Duration, refreshToken: String?,
         ownClaims: Substring?,
@@ -125,7 +125,7 @@ struct AccessTokenIssuer: Sendable {
                 ownClaims: ownClaims), at: now)
     }
 
-    /// Issues an access token for a client itself (RFC 6749 section 4.4). Its `sub` is the client (RFC 9068 section 2.2).
+    /// An access token of a client for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).
     func issue(
         forClient id: String, audience: [String], scope: Scope, keyThumbprint: String?, at now: Instant, expiry: Instant
     ) throws(ServiceError) -> String {
@@ -142,20 +142,20 @@ struct AccessTokenIssuer: Sendable {
         return signer.sign(encodedClaims: token.encodedClaims)
     }
 
-    /// The claims of a token with a valid signature, type and issuer; nil for any other text. The caller checks expiry and
-    /// audience.
+    /// The claims of an access token with the right signature, type and issuer; nil for anything else. The caller checks age
+    /// and audience.
     func verify(_ token: String) -> AccessToken? {
         read(token).flatMap { $0.issuer == issuer ? $0 : nil }
     }
 
-    /// Returns true if the token names an unknown signing key.
+    /// Whether the token names a signing key that is not known here.
     func namesUnknownKey(_ token: String) -> Bool {
         guard let id = (try? JWT.parse(token))?.header.kid else { return false }
         return keys.verificationKey(id: id) == nil
     }
 
-    /// The refresh token in an access token with an unknown signing key, which was withdrawn, or is newer than the restored
-    /// backup. All other claims are untrusted; a refresh token proves itself.
+    /// The refresh token in an access token that names an unknown key, which was withdrawn, or is newer than a restored backup.
+    /// No other claim of it may be believed; the refresh token has a tag of its own.
     func refreshTokenUnderUnknownKey(_ token: String) -> String? {
         guard let parsed = try? JWT.parse(token), let id = parsed.header.kid, keys.verificationKey(id: id) == nil,
             JWT.ExpectedType.accessToken.accepts(parsed.header.typ)
@@ -163,15 +163,15 @@ struct AccessTokenIssuer: Sendable {
         return parsed.unverifiedClaims?[AccessToken.CodingKeys.refreshToken.rawValue]?.string
     }
 
-    /// The claims of a token signed by this server under any issuer, because the name of a session must remain usable, for a
-    /// refresh or a logout, after a change of the server's address.
+    /// The claims of an access token that this server has signed under any issuer, because a token that refreshes or ends a
+    /// session must outlive a change of the server's address.
     func read(_ token: String) -> AccessToken? {
         guard let parsed = try? JWT.parse(token),
             let verified = try? parsed.verify(
                 using: { id in id.flatMap { keys.verificationKey(id: $0) } }, type: .accessToken),
-            let rolling = try? verified.claims(as: AccessToken.self)
+            let claims = try? verified.claims(as: AccessToken.self)
         else { return nil }
-        return rolling
+        return claims
     }
 }
 

@@ -1,5 +1,5 @@
-/// The APIs for which a client can request tokens (RFC 8707): the server's own audience and those that an admin has listed for
-/// the client. They are compared byte by byte.
+/// The APIs that a client can have tokens for (RFC 8707), beside the server's own audience: those that an admin has listed for
+/// the client. They are compared byte for byte.
 public enum Resource {
     /// The largest number of APIs of a client, which may all stand in one token.
     public static let countMax = 8
@@ -36,16 +36,16 @@ public enum Resource {
     private static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }
 }
 
-/// The audience that a token must have for a use or an inquiry.
+/// The API that a token is presented to, or that a question about a token is about.
 public enum AudienceRequirement: Hashable, Sendable {
     /// The server's own audience, which tokens have by default.
     case own
     /// The named API, for which a proxy asks.
     case named(String)
-    /// Any audience.
+    /// Any API.
     case any
 
-    /// Returns true if a token with `audience` meets the requirement.
+    /// Whether a token with that `aud` meets the requirement.
     public func isMet(by audience: [String], own: String) -> Bool {
         switch self {
         case .own: audience.contains(own)
@@ -62,15 +62,15 @@ struct ResourceRequirement: Hashable, Sendable {
     /// The server's own audience, as a list of one.
     let ownAudience: [String]
 
-    /// The `aud` of the token. Throws `invalidTarget` for an API that the client cannot have, or that the login did not request
+    /// The `aud` of the token. A resource that the client cannot have, or that the login did not ask for, is `invalid_target`
     /// (RFC 8707 sections 2 and 2.2).
     ///
-    /// - Parameter granted: the APIs that the login requested; empty if there were none, or at the login itself.
+    /// - Parameter granted: the resources that the login asked for; empty: none, or this is the login.
     func audience(for client: Client, granted: [String] = []) throws(ServiceError) -> [String] {
         if resources.isEmpty {
             if granted.isEmpty { return ownAudience }
-            // APIs that an admin has removed from the client since are left out. An empty rest is an error, because the
-            // server's own audience would exceed the grant.
+            // Resources that the client has lost since are left out. When none is left, the server's own audience would be
+            // more than was granted.
             let standing = granted.filter { isFor($0, client) }
             guard !standing.isEmpty else { throw .invalidTarget }
             return standing
@@ -89,12 +89,12 @@ struct ResourceRequirement: Hashable, Sendable {
 }
 
 extension ServiceContext {
-    /// The requirement for `resources`.
-    func demand(for resources: [String]) -> ResourceRequirement {
+    /// The requirement of a request that names `resources`.
+    func resourceRequirement(for resources: [String]) -> ResourceRequirement {
         ResourceRequirement(resources: resources, ownAudience: ownAudience)
     }
 
-    /// The entries of a token's `aud` that the client may still have.
+    /// The members of the `aud` of a token that its client still can have.
     func standing(_ audience: [String], of client: Client?) -> [String] {
         audience.filter { $0 == self.audience || client?.resources.contains($0) == true }
     }

@@ -1,20 +1,20 @@
-/// A login, inside a transaction: set `session` to start it. The living session on the same device is ended as replaced.
+/// A login, inside a transaction: set `session` to start it. The active session on the same device is ended as replaced.
 public struct SessionOpening: Sendable {
-    /// How the user came to be who logs in.
+    /// How the login found its user.
     public enum Arrival: Hashable, Sendable {
-        /// They were before.
+        /// The user existed, with the identity of the login, if it has one.
         case known
-        /// They were, and get the identity of the login with the session.
+        /// The user existed, and gets the identity of the login with the session.
         case linked
-        /// They come into being, with the identity of the login, with the session.
+        /// The user is made, with the identity of the login, with the session.
         case new
     }
 
     /// The user.
     public let user: User
-    /// Whether the user was there before; what was not is written only if the session is set.
+    /// How the login found its user. What is new is written only if the session is set.
     public let arrival: Arrival
-    /// Whether the one-time token of the login was used before, by whatever node. If not, it is used up when the session is set.
+    /// Whether the one-time token of the login was used before, at any node. If not, it is used up when the session is set.
     public let isReplay: Bool
     /// Nil when there is no such client.
     public let client: Client?
@@ -24,9 +24,10 @@ public struct SessionOpening: Sendable {
     public let previous: Session?
     /// The new session; left nil when the login is refused.
     public var session: Session?
-    /// What the provider of the new session is asked with later, written together with it; nil: it is not asked.
+    /// The check by which the provider of the new session is asked later, written together with it; nil: the provider is not
+    /// asked.
     public var providerCheck: ProviderCheck?
-    /// What the audit trail gets, in the same transaction.
+    /// The audit events of the same transaction.
     public var events: [AuditEvent] = []
 
     /// A login of `user`.

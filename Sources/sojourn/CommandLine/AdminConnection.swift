@@ -1,3 +1,4 @@
+import Configuration
 import Endpoints
 import FoundationEssentials
 import HTTP
@@ -26,7 +27,7 @@ struct AdminConnection {
     }
 
     /// The server that has the database open; nil if none runs.
-    static func server(_ configuration: Configuration) throws(Failure) -> AdminConnection? {
+    static func server(_ configuration: ServerConfiguration) throws(Failure) -> AdminConnection? {
         let path = configuration.database.socketPath
         let address = SocketAddress.unix(path: path)
         do throws(SocketError) {
@@ -44,7 +45,8 @@ struct AdminConnection {
     }
 
     /// Opens the database in this process, which brings it up to date, and says so if it did.
-    static func application(_ configuration: Configuration, mustExist: Bool) async throws(Failure) -> Application {
+    static func application(_ configuration: ServerConfiguration, mustExist: Bool) async throws(Failure) -> Application
+    {
         let database = configuration.database.path
         guard !mustExist || !configuration.database.isFile || FileManager.default.fileExists(atPath: database) else {
             throw Failure(
@@ -53,7 +55,7 @@ struct AdminConnection {
                     + "with --database or --config")
         }
         // What a library would log is told by the answer; only warnings are for people.
-        let log = Configuration.Log(level: .warning, format: .text)
+        let log = ServerConfiguration.Log(level: .warning, format: .text)
         let surroundings = Environment.system(log, environment: Setup.environment)
         let notice = upgradeNotice(configuration.database)
         do throws(StartError) {
@@ -69,7 +71,7 @@ struct AdminConnection {
     /// What to say after opening a file if that brings it up to date, because its operator may have meant it for an earlier version
     /// of the program; nil if nothing is missing, or if the file cannot be examined and so will not be opened either.
     static func upgradeNotice(
-        _ place: Configuration.Database,
+        _ place: ServerConfiguration.Database,
         examining open: (String) throws(OpenError) -> ClosedDatabase = { (path) throws(OpenError) in
             try ClosedDatabase(path: path)
         }
@@ -84,7 +86,7 @@ struct AdminConnection {
     }
 
     /// The lock is taken, and nobody listens.
-    static func silentServer(_ configuration: Configuration) -> Failure {
+    static func silentServer(_ configuration: ServerConfiguration) -> Failure {
         Failure(
             .unavailable,
             "a server has the database \(configuration.database.path) open and does not answer on its admin socket "

@@ -1,3 +1,4 @@
+import Configuration
 import Server
 
 /// The words of a command line, sorted: what a command was given.

@@ -1,8 +1,9 @@
 import Glibc
+import Transfer
 
-/// How far a long command is, in one line of standard error that is written over again and again; nothing at all when
-/// that is no terminal.
-struct ProgressBar: Sendable {
+/// The progress of a long command in one line of standard error, which is overwritten; nothing if standard error is no
+/// terminal.
+struct ProgressBar: TransferProgress {
     private static let width = 30
     private static let interval = Duration.milliseconds(100)
 
@@ -11,25 +12,28 @@ struct ProgressBar: Sendable {
     private let start: ContinuousClock.Instant
     private var shownAt: ContinuousClock.Instant?
 
-    /// A bar on standard error, if that is a terminal.
+    /// A bar on standard error, if it is a terminal.
     init() { self.init(isShown: isatty(STDERR_FILENO) == 1, start: ContinuousClock.now, write: Self.writeError) }
 
-    /// A bar that goes to `write`.
+    /// A bar that is written with `write`.
     init(isShown: Bool, start: ContinuousClock.Instant, write: @escaping @Sendable (String) -> Void) {
         self.isShown = isShown
         self.start = start
         self.write = write
     }
 
-    /// Shows how far it is, ten times a second at most: the part that is done, if it is known, and what and how many.
-    mutating func show(_ done: Double?, _ count: Int64, _ noun: String, at now: ContinuousClock.Instant = .now) {
+    /// Shows the progress, at most ten times a second.
+    mutating func show(_ done: Double?, _ count: Int64, _ noun: String) { show(done, count, noun, at: .now) }
+
+    /// Shows the progress at `now`.
+    mutating func show(_ done: Double?, _ count: Int64, _ noun: String, at now: ContinuousClock.Instant) {
         guard isShown else { return }
         if let shownAt, now - shownAt < Self.interval { return }
         shownAt = now
         write("\r" + Self.line(done, count, noun, since: now - start) + "\u{1B}[K")
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     mutating func finish() {
         if shownAt != nil { write("\r\u{1B}[K") }
         shownAt = nil

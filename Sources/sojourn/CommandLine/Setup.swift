@@ -1,3 +1,4 @@
+import Configuration
 import FoundationEssentials
 import Server
 
@@ -28,21 +29,23 @@ enum Setup {
     ]
 
     /// The configuration from `--config`, the environment and the other flags; every problem is a line of the failure.
-    static func configuration(_ arguments: Arguments) throws(Failure) -> Configuration {
-        var sources = Configuration.Sources()
+    static func configuration(_ arguments: Arguments) throws(Failure) -> ServerConfiguration {
+        var sources = ServerConfiguration.Sources()
         sources.environment = environment
         sources.file = try file(arguments)
         for (option, path) in flags {
             if let value = arguments.value(option.name) { sources.flags.append((option.name, path, value)) }
         }
-        do throws(Configuration.Problems) {
-            return try Configuration(from: sources)
+        do throws(ServerConfiguration.Problems) {
+            return try ServerConfiguration(from: sources)
         } catch { throw Failure(.failed, error.lines) }
     }
 
     /// `--config`, else `SOJOURN_CONFIG`, else `sojourn.json5` here if there is one, else nothing.
     private static func file(_ arguments: Arguments) throws(Failure) -> (name: String, text: [UInt8])? {
-        let variable = environment[Configuration.SpecialVariable.config.rawValue].flatMap { $0.isEmpty ? nil : $0 }
+        let variable = environment[ServerConfiguration.SpecialVariable.config.rawValue].flatMap {
+            $0.isEmpty ? nil : $0
+        }
         let named = arguments.value("--config") ?? variable
         let name = named ?? "sojourn.json5"
         if named == nil, !FileManager.default.fileExists(atPath: name) { return nil }

@@ -1,3 +1,4 @@
+import Configuration
 import Dispatch
 import Glibc
 import Server
@@ -13,7 +14,7 @@ enum Signals {
 
     /// Whether SIGHUP is for certificates. On a terminal, where it says that the window was closed, it goes on to end a
     /// server that has none.
-    static func reloads(_ configuration: Configuration) -> Bool {
+    static func reloads(_ configuration: ServerConfiguration) -> Bool {
         let server = configuration.server
         return server.publicCertificate != nil || server.adminCertificate != nil || isatty(STDIN_FILENO) == 0
     }

@@ -1,3 +1,4 @@
+import Configuration
 import FoundationEssentials
 import HTTP
 import JSON
@@ -43,7 +44,7 @@ enum BackupCommands {
     }
 
     /// The configuration, which must name a file.
-    private static func fileConfiguration(_ arguments: Arguments) throws(Failure) -> Configuration {
+    private static func fileConfiguration(_ arguments: Arguments) throws(Failure) -> ServerConfiguration {
         let configuration = try Setup.configuration(arguments)
         guard configuration.database.isFile else {
             throw Failure(
@@ -117,7 +118,7 @@ enum BackupCommands {
         return .object(members)
     }
 
-    private static func failure(_ error: BackupError, _ configuration: Configuration) -> Failure {
+    private static func failure(_ error: BackupError, _ configuration: ServerConfiguration) -> Failure {
         switch error {
         case .open(.alreadyOpen(path: _)): AdminConnection.silentServer(configuration)
         case .missing: Failure(.notFound, error.description)

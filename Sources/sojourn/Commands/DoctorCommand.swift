@@ -1,5 +1,5 @@
+import Doctor
 import JSON
-import Server
 
 /// `sojourn doctor`
 enum DoctorCommand {
@@ -13,7 +13,10 @@ enum DoctorCommand {
             """,
         examples: ["sojourn doctor", "sojourn doctor --config /etc/sojourn.json5 --json"]
     ) { (arguments) async throws(Failure) in
-        let findings = DoctorCheck.all(arguments)
+        let findings: [Finding]
+        do throws(Failure) {
+            findings = DoctorCheck(try Setup.configuration(arguments), environment: Setup.environment).run()
+        } catch { findings = error.lines.map { Finding(.fail, "configuration", $0) } }
         if arguments.isJSON {
             let list = findings.map { finding in
                 JSONValue.object([
@@ -30,21 +33,5 @@ enum DoctorCommand {
         }
         let failures = findings.count { $0.result == .fail }
         if failures > 0 { throw Failure(.failed, "\(failures) of \(findings.count) checks fail") }
-    }
-}
-
-/// What one check came to.
-struct Finding: Sendable {
-    enum Result: String, Sendable { case ok, warn, fail }
-
-    let check: String
-    let result: Result
-    /// What was found, and what to do about it.
-    let detail: String
-
-    init(_ result: Result, _ check: String, _ detail: String) {
-        self.result = result
-        self.check = check
-        self.detail = detail
     }
 }

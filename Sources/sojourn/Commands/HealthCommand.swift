@@ -1,3 +1,4 @@
+import Configuration
 import HTTP
 import JSON
 import Server
@@ -68,15 +69,6 @@ enum Release {
 }
 
 extension SocketAddress {
-    /// Whether only programs of this machine can reach it.
-    var isLoopback: Bool {
-        switch self {
-        case .ipv4(let bytes, _): bytes.first == 127
-        case .ipv6(let bytes, _): bytes == [UInt8](repeating: 0, count: 15) + [1]
-        case .unix: true
-        }
-    }
-
     /// Where a program of this machine reaches a listener on the address.
     var reachable: SocketAddress {
         switch self {

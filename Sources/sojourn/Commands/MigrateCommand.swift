@@ -1,3 +1,4 @@
+import Configuration
 import FoundationEssentials
 import JSON
 import PostgresStore
@@ -28,7 +29,7 @@ enum MigrateCommand {
     ) { (arguments) async throws(Failure) in
         let configuration = try Setup.configuration(arguments)
         if arguments.has("--plan") { return try plan(configuration, arguments) }
-        let log = Configuration.Log(level: .warning, format: .text)
+        let log = ServerConfiguration.Log(level: .warning, format: .text)
         let application: Application
         do throws(StartError) {
             application = try await Application.open(
@@ -41,9 +42,9 @@ enum MigrateCommand {
         )
     }
 
-    private static func plan(_ configuration: Configuration, _ arguments: Arguments) throws(Failure) {
+    private static func plan(_ configuration: ServerConfiguration, _ arguments: Arguments) throws(Failure) {
         let missing: [PlannedMigration]
-        switch configuration.database.place {
+        switch configuration.database.location {
         case .sqlite(let path): missing = try plan(file: path)
         case .postgres(let url):
             do throws(PostgresStore.OpenError) {
@@ -88,7 +89,7 @@ enum MigrateCommand {
         }.joined(separator: "\n")
     }
 
-    static func json(_ missing: [PlannedMigration]) -> JSON {
+    static func json(_ missing: [PlannedMigration]) -> JSONValue {
         .object([
             "items": .array(
                 missing.map { step in

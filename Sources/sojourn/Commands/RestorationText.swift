@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 import Server
 import SQLiteStore
@@ -19,7 +20,7 @@ enum RestorationText {
         (.userCreated, "a user made; is gone"), (.sessionStarted, "a login; that device logs in again"),
     ]
 
-    static func lines(_ restored: Restoration, _ file: String, _ configuration: Configuration) -> [String] {
+    static func lines(_ restored: Restoration, _ file: String, _ configuration: ServerConfiguration) -> [String] {
         let database = configuration.database.path
         var lines = ["\(database) is now the backup \(file): \(BackupCommands.size(restored.bytes)), checked"]
         if let takenAt = restored.takenAt {
@@ -40,7 +41,7 @@ enum RestorationText {
             "  sojourn session end ID                 one session",
             "  sojourn session revoke-all --yes       every user, if you cannot know: all log in again",
         ]
-        if Setup.environment[Configuration.SpecialVariable.rootKey.rawValue] == nil {
+        if Setup.environment[ServerConfiguration.SpecialVariable.rootKey.rawValue] == nil {
             lines.append(
                 "The root key must be the one of that time: \(configuration.rootKeyFile); 'sojourn doctor' checks it.")
         }

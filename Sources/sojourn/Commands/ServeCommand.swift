@@ -1,4 +1,5 @@
 import CLinux
+import Configuration
 import Dispatch
 import Glibc
 import Server
@@ -93,7 +94,7 @@ enum ServeCommand {
         return descriptors
     }
 
-    private static func announce(_ start: SojournServer.Start, _ configuration: Configuration, _ logger: Logger) {
+    private static func announce(_ start: SojournServer.Start, _ configuration: ServerConfiguration, _ logger: Logger) {
         if let key = start.firstAdminKey { tellAdminKey(key) }
         logger.notice(
             "ready",

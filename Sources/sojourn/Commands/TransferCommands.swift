@@ -1,9 +1,11 @@
+import Configuration
 import FoundationEssentials
 import Glibc
 import Server
 import Sessions
 import Sockets
 import Telemetry
+import Transfer
 
 /// `sojourn export` and `sojourn import`
 enum TransferCommands {
@@ -37,7 +39,7 @@ enum TransferCommands {
     ) { (arguments) async throws(Failure) in
         let application = try await open(arguments, mustExist: true)
         var failure: Failure?
-        do throws(Failure) {
+        do throws(TransferError) {
             var writer = try LineWriter(arguments.value("--output"))
             var exporter = Exporter(
                 store: application.context.store, now: application.context.clock.now, progress: ProgressBar())
@@ -45,7 +47,7 @@ enum TransferCommands {
             if let path = arguments.value("--output") {
                 Terminal.writeError("\(exporter.summary) are in \(path); move the root key along")
             }
-        } catch { failure = error }
+        } catch { failure = Failure(error) }
         await application.close()
         if let failure { throw failure }
     }
@@ -81,21 +83,23 @@ enum TransferCommands {
             """,
         examples: ["sojourn import everything.jsonl", "zstdcat all.zst | sojourn import -"]
     ) { (arguments) async throws(Failure) in
-        var reader = try LineReader(arguments.operands[0])
-        try checkRootKey(try reader.peek(2), arguments)
+        let path = arguments.operands[0]
+        var reader = try step { () throws(TransferError) in try LineReader(path) }
+        let firstLines = try step { () throws(TransferError) in try reader.peek(2) }
+        try checkRootKey(firstLines, arguments)
         let application = try await open(arguments, mustExist: false)
         if let key = application.firstAdminKey { ServeCommand.tellAdminKey(key) }
         let context = application.context
         var importer = Importer(
             store: context.store, absoluteMaximum: context.policy.absoluteMaximum, now: context.clock.now,
             replaces: arguments.has("--replace"), progress: ProgressBar(), canOpen: context.signingKeys.canOpen,
-            tell: Terminal.writeError)
+            report: Terminal.writeError)
         var failure: Failure?
-        do throws(Failure) { try await importer.run(&reader) } catch { failure = error }
+        do throws(TransferError) { try await importer.run(&reader) } catch { failure = Failure(error) }
         await application.close()
         if let failure { throw failure }
         Terminal.write(
-            "read \(TransferRecord.summary(importer.counts))"
+            "read \(importer.summary)"
                 + (importer.keptCount > 0 ? "; \(importer.keptCount) were there already" : "")
                 + (importer.differingCount > 0
                     ? "; \(importer.differingCount) differ here or were deleted, and are kept so (--replace)" : ""))
@@ -106,16 +110,16 @@ enum TransferCommands {
         }
     }
 
+    /// Runs a step of a transfer; its error is the failure of the command.
+    private static func step<Value: ~Copyable>(
+        _ body: () throws(TransferError) -> Value
+    ) throws(Failure) -> Value {
+        do throws(TransferError) { return try body() } catch { throw Failure(error) }
+    }
+
     /// Before a new database makes keys of its own: an export needs the root key of the server that it comes from.
     private static func checkRootKey(_ firstLines: [ArraySlice<UInt8>], _ arguments: Arguments) throws(Failure) {
-        var records: [TransferRecord] = []
-        for line in firstLines {
-            let record = Result { () throws(LineProblem) in
-                try TransferRecord(TransferLine(text: line), now: Instant(secondsSinceEpoch: 0))
-            }
-            if case .success(let record) = record { records.append(record) }
-        }
-        guard case .header? = records.first else { return }
+        guard let head = TransferHead(firstLines) else { return }
         let configuration = try Setup.configuration(arguments)
         let keys: RootKeys?
         do throws(StartError) {
@@ -128,8 +132,8 @@ enum TransferCommands {
                 "this is an export, and there is no root key \(configuration.rootKeyFile): copy the root key of the server "
                     + "that made it there first, so that users stay logged in")
         }
-        if case .signingKey(let key)? = records.last, !SigningKeys.canOpen(key, with: keys) {
-            throw Failure(.refused, "line 2: \(Importer.wrongRootKey(key).detail)")
+        if let key = head.signingKey, !SigningKeys.canOpen(key, with: keys) {
+            throw Failure(.refused, "line 2: \(TransferHead.wrongRootKey(key))")
         }
     }
 
@@ -145,5 +149,19 @@ enum TransferCommands {
                     + "('sojourn backup')")
         }
         return try await AdminConnection.application(configuration, mustExist: mustExist)
+    }
+}
+
+extension Failure {
+    /// The failure of a command whose transfer stopped.
+    fileprivate init(_ error: TransferError) {
+        let code: ExitCode =
+            switch error.kind {
+            case .failed: .failed
+            case .notFound: .notFound
+            case .refused: .refused
+            case .unavailable: .unavailable
+            }
+        self.init(code, error.detail)
     }
 }

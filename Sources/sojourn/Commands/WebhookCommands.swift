@@ -1,4 +1,6 @@
+import Configuration
 import JSON
+import Notifications
 import Server
 
 /// `sojourn webhook …`
@@ -22,11 +24,12 @@ enum WebhookCommands {
             throw Failure(
                 .notFound, "the configuration has no webhook '\(name)'" + (known.isEmpty ? "" : "; it has \(known)"))
         }
-        let probe: WebhookProbe
-        do throws(StartError) {
-            probe = try await WebhookProbe.send(
-                to: webhook, .system(configuration.log, environment: Setup.environment))
-        } catch { throw Failure(.failed, error.description) }
+        let environment = Environment.system(configuration.log, environment: Setup.environment)
+        let target: WebhookTarget
+        do throws(StartError) { target = try webhook.target(environment) } catch {
+            throw Failure(.failed, error.description)
+        }
+        let probe = await WebhookProbe.send(to: target, clock: environment.clock, random: environment.random)
         if arguments.isJSON {
             Terminal.write(String(decoding: json(probe, webhook).text(pretty: true), as: UTF8.self))
         } else if probe.outcome.isTaken {
@@ -44,7 +47,7 @@ enum WebhookCommands {
         }
     }
 
-    private static func json(_ probe: WebhookProbe, _ webhook: Configuration.Webhook) -> JSONValue {
+    private static func json(_ probe: WebhookProbe, _ webhook: ServerConfiguration.Webhook) -> JSONValue {
         var members: [String: JSONValue] = [
             "webhook": .string(webhook.name), "webhook_id": .string(probe.id), "taken": .bool(probe.outcome.isTaken),
             "milliseconds": .integer(Int64(probe.duration / .milliseconds(1))),

@@ -1,3 +1,4 @@
+import Configuration
 import FoundationEssentials
 import HTTP
 import JSON
@@ -47,7 +48,7 @@ struct DemoWorld {
         self.folder = folder
         let clock = Clock(WallClock.system.now)
         self.clock = clock
-        var configuration = Configuration()
+        var configuration = ServerConfiguration()
         configuration.database.path = folder.appending(path: "demo.sqlite").path
         configuration.server.publicListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
         configuration.server.adminListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)

@@ -16,7 +16,7 @@ struct SigningKeyTests {
         let store: SQLiteStore
         let keys: SigningKeys
         let clock: MovableClock
-        let tokens: TokenService
+        let services: Services
         let admin: Administration
     }
 
@@ -34,7 +34,7 @@ struct SigningKeyTests {
             passwords: PasswordHasher(), clock: clock.wallClock, issuer: "http://issuer.example",
             audience: "http://api.example")
         return Fixture(
-            store: store, keys: keys, clock: clock, tokens: TokenService(context), admin: Administration(context))
+            store: store, keys: keys, clock: clock, services: Services(context), admin: Administration(context))
     }
 
     private func withFixture(
@@ -57,7 +57,7 @@ struct SigningKeyTests {
         let user = try await stage.admin.createUser(
             username: "user-\(Identifier<User>(random: .system))", password: nil, profile: .init(),
             offlineSessionMax: nil, by: origin)
-        return try await stage.tokens.mintSession(
+        return try await stage.services.login.mintSession(
             LoginRequest(clientID: "app", device: Device(id: "phone")), for: .id(user.id), from: origin)
     }
 
@@ -83,8 +83,8 @@ struct SigningKeyTests {
             let first = try keyID(of: grant.accessToken)
             var refreshToken = try #require(grant.refreshToken)
             func refresh() async throws -> String {
-                let (grant, _) = try await stage.tokens.refresh(
-                    RefreshRequest(token: refreshToken, clientID: "app"), from: origin)
+                let grant = try await stage.services.refresh.refresh(
+                    RefreshAttempt(token: refreshToken, clientID: "app"), from: origin)
                 refreshToken = try #require(grant.refreshToken)
                 return grant.accessToken
             }
@@ -110,7 +110,7 @@ struct SigningKeyTests {
             // What the first key signed in its last second lives for two weeks more, and is still accepted.
             try await passTo(day: 44, second: -2)
             #expect(stage.keys.all.contains { $0.id == first })
-            _ = try await stage.tokens.authenticate(last, from: origin)
+            _ = try await stage.services.accessTokens.authenticate(last, from: origin)
             try await passTo(day: 45)
             #expect(!stage.keys.all.contains { $0.id == first })
         }
@@ -123,12 +123,12 @@ struct SigningKeyTests {
             let second = try await stage.keys.rotate(
                 at: stage.clock.now, immediately: false, by: Origin(actor: "test"))
             #expect(stage.keys.publicKeys.keys.count == 2)
-            let (calm, _) = try await stage.tokens.refresh(
-                RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: Origin(actor: "test"))
+            let calm = try await stage.services.refresh.refresh(
+                RefreshAttempt(token: try #require(grant.refreshToken), clientID: "app"), from: Origin(actor: "test"))
             #expect(try keyID(of: calm.accessToken) == first)
             let third = try await stage.keys.rotate(at: stage.clock.now, immediately: true, by: Origin(actor: "test"))
-            let (hasty, _) = try await stage.tokens.refresh(
-                RefreshRequest(token: try #require(calm.refreshToken), clientID: "app"), from: Origin(actor: "test"))
+            let hasty = try await stage.services.refresh.refresh(
+                RefreshAttempt(token: try #require(calm.refreshToken), clientID: "app"), from: Origin(actor: "test"))
             #expect(try keyID(of: hasty.accessToken) == third)
             #expect(Set([first, second, third]).count == 3)
         }
@@ -142,12 +142,12 @@ struct SigningKeyTests {
             #expect(try await stage.keys.withdraw(leaked, at: stage.clock.now, by: origin))
             #expect(!stage.keys.publicKeys.keys.contains { $0.kid == leaked })
             await #expect(throws: ServiceError.invalidToken(nil)) {
-                try await stage.tokens.authenticate(grant.accessToken, from: origin)
+                try await stage.services.accessTokens.authenticate(grant.accessToken, from: origin)
             }
-            let (renewed, _) = try await stage.tokens.refresh(
-                RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: origin)
+            let renewed = try await stage.services.refresh.refresh(
+                RefreshAttempt(token: try #require(grant.refreshToken), clientID: "app"), from: origin)
             #expect(try keyID(of: renewed.accessToken) == stage.keys.all.first?.id)
-            _ = try await stage.tokens.authenticate(renewed.accessToken, from: origin)
+            _ = try await stage.services.accessTokens.authenticate(renewed.accessToken, from: origin)
             #expect(try await !stage.keys.withdraw(leaked, at: stage.clock.now, by: origin))
         }
     }
@@ -164,15 +164,15 @@ struct SigningKeyTests {
             let stranger = try stage(folder, rootKeys: wrong, clock: clock)
             await #expect(throws: SigningKeys.Problem.self) { try await stranger.keys.maintain(at: clock.now) }
             await #expect(throws: ServiceError.refused(.malformed)) {
-                try await stranger.tokens.refresh(
-                    RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: .system)
+                try await stranger.services.refresh.refresh(
+                    RefreshAttempt(token: try #require(grant.refreshToken), clientID: "app"), from: .system)
             }
             await stranger.store.close()
 
             let again = try stage(folder, rootKeys: right, clock: clock)
             try await again.keys.maintain(at: clock.now)
             #expect(again.keys.all == first.keys.all)
-            _ = try await again.tokens.authenticate(grant.accessToken, from: .system)
+            _ = try await again.services.accessTokens.authenticate(grant.accessToken, from: .system)
             await again.store.close()
         }
     }
@@ -182,9 +182,9 @@ struct SigningKeyTests {
             let origin = Origin(actor: "test")
             let grant = try await login(stage)
             stage.clock.advance(by: .seconds(-2 * 3600))
-            let (again, _) = try await stage.tokens.refresh(
-                RefreshRequest(token: try #require(grant.refreshToken), clientID: "app"), from: origin)
-            _ = try await stage.tokens.authenticate(again.accessToken, from: origin)
+            let again = try await stage.services.refresh.refresh(
+                RefreshAttempt(token: try #require(grant.refreshToken), clientID: "app"), from: origin)
+            _ = try await stage.services.accessTokens.authenticate(again.accessToken, from: origin)
         }
     }
 
@@ -216,7 +216,8 @@ struct SigningKeyTests {
                 stage.clock.advance(by: .seconds(Self.day))
                 try await stage.keys.maintain(at: stage.clock.now)
             }
-            _ = try await stage.tokens.refresh(RefreshRequest(token: grant.accessToken, clientID: "app"), from: origin)
+            _ = try await stage.services.refresh.refresh(
+                RefreshAttempt(token: grant.accessToken, clientID: "app"), from: origin)
         }
     }
 

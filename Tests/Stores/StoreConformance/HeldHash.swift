@@ -26,7 +26,7 @@ public struct HeldHash: Sendable {
 
     /// Returns when so many passwords wait in that room or are held, or when that is too late.
     public func pending(
-        _ count: Int, _ room: PasswordHasher.Room, unless isTooLate: () -> Bool = { false }
+        _ count: Int, _ room: PasswordHasher.Priority, unless isTooLate: () -> Bool = { false }
     ) async {
         while passwords.pending(room) < count, !isTooLate() { await Task.yield() }
     }

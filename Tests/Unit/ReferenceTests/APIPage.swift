@@ -14,7 +14,7 @@ struct APIPage {
         /// The scope of the admin keys that may make it; nil: it takes none.
         var scope: AdminKey.Scope? {
             switch route.handler {
-            case .admin(let scope, _), .patient(let scope, _): scope
+            case .admin(let scope, _), .streaming(let scope, _): scope
             default: nil
             }
         }

@@ -1,4 +1,6 @@
+import Configuration
 import FoundationEssentials
+import JSON
 import Repository
 import Server
 import Testing
@@ -62,16 +64,29 @@ enum ConfigurationPage {
         return page.text
     }
 
+    /// A value as a file spells it.
+    private static func spelling(of value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .string(let value): "\"\(value)\""
+        case .array(let values): "[" + values.map(spelling).joined(separator: ", ") + "]"
+        case .object: "an object"
+        }
+    }
+
     /// Every key, in the order of the file.
     static func rows() throws -> [Row] {
         let file = try CommentedFile("config/sojourn.json5")
-        let standard = Configuration()
+        let standard = ServerConfiguration()
         return try ConfigurationKey.all.map { key in
             let comment = try #require(file.comments[key.path], "\(key.path) has no comment")
             let end = comment.firstRange(of: ". ")?.lowerBound ?? comment.endIndex
             let number = key.expectation.firstMatch(of: #/^a whole number of (.+) from (\d+) to (\d+)$/#)
             return Row(
-                path: key.path, variable: key.variable, standard: key.get(standard).description,
+                path: key.path, variable: key.variable, standard: spelling(of: key.get(standard)),
                 form: end == comment.endIndex ? comment : comment[..<end] + ".",
                 unit: number.map { String($0.1) }, range: number.map { "\($0.2) to \($0.3)" },
                 reason: String(comment[end...].dropFirst(2)))

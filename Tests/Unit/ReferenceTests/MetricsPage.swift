@@ -6,6 +6,7 @@ import Telemetry
 
 @testable import Endpoints
 @testable import Federation
+@testable import Notifications
 @testable import Server
 
 /// The page of the metrics: a registry in which everything is registered that a server can have.

@@ -32,8 +32,8 @@ enum Sample {
         clientID: String? = Client.mobileID, deviceID: String? = nil, proof: String? = nil, user: User? = user(),
         client: Client? = client(), settings: Settings = settings, policy: RefreshPolicy = policy
     ) -> RefreshDecision {
-        policy.decide(
-            RefreshPresentation(
+        policy.renew(
+            RefreshAttempt(
                 serial: serial, clientID: clientID, deviceID: deviceID, requestKey: key, provenKeyThumbprint: proof),
             &session, user: user, client: client, settings: settings, now: now)
     }

@@ -34,7 +34,7 @@ struct CutoffTests {
         let connection = try Connection(
             url: url, patience: .seconds(10), names: StatementNames(areUsed: false), now: { .now })
         try Transaction.run(
-            on: connection, [TransactionLock.doors.shared], timeLeft: .seconds(60),
+            on: connection, [TransactionLock.accounts.shared], timeLeft: .seconds(60),
             until: ContinuousClock.now + .seconds(60)
         ) { (transaction) throws(DatabaseError) in
             defer { isUnderWay.signal() }
@@ -58,7 +58,7 @@ struct CutoffTests {
         async let changed: Void = change.make(store, session, event)
         let waiting = """
             SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-                AND classid = \(TransactionLock.doors.rawValue >> 32) AND objid = \(TransactionLock.doors.rawValue & 0xFFFF_FFFF)
+                AND classid = \(TransactionLock.accounts.rawValue >> 32) AND objid = \(TransactionLock.accounts.rawValue & 0xFFFF_FFFF)
             """
         while try PostgresServer.shared.run(waiting) == "0\n" { await Task.yield() }
         clock.advance(by: .seconds(7))

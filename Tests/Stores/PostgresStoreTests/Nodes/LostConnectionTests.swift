@@ -90,7 +90,7 @@ import Testing
                     let update = try await store.updateUser(.id(session.userID)) { $0.user.passwordHash = "x" }
                     if case .done = update { results.updated.store(true, ordering: .releasing) }
                 }
-                try endWaitingConnection(of: server, "%FOR UPDATE%")
+                try endWaitingConnection(of: server, "%FOR NO KEY UPDATE%")
             }
             try await group.waitForAll()
             return (results.child.load(ordering: .acquiring), results.updated.load(ordering: .acquiring))
@@ -113,7 +113,7 @@ import Testing
         // The connection is one that was kept.
         _ = try await store.updateSession(session.id) { $0.session.child += 1 }
         let runs = Results()
-        try await holding(TransactionLock.doors.alone, on: url) {
+        try await holding(TransactionLock.accounts.alone, on: url) {
             async let change: Void? = store.updateSession(session.id) { change in
                 runs.child.wrappingAdd(1, ordering: .relaxed)
                 change.session.child += 1

@@ -11,7 +11,7 @@ extension RandomHistory {
         let isWrong = Int.random(in: 0..<12, using: &random) == 0
         let password = isWrong ? "wrong password" : "three odd words \(model.users[user].password)"
         let answer = await attempt { () async throws(ServiceError) in
-            try await tokens.login(request, username: "USER-\(user)", password: password, from: Self.origin)
+            try await services.login.logIn(request, username: "USER-\(user)", password: password, from: Self.origin)
         }
         if isWrong { return try expect(answer.failure, .invalidCredentials, "wrong password") }
         let expected = model.login(
@@ -32,15 +32,17 @@ extension RandomHistory {
         let client = Int.random(in: 0..<40, using: &random) == 0 ? "tablet" : session.client
         let expected = model.refresh(
             token.session, serial: token.serial, key: key, device: device, client: client, now: now)
-        let request = RefreshRequest(token: token.text, clientID: client, deviceID: device, idempotencyKey: key)
-        switch await attempt({ () async throws(ServiceError) in try await tokens.refresh(request, from: Self.origin).0 }
-        ) {
+        let request = RefreshAttempt(token: token.text, clientID: client, deviceID: device, idempotencyKey: key)
+        let answer = await attempt { () async throws(ServiceError) in
+            try await services.refresh.refresh(request, from: Self.origin)
+        }
+        switch answer {
         case .success(let grant):
             try expect(SessionModel.Answer.issued(grant.session.child), expected, "refresh of serial \(token.serial)")
             try take(grant, session: token.session, serial: grant.session.child)
         case .failure(.refused(let reason)):
             try expect(SessionModel.Answer.refused(reason), expected, "refresh of serial \(token.serial)")
-        case .failure(.userAbsent(let demand)):
+        case .failure(.insufficientUserAuthentication(let demand)):
             try expect(SessionModel.Answer.absent(.init(demand)), expected, "refresh of serial \(token.serial)")
         case .failure(let error): throw error
         }
@@ -61,8 +63,8 @@ extension RandomHistory {
             expected = demand.map(SessionModel.Refusal.absent)
         }
         let answer = await attempt { () async throws(ServiceError) -> AuthenticationMode in
-            let current = try await tokens.authenticate(
-                accessTokenIssuer[index], demandsPresence: false, from: Self.origin)
+            let current = try await services.accessTokens.authenticate(
+                accessTokenIssuer[index], requiresPresence: false, from: Self.origin)
             guard let mode else {
                 return try await accounts.showPresence(evidence, in: current, from: Self.origin).session
                     .authenticationMode
@@ -81,7 +83,7 @@ extension RandomHistory {
         guard let index = recent.randomElement(using: &random) else { return }
         let expected = model.authenticate(index, now: now)
         let answer = await attempt { () async throws(ServiceError) in
-            try await tokens.authenticate(accessTokenIssuer[index], from: Self.origin).session.id
+            try await services.accessTokens.authenticate(accessTokenIssuer[index], from: Self.origin).session.id
         }
         try expect(answer.failure.map(SessionModel.Refusal.init), expected, "authenticate")
         try await compareFeed(index, expected)
@@ -90,7 +92,7 @@ extension RandomHistory {
     mutating func logOut() async throws {
         guard let token = pick(Array(refreshTokens.suffix(12))) else { return }
         model.end(token.session, .loggedOut, now: now)
-        try await tokens.logOut(token.text, from: Self.origin)
+        try await services.logout.logOut(token.text, from: Self.origin)
     }
 
     mutating func endSession() async throws {

@@ -29,7 +29,7 @@ public struct RandomHistory {
     static let origin = Origin(actor: "test")
 
     let store: any Store
-    let tokens: TokenService
+    let services: Services
     let accounts: AccountService
     let admin: Administration
     let clock: MovableClock
@@ -56,7 +56,7 @@ public struct RandomHistory {
         self.store = store
         self.clock = clock
         let stage = try await DomainStage(store, clock.wallClock, absoluteMaximum: Self.absoluteMaximum)
-        (tokens, accounts, admin) = (stage.tokens, stage.accounts, stage.admin)
+        (services, accounts, admin) = (stage.services, stage.accounts, stage.admin)
         for id in Self.clientIDs {
             _ = try await admin.createClient(id: id, by: Self.origin) { _ in nil }
             model.clients[id] = SessionModel.ModelClient()

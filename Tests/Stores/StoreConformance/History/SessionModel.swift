@@ -128,7 +128,7 @@ struct SessionModel {
             self =
                 switch error {
                 case .invalidToken(let reason): .invalidToken(reason)
-                case .userAbsent(let demand): .absent(Demand(demand))
+                case .insufficientUserAuthentication(let demand): .absent(Demand(demand))
                 default: .other(error)
                 }
         }

@@ -7,7 +7,7 @@ struct DomainStage: Sendable {
     static let password = "three odd words"
 
     let context: ServiceContext
-    let tokens: TokenService
+    let services: Services
     let accounts: AccountService
     let admin: Administration
     private let newContext: @Sendable () -> ServiceContext
@@ -36,7 +36,7 @@ struct DomainStage: Sendable {
     private init(_ newContext: @escaping @Sendable () -> ServiceContext) {
         self.newContext = newContext
         context = newContext()
-        (tokens, accounts, admin) = (TokenService(context), AccountService(context), Administration(context))
+        (services, accounts, admin) = (Services(context), AccountService(context), Administration(context))
     }
 
     /// Another process on the same database: it remembers nothing of what this one does.
@@ -45,8 +45,9 @@ struct DomainStage: Sendable {
     /// A session of a user of that name on a device, with its token already checked.
     func session(of name: String, on device: String = "phone") async throws -> AuthenticatedSession {
         let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
-        let grant = try await tokens.login(request, username: name, password: Self.password, from: Fixture.admin)
-        return try await tokens.authenticate(grant.accessToken, from: Fixture.admin)
+        let grant = try await services.login.logIn(
+            request, username: name, password: Self.password, from: Fixture.admin)
+        return try await services.accessTokens.authenticate(grant.accessToken, from: Fixture.admin)
     }
 }
 

@@ -27,7 +27,7 @@ private struct Guesser: Sendable {
         do throws(ServiceError) {
             if isLogin {
                 let request = LoginRequest(clientID: Client.mobileID, device: Device(id: "phone"))
-                _ = try await nodes[node].tokens.login(
+                _ = try await nodes[node].services.login.logIn(
                     request, username: "anna", password: password, from: Fixture.admin)
             } else {
                 _ = try await nodes[node].accounts.showPresence(

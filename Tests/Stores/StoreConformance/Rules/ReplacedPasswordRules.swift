@@ -17,7 +17,7 @@ private struct DueSession {
             by: Fixture.admin)
         let request = LoginRequest(
             clientID: Client.mobileID, device: Device(id: "phone"), authenticationMode: .password)
-        let grant = try await stage.tokens.login(
+        let grant = try await stage.services.login.logIn(
             request, username: "anna", password: DomainStage.password, from: Fixture.admin)
         accessToken = grant.accessToken
         refreshToken = try #require(grant.refreshToken)
@@ -26,7 +26,7 @@ private struct DueSession {
     /// The session, its token checked in time for it to be good for calls, which are made when the user is asked for again.
     func authenticated() async throws -> AuthenticatedSession {
         now.withLock { $0 = Fixture.start }
-        let session = try await stage.tokens.authenticate(accessToken, from: Fixture.admin)
+        let session = try await stage.services.accessTokens.authenticate(accessToken, from: Fixture.admin)
         now.withLock { $0 = Fixture.start + .seconds(4000) }
         return session
     }
@@ -47,9 +47,8 @@ private enum PasswordCall: CaseIterable {
         let (accounts, evidence) = (due.stage.accounts, PresenceEvidence(password: password))
         switch self {
         case .refresh:
-            var request = RefreshRequest(token: due.refreshToken, clientID: Client.mobileID)
-            request.evidence = evidence
-            _ = try await due.stage.tokens.refresh(request, from: Fixture.admin)
+            let attempt = RefreshAttempt(token: due.refreshToken, clientID: Client.mobileID, evidence: evidence)
+            _ = try await due.stage.services.refresh.refresh(attempt, from: Fixture.admin)
         case .email:
             _ = try await accounts.changeProfile(in: current, shownBy: evidence, from: Fixture.admin) { profile in
                 profile.email = "eve@example.org"

@@ -106,7 +106,8 @@ let userSessionRules: [StoreRule] = [
         func logIn(_ password: String, on device: String) async -> ServiceError? {
             do throws(ServiceError) {
                 let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
-                _ = try await stage.tokens.login(request, username: "anna", password: password, from: Fixture.admin)
+                _ = try await stage.services.login.logIn(
+                    request, username: "anna", password: password, from: Fixture.admin)
                 return nil
             } catch { return error }
         }

@@ -74,7 +74,7 @@ struct BoundPhones {
             var request = LoginRequest(
                 clientID: Client.mobileID, device: Device(id: device), authenticationMode: mode)
             edit(&request)
-            return try await stage.tokens.login(
+            return try await stage.services.login.logIn(
                 request, username: name, password: TransferFixture.password, from: .system)
         }
         proved = try await logIn("proving") { [proving] request in
@@ -88,7 +88,7 @@ struct BoundPhones {
         subject = try #require(Identity.Key(provider: "acme", subject: "0|\(name)"))
         var request = LoginRequest(clientID: Client.mobileID, device: Device(id: "federated"))
         request.providerRefreshToken = "theirs-0"
-        federated = try await stage.tokens.login(
+        federated = try await stage.services.federation.logIn(
             request, as: Self.identity(subject, at: stage, recheck: TransferFixture.recheckTerms), from: .system)
     }
 
@@ -108,7 +108,8 @@ struct BoundPhones {
         let token = try #require(federated.refreshToken)
         federated = try await stage.renew(token)
         let again = LoginRequest(clientID: Client.mobileID, device: Device(id: "federated-too"))
-        let other = try await stage.tokens.login(again, as: Self.identity(subject, at: stage), from: .system)
+        let other = try await stage.services.federation.logIn(
+            again, as: Self.identity(subject, at: stage), from: .system)
         #expect(other.user.id == federated.user.id)
     }
 
@@ -131,10 +132,10 @@ struct BoundPhones {
 
     private func goOnByAssertion(at stage: TransferFixture) async throws {
         for (key, isOwn) in [(stranger, false), (resuming, true)] {
-            let request = ResumptionRequest(
-                assertion: key.assertion(for: resumed, to: stage.context), clientID: Client.mobileID)
+            let attempt = RefreshAttempt(
+                token: key.assertion(for: resumed, to: stage.context), clientID: Client.mobileID, isOfDeviceKey: true)
             let answer = await Result { () async throws(ServiceError) in
-                try await stage.tokens.resume(request, from: .system).0
+                try await stage.services.deviceKeys.resume(attempt, from: .system)
             }
             #expect((try? answer.get().session.id) == (isOwn ? resumed.id : nil))
         }
@@ -148,13 +149,9 @@ struct BoundPhones {
         let (guardedToken, secretToken) = (try #require(guarded.refreshToken), try #require(secret.refreshToken))
         #expect(await stage.asksForUser(guardedToken, PresenceEvidence(assertion: strange)))
         let assertion = biometric.assertion(for: guarded.session, to: stage.context)
-        guarded = try await stage.renew(guardedToken) {
-            $0.evidence = PresenceEvidence(assertion: assertion)
-        }
+        guarded = try await stage.renew(guardedToken, PresenceEvidence(assertion: assertion))
         #expect(guarded.session.authenticationMode == .biometric)
-        secret = try await stage.renew(secretToken) {
-            $0.evidence = PresenceEvidence(password: TransferFixture.password)
-        }
+        secret = try await stage.renew(secretToken, PresenceEvidence(password: TransferFixture.password))
         #expect(secret.session.authenticationMode == .password)
     }
 }
@@ -163,12 +160,13 @@ extension TransferFixture {
     /// A refresh with what it takes.
     @discardableResult
     fileprivate func renew(
-        _ token: String, by thumbprint: String? = nil, _ edit: (inout RefreshRequest) -> Void = { _ in }
+        _ token: String, by thumbprint: String? = nil, for resources: [String] = [],
+        _ evidence: PresenceEvidence = PresenceEvidence()
     ) async throws(ServiceError) -> TokenGrant {
-        var request = RefreshRequest(
-            token: token, clientID: Client.mobileID, proof: thumbprint.map { ProofOfPossession(of: $0) {} })
-        edit(&request)
-        return try await tokens.refresh(request, from: .system).0
+        let attempt = RefreshAttempt(
+            token: token, clientID: Client.mobileID, resources: resources,
+            proof: thumbprint.map { ProofOfPossession(of: $0) {} }, evidence: evidence)
+        return try await services.refresh.refresh(attempt, from: .system)
     }
 
     /// Why a refresh is refused; nil: it is not.
@@ -176,7 +174,7 @@ extension TransferFixture {
         _ token: String, by thumbprint: String?, for resources: [String] = []
     ) async -> String? {
         do throws(ServiceError) {
-            try await renew(token, by: thumbprint) { $0.resources = resources }
+            try await renew(token, by: thumbprint, for: resources)
             return nil
         } catch {
             switch error {
@@ -190,9 +188,9 @@ extension TransferFixture {
     /// Whether a refresh is refused because the user has to show to be there.
     fileprivate func asksForUser(_ token: String, _ evidence: PresenceEvidence = PresenceEvidence()) async -> Bool {
         do throws(ServiceError) {
-            try await renew(token) { $0.evidence = evidence }
+            try await renew(token, evidence)
         } catch {
-            if case .userAbsent = error { return true }
+            if case .insufficientUserAuthentication = error { return true }
         }
         return false
     }

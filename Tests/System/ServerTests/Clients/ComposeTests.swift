@@ -6,6 +6,7 @@ import JSON
 import Locks
 import PostgresFixture
 import Repository
+import Server
 import Sockets
 import TLSFixture
 import Testing
@@ -114,8 +115,8 @@ struct ComposeTests {
         }
         let deadline = ContinuousClock.now + .seconds(30)
         // It listens at one after the other.
-        let doors = [proxy, .unix(path: folder.file("network.sock"))]
-        while doors.contains(where: { (try? ClientSocket(to: $0, timeout: .seconds(1))) == nil }) {
+        let limited = [proxy, .unix(path: folder.file("network.sock"))]
+        while limited.contains(where: { (try? ClientSocket(to: $0, timeout: .seconds(1))) == nil }) {
             try #require(
                 ContinuousClock.now < deadline && !folder.exists("nginx.end"), "\(folder.text("nginx.end") ?? "")")
             usleep(5000)

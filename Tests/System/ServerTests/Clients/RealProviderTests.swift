@@ -1,4 +1,4 @@
-import Federation
+import Configuration
 import FoundationEssentials
 import HTTPClient
 import HostileServer
@@ -9,6 +9,7 @@ import TLSFixture
 import Telemetry
 import Testing
 
+@testable import Federation
 @testable import Server
 
 /// Logins by the ID tokens of a provider that nobody here wrote, as a package of Debian has it, and what it says when it is asked

@@ -5,6 +5,7 @@ import HTTP
 import JSON
 import PostgresFixture
 import Repository
+import Server
 import Sockets
 import TLSFixture
 import Testing

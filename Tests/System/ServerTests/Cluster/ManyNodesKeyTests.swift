@@ -9,7 +9,7 @@ import Testing
 @Suite("Many nodes: signing keys", .timeLimit(.minutes(5)))
 struct ManyNodesKeyTests {
     private func published(at node: CrashServer) -> [String] {
-        node.call(.get, "/oauth/jwks")?.json["keys"]?.items.compactMap { $0["kid"]?.string } ?? []
+        node.call(.get, "/oauth/jwks")?.json["keys"]?.elements.compactMap { $0["kid"]?.string } ?? []
     }
 
     private func rotate(at node: CrashServer) throws -> String {
@@ -40,7 +40,7 @@ struct ManyNodesKeyTests {
             for node in others {
                 stay = try ManyNodes.Stay(node.refresh(stay.refresh))
                 #expect(ManyNodes.keyID(of: stay.access) == key, "round \(round)")
-                let listed = node.admin(.get, "/keys")?.json["items"]?.items.compactMap { $0["kid"]?.string }
+                let listed = node.admin(.get, "/keys")?.json["items"]?.elements.compactMap { $0["kid"]?.string }
                 #expect(listed?.contains(key) == true)
             }
             for node in nodes.nodes { #expect(node.call(.get, "/v1/verify", bearer: stay.access)?.status == 200) }

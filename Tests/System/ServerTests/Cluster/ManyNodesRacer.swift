@@ -1,3 +1,4 @@
+import JSON
 import Dispatch
 import HTTP
 import Locks

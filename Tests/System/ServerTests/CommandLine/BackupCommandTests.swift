@@ -1,3 +1,4 @@
+import Configuration
 import FoundationEssentials
 import Glibc
 import HTTP
@@ -6,6 +7,7 @@ import Sessions
 import StoreConformance
 import Testing
 
+@testable import Doctor
 @testable import SQLiteStore
 @testable import sojourn
 
@@ -132,7 +134,8 @@ struct BackupCommandTests {
         var configuration = folder.configuration
         configuration.database.path = path
         let before = FileManager.default.contents(atPath: path)
-        let check = ClosedDatabaseCheck(configuration: configuration, now: 1_800_000_000)
+        let check = ClosedDatabaseCheck(
+            contents: ContentsCheck(configuration: configuration, environment: [:], now: 1_800_000_000))
         var database = try closed(path)
         let missing = try database.plan()
         let text = MigrateCommand.text(missing, path)

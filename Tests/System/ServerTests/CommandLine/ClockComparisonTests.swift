@@ -5,6 +5,8 @@ import Sessions
 import Telemetry
 import Testing
 
+@testable import Configuration
+@testable import Doctor
 @testable import Server
 @testable import sojourn
 

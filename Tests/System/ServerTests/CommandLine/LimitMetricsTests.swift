@@ -4,6 +4,7 @@ import HTTPServer
 import Sockets
 import Testing
 
+@testable import Configuration
 @testable import Server
 
 /// Who runs the server sees which of its limits bites.

@@ -1,3 +1,5 @@
+import JSON
+import Configuration
 import Glibc
 import HTTP
 import Migrations
@@ -8,6 +10,7 @@ import StoreConformance
 import TLSFixture
 import Testing
 
+@testable import Doctor
 @testable import PostgresStore
 @testable import sojourn
 
@@ -58,8 +61,9 @@ struct PostgresCommandTests {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))
         var configuration = base.folder.configuration
-        configuration.database.place = .postgres(url: url)
-        let check = PostgresCheck(configuration: configuration, url: url, now: 1_800_000_000)
+        configuration.database.location = .postgres(url: url)
+        let check = PostgresCheck(
+            contents: ContentsCheck(configuration: configuration, environment: [:], now: 1_800_000_000), url: url)
         let options = PostgresStore.Options(clock: .system)
         func report() throws -> PostgresStore.DatabaseReport {
             try PostgresStore.DatabaseReport(url: url, options: options, migrations: NextVersion.all)

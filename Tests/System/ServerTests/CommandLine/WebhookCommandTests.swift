@@ -2,6 +2,7 @@ import HostileServer
 import JSON
 import Testing
 
+@testable import Notifications
 @testable import Server
 @testable import sojourn
 
@@ -44,9 +45,9 @@ struct WebhookCommandTests {
         #expect(lines[0] == "POST /x HTTP/1.1" && field("webhook-id").hasPrefix("test_"))
         let body = JSONValue(text: Array(parts[1].utf8))
         #expect(body?["type"]?.string == "webhook_test" && body?["data"]?["event_id"]?.string == field("webhook-id"))
-        let signature = Webhook.signature(
+        let signature = WebhookSecrets.signature(
             field("webhook-id"), field("webhook-timestamp"), Array(parts[1].utf8),
-            secrets: try #require(Webhook.secrets(Self.secrets)))
+            secrets: try #require(WebhookSecrets.parse(Self.secrets)))
         #expect(field("webhook-signature") == signature && signature.split(separator: " ").count == 2)
         #expect(!folder.exists("sojourn.sqlite"))
         // What receivers verify it with, who know the old secret, the new one, or neither.

@@ -6,6 +6,7 @@ import Server
 import Sockets
 import Testing
 
+@testable import Configuration
 @testable import sojourn
 
 /// What the application knows of clients that come through a proxy.
@@ -17,7 +18,8 @@ struct BehindAProxyTests {
 
     /// Fails to log in, with these fields, and returns the answer and the address in the audit trail.
     private func fail(
-        _ configuration: Configuration, at address: (SojournServer.Start) throws -> SocketAddress, _ fields: Fields
+        _ configuration: ServerConfiguration, at address: (SojournServer.Start) throws -> SocketAddress,
+        _ fields: Fields
     ) async throws -> (answer: Response, recorded: String?) {
         let server = SojournServer(configuration, clock.surroundings(adminKey: Self.adminKey))
         let start = try await server.start()
@@ -28,7 +30,7 @@ struct BehindAProxyTests {
             Request(.post, "/v1/login", fields: fields, body: body), to: address(start))
         let events = try ask(.get, start.addresses.admin + "/admin/v1/events", bearer: Self.adminKey).json
         await server.stop(deadline: .seconds(1))
-        let refused = events["items"]?.items.first { $0["remote_address"] != nil }
+        let refused = events["items"]?.elements.first { $0["remote_address"] != nil }
         return (answer, refused?["remote_address"]?.string)
     }
 
@@ -112,7 +114,7 @@ struct BehindAProxyTests {
                 """.utf8))
         #expect(String(decoding: try proxied.receive(), as: UTF8.self).hasPrefix("HTTP/1.1 401 "))
         let events = try ask(.get, start.addresses.admin + "/admin/v1/events", bearer: Self.adminKey).json
-        #expect(events["items"]?.items.contains { $0["remote_address"]?.string == "192.0.2.5" } == true)
+        #expect(events["items"]?.elements.contains { $0["remote_address"]?.string == "192.0.2.5" } == true)
         await server.stop(deadline: .seconds(1))
     }
 }

@@ -4,6 +4,7 @@ import SQLiteStore
 import Telemetry
 import Testing
 
+@testable import Configuration
 @testable import Server
 
 /// The clock of the machine is set to a wrong time and back again, while the server runs or while it does not. Nobody
@@ -37,11 +38,11 @@ struct ClockJumpTests {
             application = try await Application.open(folder.configuration, clock.surroundings())
             let user = try await Administration(application.context).createUser(
                 username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
-            let tokens = TokenService(application.context)
+            let services = Services(application.context)
             var grants: [TokenGrant] = []
             for device in ["idled", "out", "living"] {
                 let login = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
-                grants.append(try await tokens.mintSession(login, for: .id(user.id), from: .system))
+                grants.append(try await services.login.mintSession(login, for: .id(user.id), from: .system))
             }
             idled = grants[0].refreshToken ?? ""
             loggedOut = grants[1].refreshToken ?? ""
@@ -66,9 +67,8 @@ struct ClockJumpTests {
         }
 
         func refresh(_ token: String) async throws(ServiceError) -> TokenGrant {
-            try await TokenService(application.context).refresh(
-                RefreshRequest(token: token, clientID: Client.mobileID), from: .system
-            ).0
+            try await Services(application.context).refresh.refresh(
+                RefreshAttempt(token: token, clientID: Client.mobileID), from: .system)
         }
 
         mutating func refreshLiving() async throws(ServiceError) {

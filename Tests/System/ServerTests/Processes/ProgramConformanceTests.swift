@@ -6,6 +6,8 @@ import Server
 import Sockets
 import Testing
 
+@testable import Configuration
+
 /// Goal: the whole server frames every row as its clause says, on each listener, and its own routes answer as RFC 9110
 /// wants them to.
 /// Method: the rows of the engine again, judged by framing alone, and those that need a table of routes.

@@ -9,6 +9,7 @@ import Synchronization
 import Telemetry
 import Testing
 
+@testable import Configuration
 @testable import sojourn
 
 /// A whole life of a server, and then a search for everything in it that was secret.

@@ -3,6 +3,7 @@ import PostgresFixture
 import Sessions
 import Testing
 
+@testable import Configuration
 @testable import Server
 @testable import sojourn
 
@@ -12,11 +13,11 @@ struct ServedMaximumTests {
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
-    private func configuration(days: Int, _ database: String? = nil) -> Configuration {
+    private func configuration(days: Int, _ database: String? = nil) -> ServerConfiguration {
         var configuration = folder.configuration
         configuration.sessions.absoluteMaximum = .seconds(86_400 * days)
         if let database {
-            configuration.database.place = .postgres(url: database)
+            configuration.database.location = .postgres(url: database)
             configuration.keys.rootKeyFile = folder.file("key")
         }
         return configuration
@@ -48,7 +49,7 @@ struct ServedMaximumTests {
         let user = try await administration.createUser(
             username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
         func end(_ device: String) async throws -> Instant {
-            try await TokenService(old.context).mintSession(
+            try await Services(old.context).login.mintSession(
                 LoginRequest(clientID: Client.mobileID, device: Device(id: device)), for: .id(user.id), from: .system
             ).sessionExpiresAt
         }

@@ -10,6 +10,7 @@ import Sockets
 import Locks
 import Telemetry
 
+@testable import Configuration
 @testable import sojourn
 
 /// A folder of one test, gone with it.
@@ -43,8 +44,8 @@ final class StartingFolder: Sendable {
     }
 
     /// A configuration with free ports and the database `db` in this folder.
-    var configuration: Configuration {
-        var configuration = Configuration()
+    var configuration: ServerConfiguration {
+        var configuration = ServerConfiguration()
         configuration.database.path = file("db")
         configuration.server.publicListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
         configuration.server.adminListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)

@@ -3,6 +3,7 @@ import Sessions
 import Telemetry
 import Testing
 
+@testable import Configuration
 @testable import Server
 
 @Suite("Maintenance of the audit trail")
@@ -11,7 +12,7 @@ struct StartingMaintenanceEventsTests {
     private let clock = StartingClock()
 
     private func upkeep(_ application: Application, days: Int) -> Maintenance {
-        var cleanUp = Configuration.CleanUp()
+        var cleanUp = ServerConfiguration.CleanUp()
         cleanUp.auditRetentionDays = days
         cleanUp.stepSize = 4
         return Maintenance(context: application.context, logger: .silent, cleanUp: cleanUp)
@@ -54,7 +55,7 @@ struct StartingMaintenanceEventsTests {
 
     @Test("the pause between steps bounds the rate")
     func rate() {
-        var cleanUp = Configuration.CleanUp()
+        var cleanUp = ServerConfiguration.CleanUp()
         for (rows, step) in [(5000, 256), (10, 1), (1_000_000, 10_000)] {
             (cleanUp.rowsPerSecond, cleanUp.stepSize) = (rows, step)
             #expect(abs(cleanUp.pause / .seconds(1) - Double(step) / Double(rows)) < 1e-9)

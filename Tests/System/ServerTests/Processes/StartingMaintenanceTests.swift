@@ -4,6 +4,7 @@ import Sessions
 import Telemetry
 import Testing
 
+@testable import Configuration
 @testable import Server
 
 @Suite("Maintenance")
@@ -63,11 +64,11 @@ struct StartingMaintenanceTests {
         let administration = Administration(application.context)
         let user = try await administration.createUser(
             username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
-        let tokens = TokenService(application.context)
-        let count = Configuration.CleanUp().stepSize + 10
+        let services = Services(application.context)
+        let count = ServerConfiguration.CleanUp().stepSize + 10
         var last: Identifier<Session>?
         for number in 0..<count {
-            last = try await tokens.mintSession(
+            last = try await services.login.mintSession(
                 LoginRequest(clientID: Client.mobileID, device: Device(id: "d\(number)")), for: .id(user.id),
                 from: .system
             ).session.id
@@ -156,7 +157,7 @@ struct UsedTokenUpkeepTests {
         func token(_ number: Int, at now: Instant) -> OneTimeToken {
             OneTimeToken(.clientAssertion, of: "a", id: "\(number)", goodUntil: now + .seconds(60), at: now)
         }
-        let count = Configuration.CleanUp().stepSize + 10
+        let count = ServerConfiguration.CleanUp().stepSize + 10
         for number in 0..<count { #expect(try await store.use(token(number, at: now))) }
         let upkeep = Maintenance(context: application.context, logger: .silent)
         clock.advance(.seconds(59) + Maintenance.period)

@@ -10,6 +10,7 @@ import Sockets
 import Telemetry
 import Testing
 
+@testable import Configuration
 @testable import sojourn
 
 @Suite("Starting a server", .timeLimit(.minutes(10)))

@@ -9,6 +9,7 @@ import TLSFixture
 import Telemetry
 import Testing
 
+@testable import Configuration
 @testable import Server
 @testable import sojourn
 
@@ -29,7 +30,7 @@ private struct CertificateFolder {
 
     func write(_ name: String, _ bytes: [UInt8]) { folder.write(name, String(decoding: bytes, as: UTF8.self)) }
 
-    var configuration: Configuration {
+    var configuration: ServerConfiguration {
         var configuration = folder.configuration
         configuration.server.tlsCertificate = folder.file("c.pem")
         configuration.server.tlsKey = folder.file("k.pem")
@@ -68,7 +69,7 @@ struct TLSServerTests {
             ["curl", "-sS", "--cacert", Certificates.shared.path("ca.crt")] + options + [url])
     }
 
-    private func failure(_ configuration: Configuration, _ moment: Moment = Moment()) async -> String? {
+    private func failure(_ configuration: ServerConfiguration, _ moment: Moment = Moment()) async -> String? {
         let server = SojournServer(configuration, Environment(clock: moment.wall, logger: .silent))
         do throws(StartError) {
             _ = try await server.start()
@@ -156,9 +157,9 @@ struct TLSServerTests {
             (["admin_client_ca"], "server.admin_client_ca is set, but server.admin_tls_certificate is not"),
         ])
     func halves(names: [String], line: String) {
-        var sources = Configuration.Sources()
+        var sources = ServerConfiguration.Sources()
         for name in names { sources.environment["SOJOURN_SERVER_" + name.uppercased()] = "/x" }
-        let problems = #expect(throws: Configuration.Problems.self) { try Configuration(from: sources) }
+        let problems = #expect(throws: ServerConfiguration.Problems.self) { try ServerConfiguration(from: sources) }
         #expect(problems?.lines.count == 1)
         #expect(problems?.lines.first?.hasPrefix(line) == true)
     }

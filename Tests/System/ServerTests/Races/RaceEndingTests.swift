@@ -184,7 +184,7 @@ enum RaceEnding: CaseIterable, Sendable {
         case .disabled:
             _ = try await stage.administration.disable(
                 user, effective: .immediate, revokingSessions: false, note: nil, by: .system)
-        case .loggedOut: try await stage.tokens.logOut(subject.login.token, from: .system)
+        case .loggedOut: try await stage.services.logout.logOut(subject.login.token, from: .system)
         case .replaced: _ = try await stage.logIn(subject.user)
         case .passwordChanged:
             try await stage.accounts.changePassword(

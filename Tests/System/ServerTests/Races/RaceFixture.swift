@@ -26,7 +26,7 @@ struct RaceFixture: Sendable {
     let folder: String
     let store: SQLiteStore
     let context: ServiceContext
-    let tokens: TokenService
+    let services: Services
     let accounts: AccountService
     let administration: Administration
     let clock = RaceClock()
@@ -65,7 +65,7 @@ struct RaceFixture: Sendable {
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
             signingKeys: signingKeys, passwords: PasswordHasher(scrypt: scrypt), clock: clock.wall,
             issuer: "https://login.example", audience: "https://api.example")
-        tokens = TokenService(context)
+        services = Services(context)
         accounts = AccountService(context)
         administration = Administration(context)
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { _ in nil }
@@ -84,7 +84,7 @@ struct RaceFixture: Sendable {
 
     /// Logs a user in, as a backend does.
     func logIn(_ user: User, device: String = "phone") async throws(ServiceError) -> TokenGrant {
-        try await tokens.mintSession(
+        try await services.login.mintSession(
             LoginRequest(clientID: Client.mobileID, device: Device(id: device)), for: .id(user.id), from: .system)
     }
 
@@ -92,22 +92,25 @@ struct RaceFixture: Sendable {
     func refresh(_ token: String, idempotencyKey: String? = nil) async -> Result<TokenGrant, ServiceError> {
         do throws(ServiceError) {
             return .success(
-                try await tokens.refresh(
-                    RefreshRequest(token: token, clientID: Client.mobileID, idempotencyKey: idempotencyKey),
-                    from: .system
-                ).0)
+                try await services.refresh.refresh(
+                    RefreshAttempt(token: token, clientID: Client.mobileID, idempotencyKey: idempotencyKey),
+                    from: .system))
         } catch { return .failure(error) }
     }
 
     /// Whether a refresh token would be accepted; nothing is spent.
     func isActive(_ refreshToken: String) async throws(ServiceError) -> Bool {
-        if case .refreshToken = try await tokens.introspect(refreshToken, from: .system) { true } else { false }
+        if case .refreshToken = try await services.accessTokens.introspect(refreshToken, from: .system) {
+            true
+        } else {
+            false
+        }
     }
 
     /// Why a rolling token is refused; nil if it is accepted.
     func refusal(of accessToken: String) async -> ServiceError? {
         do throws(ServiceError) {
-            _ = try await tokens.authenticate(accessToken, from: .system)
+            _ = try await services.accessTokens.authenticate(accessToken, from: .system)
             return nil
         } catch { return error }
     }

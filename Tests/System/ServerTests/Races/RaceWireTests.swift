@@ -6,6 +6,7 @@ import Sessions
 import Sockets
 import Testing
 
+@testable import Configuration
 @testable import sojourn
 
 /// The races again, fewer of them, through sockets, event loops and endpoints.

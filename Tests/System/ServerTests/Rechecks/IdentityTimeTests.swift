@@ -1,8 +1,8 @@
-import Federation
 import Sessions
 import Testing
 
 @testable import Server
+@testable import Federation
 
 /// Goal: the time that passes between two steps of a login lets nobody in.
 /// Method: as `RecheckTests`; the clock moves between the steps.
@@ -13,15 +13,15 @@ import Testing
     func tooOldMeanwhile(_ database: RecheckDatabase) async throws {
         try await RecheckFixture.with(database) { stage in
             let token = IdentityToken(provider: "acme", text: stage.provider.idToken())
-            let first = try await stage.tokens.identity(of: token, by: stage.identities, from: .system)
+            let first = try await stage.services.federation.identity(of: token, by: stage.identities, from: .system)
             let request = LoginRequest(clientID: Client.mobileID, device: Device(id: "phone"))
-            _ = try await stage.tokens.login(request, as: first, from: .system)
+            _ = try await stage.services.federation.logIn(request, as: first, from: .system)
             // In the last second in which it is taken.
             stage.clock.advance(by: (first.goodUntil - stage.clock.wall.now).wholeSeconds - 1)
-            let second = try await stage.tokens.identity(of: token, by: stage.identities, from: .system)
+            let second = try await stage.services.federation.identity(of: token, by: stage.identities, from: .system)
             stage.clock.advance(by: 1)
             await #expect(throws: ServiceError.identityRefused(.tooOld)) {
-                _ = try await stage.tokens.login(request, as: second, from: .system)
+                _ = try await stage.services.federation.logIn(request, as: second, from: .system)
             }
         }
     }

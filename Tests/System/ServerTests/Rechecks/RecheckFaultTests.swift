@@ -1,11 +1,12 @@
 import Cryptography
-import Federation
 import HostileServer
 import JOSE
+import JSON
 import Sessions
 import Testing
 
 @testable import Server
+@testable import Federation
 
 /// Goal: no answer of a provider that is lost, late, or no answer at all is taken for its no, and none of them is believed.
 /// Method: as `RecheckTests`; a node that dies is one that takes a check on, asks, and settles nothing.
@@ -14,7 +15,7 @@ import Testing
 
     /// Takes the check on and asks, as a node does that dies before it has written the answer down.
     private func die(_ stage: RecheckFixture) async throws {
-        let claimed = try await stage.tokens.dueProviderChecks(of: "acme", limit: 1)
+        let claimed = try await stage.services.providerChecks.claimDue(of: "acme", limit: 1)
         let check = try #require(claimed.first)
         let answer = await stage.identities.ask(
             ProviderQuestion(
@@ -84,10 +85,11 @@ import Testing
         try await RecheckFixture.with(database) { stage in
             let grant = try await stage.logIn()
             stage.clock.advance(by: RecheckFixture.interval)
-            let slow = try #require(try await stage.tokens.dueProviderChecks(of: "acme", limit: 1).first)
+            let slow = try #require(try await stage.services.providerChecks.claimDue(of: "acme", limit: 1).first)
             #expect(await stage.recheck(after: 60) == .answered(1))
             stage.provider.now { _, _ in RecheckProvider.error("invalid_grant") }
-            let outcome = try await stage.tokens.recheck(slow, stage.nodes[0].recheck.terms, by: stage.identities)
+            let outcome = try await stage.services.providerChecks.recheck(
+                slow, stage.nodes[0].recheck.terms, by: stage.identities)
             #expect(outcome == .superseded)
             #expect(try await stage.end(grant) == nil)
         }

@@ -1,8 +1,8 @@
 import Cryptography
-import Federation
 import FoundationEssentials
 import HTTPClient
 import JOSE
+import JSON
 import PostgresFixture
 import PostgresStore
 import SQLiteStore
@@ -10,6 +10,7 @@ import Sessions
 import Telemetry
 import Testing
 
+@testable import Federation
 @testable import Server
 
 /// What the sessions of a test are kept in.
@@ -33,7 +34,7 @@ struct RecheckFixture: Sendable {
     /// A node that begins when a test has it look.
     let newcomer: Rechecks
 
-    var tokens: TokenService { TokenService(context) }
+    var services: Services { Services(context) }
     var administration: Administration { Administration(context) }
 
     /// Gives `body` a new stage on that kind of database; `edit` changes how the provider is asked.
@@ -97,7 +98,8 @@ struct RecheckFixture: Sendable {
         self.identities = identities[0]
         let all = zip(contexts, identities).map { context, identities in
             Rechecks(
-                name: "acme", recheck: recheck, tokens: TokenService(context), asker: identities, clock: clock.wall,
+                name: "acme", recheck: recheck, checks: ProviderCheckService(context), asker: identities,
+                clock: clock.wall,
                 logger: .silent, metrics: RecheckMetrics(MetricsRegistry(), providers: ["acme"]))
         }
         (nodes, newcomer) = (all.dropLast(), all[all.count - 1])
@@ -116,25 +118,25 @@ struct RecheckFixture: Sendable {
         request.deviceKey = key?.deviceKey
         request.providerRefreshToken = token
         let idToken = IdentityToken(provider: "acme", text: provider.idToken(["sub": .string(subject)]))
-        let identity = try await tokens.identity(of: idToken, by: identities, from: .system)
-        return try await tokens.login(request, as: identity, from: .system)
+        let identity = try await services.federation.identity(of: idToken, by: identities, from: .system)
+        return try await services.federation.logIn(request, as: identity, from: .system)
     }
 
     /// Refreshes; what comes of it is a value.
     func refresh(_ grant: TokenGrant) async -> Result<TokenGrant, ServiceError> {
         do throws(ServiceError) {
             return .success(
-                try await tokens.refresh(
-                    RefreshRequest(token: grant.refreshToken ?? "", clientID: Client.mobileID), from: .system
-                ).0)
+                try await services.refresh.refresh(
+                    RefreshAttempt(token: grant.refreshToken ?? "", clientID: Client.mobileID), from: .system))
         } catch { return .failure(error) }
     }
 
     /// Goes on by the key that was registered at the login.
     func resume(_ grant: TokenGrant, by key: PhoneKey) async -> Result<TokenGrant, ServiceError> {
-        let request = ResumptionRequest(
-            assertion: key.assertion(for: grant.session, to: context), clientID: Client.mobileID)
-        do throws(ServiceError) { return .success(try await tokens.resume(request, from: .system).0) } catch {
+        let attempt = RefreshAttempt(
+            token: key.assertion(for: grant.session, to: context), clientID: Client.mobileID, isOfDeviceKey: true)
+        do throws(ServiceError) { return .success(try await services.deviceKeys.resume(attempt, from: .system)) } catch
+        {
             return .failure(error)
         }
     }

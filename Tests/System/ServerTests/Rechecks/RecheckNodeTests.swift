@@ -1,9 +1,9 @@
 import Cryptography
-import Federation
 import Sessions
 import Testing
 
 @testable import Server
+@testable import Federation
 
 /// Goal: a node that knows less than the others harms no session by what it does not know.
 /// Method: as `RecheckTests`; beside the nodes of the stage there is one with another clock, or other root keys.
@@ -14,9 +14,9 @@ import Testing
     /// A node with root keys of its own.
     private func stranger(
         _ stage: RecheckFixture, _ clock: WallClock, _ clockGuard: ClockGuard? = nil
-    ) throws -> TokenService {
+    ) throws -> ProviderCheckService {
         let context = stage.context
-        return TokenService(
+        return ProviderCheckService(
             ServiceContext(
                 store: stage.store, policy: context.policy, rootKeys: try #require(RootKeys([SecretKey.random()])),
                 signingKeys: context.signingKeys, passwords: context.passwords, clock: clock, issuer: context.issuer,
@@ -31,7 +31,7 @@ import Testing
             let clock = RaceClock()
             let watch = ClockGuard(wall: clock.wall, passed: { 0 }, memory: nil)
             clock.advance(by: 20 * 86_400)
-            #expect(try await stranger(stage, clock.wall, watch).dueProviderChecks(of: "acme", limit: 5).isEmpty)
+            #expect(try await stranger(stage, clock.wall, watch).claimDue(of: "acme", limit: 5).isEmpty)
             #expect(try await stage.check(grant) == check)
         }
     }
@@ -44,7 +44,7 @@ import Testing
             let grants = [try await stage.logIn(), try await stage.logIn("T2", device: "tablet")]
             let stranger = try stranger(stage, stage.clock.wall)
             stage.clock.advance(by: RecheckFixture.interval)
-            for check in try await stranger.dueProviderChecks(of: "acme", limit: 2) {
+            for check in try await stranger.claimDue(of: "acme", limit: 2) {
                 #expect(try await stranger.recheck(check, terms, by: stage.identities) == .failed)
             }
             #expect(stage.provider.questions.isEmpty)
@@ -53,7 +53,7 @@ import Testing
             #expect(await stage.recheck(after: 20) == .answered(2))
 
             stage.clock.advance(by: RecheckFixture.interval + RecheckFixture.budget)
-            let late = try await stranger.dueProviderChecks(of: "acme", limit: 1)
+            let late = try await stranger.claimDue(of: "acme", limit: 1)
             #expect(late.count == 1)
             for check in late { #expect(try await stranger.recheck(check, terms, by: stage.identities) == .lost) }
             let ends = [try await stage.end(grants[0]), try await stage.end(grants[1])]

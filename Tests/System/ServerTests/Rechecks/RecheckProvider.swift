@@ -1,5 +1,4 @@
 import Cryptography
-import Federation
 import FoundationEssentials
 import HTTPClient
 import HostileServer
@@ -7,6 +6,7 @@ import JOSE
 import JSON
 import Locks
 import Sessions
+@testable import Federation
 
 /// An identity provider on a real socket, whose token endpoint does what a test says.
 final class RecheckProvider: Sendable {

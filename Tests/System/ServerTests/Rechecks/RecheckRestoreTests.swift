@@ -5,6 +5,7 @@ import TLSFixture
 import Testing
 
 @testable import Server
+@testable import Federation
 
 /// Goal: a database that went back to an older state, and so has an older token than the provider, logs nobody out by that
 /// (promise 3).

@@ -1,4 +1,3 @@
-import Federation
 import HTTP
 import HTTPClient
 import HostileServer
@@ -10,6 +9,9 @@ import Sockets
 import Telemetry
 import Testing
 
+@testable import Configuration
+@testable import Doctor
+@testable import Federation
 @testable import Server
 @testable import sojourn
 
@@ -23,7 +25,7 @@ import Testing
     private let clock = RaceClock()
 
     /// A server that asks `provider` again, and has started.
-    private func start(_ provider: RecheckProvider) async throws -> (SojournServer, Configuration, Addresses) {
+    private func start(_ provider: RecheckProvider) async throws -> (SojournServer, ServerConfiguration, Addresses) {
         var entry = IdentityProvider(name: "acme", issuer: provider.issuer, audiences: ["app"])
         entry.discoveryURL = OutboundURL(provider.issuer + "/.well-known/openid-configuration", plainLoopback: true)
         entry.recheck = IdentityProvider.Recheck(
@@ -66,7 +68,7 @@ import Testing
     }
 
     /// The value of a metric.
-    private func metric(_ name: String, _ configuration: Configuration) throws -> Double? {
+    private func metric(_ name: String, _ configuration: ServerConfiguration) throws -> Double? {
         let socket = SocketAddress.unix(path: configuration.database.socketPath)
         let answer = try HTTPExchange.send(Request(.get, "/metrics"), to: socket)
         return String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
@@ -80,7 +82,7 @@ import Testing
     private let failing = #"sojourn_identity_recheck_failing_seconds{provider="acme"}"#
 
     /// What the doctor says of the provider.
-    private func diagnosis(_ configuration: Configuration) -> [Finding] {
+    private func diagnosis(_ configuration: ServerConfiguration) -> [Finding] {
         IdentityProviderCheck.findings(configuration, of: .unix(path: configuration.database.socketPath))
     }
 

@@ -1,10 +1,11 @@
-import Federation
 import FoundationEssentials
 import JOSE
+import JSON
 import Sessions
 import Testing
 
 @testable import Server
+@testable import Federation
 
 /// Goal: a session whose provider is asked again goes on with the provider's yes, ends with its no, and neither an outage, nor a
 /// crash, nor a second node makes more of it.
@@ -103,7 +104,7 @@ import Testing
             hastened.dueAt = stage.clock.wall.now
             #expect(try await stage.check(grant) == hastened)
             // Nobody takes it from the node that asks, and nothing is written again.
-            let taken = try await stage.tokens.dueProviderChecks(of: "acme", limit: 1)
+            let taken = try await stage.services.providerChecks.claimDue(of: "acme", limit: 1)
             let leased = try await stage.check(grant)
             #expect(await stage.refresh(grant).problem == .identityProviderUnavailable)
             #expect(try await stage.check(grant) == leased && taken.count == 1)

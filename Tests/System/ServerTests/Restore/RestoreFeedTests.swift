@@ -3,6 +3,7 @@ import Sessions
 import SQLiteStore
 import Testing
 
+@testable import Configuration
 @testable import Server
 
 /// What a database that was restored from a backup says to those who have followed the feed of the one before.

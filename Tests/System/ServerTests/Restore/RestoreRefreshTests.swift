@@ -3,6 +3,8 @@ import SQLiteStore
 import Sessions
 import Testing
 
+@testable import Configuration
+
 /// Promise 3: nobody is logged out by a restore from a backup.
 @Suite("Restore: refreshes after it", .timeLimit(.minutes(5)))
 struct RestoreRefreshTests {
@@ -13,19 +15,20 @@ struct RestoreRefreshTests {
     private struct Fixture {
         let application: Application
         let store: SQLiteStore
-        let tokens: TokenService
+        let services: Services
         let administration: Administration
 
         /// Logs in on a device and gives the refresh token.
         func logIn(_ device: String, client: String = Client.mobileID) async throws -> String {
             let request = LoginRequest(clientID: client, device: Device(id: device))
-            let grant = try await tokens.mintSession(request, for: .username("ada"), from: .system)
+            let grant = try await services.login.mintSession(request, for: .username("ada"), from: .system)
             return try #require(grant.refreshToken)
         }
 
         /// Refreshes, and gives the token to go on with.
         func goOn(_ token: String, client: String = Client.mobileID) async throws -> String {
-            let (grant, _) = try await tokens.refresh(RefreshRequest(token: token, clientID: client), from: .system)
+            let attempt = RefreshAttempt(token: token, clientID: client)
+            let grant = try await services.refresh.refresh(attempt, from: .system)
             return try #require(grant.refreshToken)
         }
     }
@@ -37,7 +40,7 @@ struct RestoreRefreshTests {
         guard case .sqlite(let store) = application.database else { throw Missing() }
         return Fixture(
             application: application, store: store,
-            tokens: TokenService(application.context), administration: Administration(application.context))
+            services: Services(application.context), administration: Administration(application.context))
     }
 
     private func createUser(_ stage: Fixture) async throws -> Identifier<User> {
@@ -53,10 +56,10 @@ struct RestoreRefreshTests {
     /// Refreshes `token` an hour later; the device keeps what comes back.
     private func refresh(_ token: inout String, _ stage: Fixture) async throws -> RefreshDecision {
         clock.advance(.seconds(3601))
-        let (grant, decision) = try await stage.tokens.refresh(
-            RefreshRequest(token: token, clientID: Client.mobileID), from: .system)
+        let grant = try await stage.services.refresh.refresh(
+            RefreshAttempt(token: token, clientID: Client.mobileID), from: .system)
         token = try #require(grant.refreshToken)
-        return decision
+        return try #require(grant.decision)
     }
 
     @Test("every device goes on with the newest token that it holds, however often it refreshed after the backup")

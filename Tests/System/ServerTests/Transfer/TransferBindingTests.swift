@@ -4,6 +4,7 @@ import PostgresStore
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 /// Sessions that are worth nothing without a key, the user's presence or a provider's word are worth as much after a move, and
@@ -78,7 +79,7 @@ struct TransferBindingTests {
         try await transfer.withRoute { first, postgres, _ in
             let phones = try await BoundPhones("ada", at: first)
             // A node that has looked knows of all that was due since; of this one it cannot.
-            #expect(try await postgres.tokens.dueProviderChecks(of: "acme", limit: 1).isEmpty)
+            #expect(try await postgres.services.providerChecks.claimDue(of: "acme", limit: 1).isEmpty)
             try await transfer.move(from: first, to: postgres)
             transfer.clock.advance(TransferFixture.recheckTerms.interval)
             let provider = AskedProvider()
@@ -130,8 +131,8 @@ private final class AskedProvider: ProviderAsker {
 
     /// What comes of the one question that is due.
     func isAsked(by stage: TransferFixture) async throws -> RecheckOutcome {
-        let due = try await stage.tokens.dueProviderChecks(of: "acme", limit: 10)
+        let due = try await stage.services.providerChecks.claimDue(of: "acme", limit: 10)
         try #require(due.count == 1)
-        return try await stage.tokens.recheck(due[0], TransferFixture.recheckTerms, by: self)
+        return try await stage.services.providerChecks.recheck(due[0], TransferFixture.recheckTerms, by: self)
     }
 }

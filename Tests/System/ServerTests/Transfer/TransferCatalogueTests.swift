@@ -1,6 +1,7 @@
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 /// With settings that one client does not go together with, no node starts: an import leaves none such.
@@ -35,7 +36,7 @@ struct TransferCatalogueTests {
         do {
             let (_, refused) = try await stage.load(transfer.folder, "mine.jsonl", replacing: replacing)
             return refused.first
-        } catch let failure as Failure { return "stopped: " + (failure.lines.first ?? "") }
+        } catch let failure as TransferError { return "stopped: " + failure.detail }
     }
 
     /// Whether a node would start with the settings and clients of the store.

@@ -6,6 +6,7 @@ import JSON
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 @Suite("Export and import: the program", .timeLimit(.minutes(5)))

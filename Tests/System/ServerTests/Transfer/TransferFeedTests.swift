@@ -1,6 +1,7 @@
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 /// Who checks tokens by itself hears after a move of what has ended before it.
@@ -21,7 +22,7 @@ struct TransferFeedTests {
     }
 
     private func sessionID(_ token: String, at stage: TransferFixture) async throws -> Identifier<Session> {
-        try #require(try await stage.tokens.refreshedSession(in: token))
+        try #require(try await stage.services.refresh.session(of: token))
     }
 
     /// One of each kind, in an order that matters.
@@ -30,7 +31,7 @@ struct TransferFeedTests {
         for name in ["ada", "bob", "eve"] { _ = try await stage.createUser(name) }
         try await admin.revokeAllSessions(by: .system)
         transfer.clock.advance(.seconds(60))
-        try await stage.tokens.logOut(stage.logIn("ada", device: "phone"), from: .system)
+        try await stage.services.logout.logOut(stage.logIn("ada", device: "phone"), from: .system)
         _ = try await stage.logIn("eve", device: "phone")
         _ = try await admin.deleteUser(.username("eve"), by: .system)
         for name in ["ada", "bob"] {
@@ -70,7 +71,7 @@ struct TransferFeedTests {
             transfer.clock.advance(.seconds(60))
             let token = try await last.logIn("ada", device: "watch")
             let id = try await sessionID(token, at: last)
-            try await last.tokens.logOut(token, from: .system)
+            try await last.services.logout.logOut(token, from: .system)
             #expect(try await snapshot(last).last?.sessionID == id)
             #expect(try await snapshot(last).count == told.count + 1)
         }
@@ -84,13 +85,13 @@ struct TransferFeedTests {
                 try await first.logIn("ada", device: "phone"), try await first.logIn("ada", device: "tablet")
             )
             let ids = (try await sessionID(phone, at: first), try await sessionID(tablet, at: first))
-            try await first.tokens.logOut(phone, from: .system)
+            try await first.services.logout.logOut(phone, from: .system)
             let bob = UserReference.id(try await first.createUser("bob").id)
             _ = try await first.administration.disable(
                 bob, effective: .immediate, revokingSessions: false, note: nil, by: .system)
             try await transfer.move(from: first, to: postgres)
             transfer.clock.advance(.seconds(60))
-            try await first.tokens.logOut(tablet, from: .system)
+            try await first.services.logout.logOut(tablet, from: .system)
             _ = try await first.administration.enable(bob, includingOwnSwitch: false, by: .system)
             try await transfer.move(from: first, to: postgres)
             #expect(try await snapshot(postgres).map(\.sessionID) == [ids.0, nil, ids.1])
@@ -106,7 +107,7 @@ struct TransferFeedTests {
     func past() async throws {
         try await transfer.withRoute { first, postgres, last in
             _ = try await first.createUser("ada")
-            try await first.tokens.logOut(first.logIn("ada", device: "phone"), from: .system)
+            try await first.services.logout.logOut(first.logIn("ada", device: "phone"), from: .system)
             let early = try await first.export(to: transfer.folder)
             #expect(early.contains(#""type":"revocation""#))
             transfer.clock.advance(.seconds(1_209_600))
@@ -130,7 +131,7 @@ struct TransferFeedTests {
                 try await transfer.move(from: source, to: target)
                 #expect(try await target.store.settings().earlierTokensEnd == end)
             }
-            try await last.tokens.logOut(token, from: .system)
+            try await last.services.logout.logOut(token, from: .system)
             #expect(try await snapshot(last).last?.until == end)
             transfer.clock.advance(.seconds(1_209_600))
             #expect(try await !last.export(to: transfer.folder).contains("earlier_tokens_end_at"))

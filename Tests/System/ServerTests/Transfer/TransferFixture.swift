@@ -7,6 +7,7 @@ import SQLiteStore
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 /// A store in a folder, with the domain around it: one end of a transfer.
@@ -18,7 +19,7 @@ struct TransferFixture: Sendable {
 
     let store: any Store
     let context: ServiceContext
-    let tokens: TokenService
+    let services: Services
     let administration: Administration
 
     /// The domain on `store`, with the clock and the root keys that several can share.
@@ -34,7 +35,7 @@ struct TransferFixture: Sendable {
             rootKeys: rootKeys,
             signingKeys: keys, passwords: PasswordHasher(scrypt: scrypt), clock: clock.wall,
             issuer: "http://issuer.example", audience: "http://api.example")
-        tokens = TokenService(context)
+        services = Services(context)
         administration = Administration(context)
         try await keys.maintain(at: clock.wall.now)
         if try await store.client(Client.mobileID) == nil {
@@ -54,32 +55,32 @@ struct TransferFixture: Sendable {
     /// Logs in and gives the refresh token.
     func logIn(_ name: String, device: String) async throws -> String {
         let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device, name: "Gerät \(device)"))
-        return try await tokens.login(request, username: name, password: Self.password, from: .system).refreshToken
+        return try await services.login.logIn(request, username: name, password: Self.password, from: .system)
+            .refreshToken
             ?? ""
     }
 
     /// What a refresh comes to.
     func refresh(_ token: String) async -> Result<TokenGrant, ServiceError> {
         await Result { () async throws(ServiceError) in
-            try await tokens.refresh(
-                RefreshRequest(token: token, clientID: Client.mobileID), from: .system
-            ).0
+            try await services.refresh.refresh(
+                RefreshAttempt(token: token, clientID: Client.mobileID), from: .system)
         }
     }
 
     /// The export's text.
     func export(to folder: StartingFolder, _ name: String = "export.jsonl") async throws -> String {
         var writer = try LineWriter(folder.file(name))
-        var exporter = Exporter(store: store, now: context.clock.now, progress: .silent)
+        var exporter = Exporter(store: store, now: context.clock.now, progress: ProgressBar.silent)
         try await exporter.run(program: "test", to: &writer)
         return folder.text(name) ?? ""
     }
 
     /// An import that has not begun.
-    func importer(replacing: Bool = false, tell: @escaping (String) -> Void) -> Importer {
+    func importer(replacing: Bool = false, report: @escaping (String) -> Void) -> Importer {
         Importer(
             store: store, absoluteMaximum: Self.absoluteMaximum, now: context.clock.now, replaces: replacing,
-            progress: .silent, canOpen: context.signingKeys.canOpen, tell: tell)
+            progress: ProgressBar.silent, canOpen: context.signingKeys.canOpen, report: report)
     }
 
     /// Imports a file; the lines that were refused.

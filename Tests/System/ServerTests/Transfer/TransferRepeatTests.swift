@@ -3,13 +3,13 @@ import Locks
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 /// What has gone further in a database since an import is not turned back by the next one.
 @Suite("Export and import: once more", .timeLimit(.minutes(5)))
 struct TransferRepeatTests {
     private let transfer: TransferTests
-
     init() throws { transfer = try TransferTests() }
 
     private static let foreign = "a token of another system"
@@ -117,7 +117,7 @@ struct TransferRepeatTests {
         Change(
             "a token that waits is logged out",
             { stage in
-                try await stage.tokens.logOut(foreign, from: .system)
+                try await stage.services.logout.logOut(foreign, from: .system)
             }, isForeignGone),
         Change(
             "the sessions of its user are ended",
@@ -384,11 +384,11 @@ struct TransferRepeatTests {
                 try await fill(stage)
                 transfer.clock.advance(.seconds(60))
                 var writer = try LineWriter(transfer.folder.file("parts.jsonl"))
-                var exporter = Exporter(store: stage.store, now: stage.context.clock.now, progress: .silent)
+                var exporter = Exporter(store: stage.store, now: stage.context.clock.now, progress: ProgressBar.silent)
                 let base = try await exporter.begin(program: "test", to: &writer)
                 try await change.make(stage)
                 if try await change.holds(stage) {
-                    await #expect(throws: Failure.self) { try await exporter.finish(after: base, to: &writer) }
+                    await #expect(throws: TransferError.self) { try await exporter.finish(after: base, to: &writer) }
                     #expect(!transfer.folder.exists("parts.jsonl"))
                 } else {
                     try await exporter.finish(after: base, to: &writer)

@@ -1,5 +1,6 @@
 import Cryptography
 import JOSE
+import JSON
 import Locks
 import PostgresFixture
 import PostgresStore
@@ -7,6 +8,7 @@ import SQLiteStore
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 @Suite("Export and import", .timeLimit(.minutes(5)))
@@ -42,7 +44,7 @@ struct TransferTests {
         for index in stride(from: 0, to: tokens.count, by: 3) {
             tokens[index] = try await #require(stage.refresh(tokens[index]).get().refreshToken)
         }
-        for _ in 0..<2 { try await stage.tokens.logOut(tokens.removeLast(), from: .system) }
+        for _ in 0..<2 { try await stage.services.logout.logOut(tokens.removeLast(), from: .system) }
         _ = try await stage.store.updateUser(.username("user-10")) { change in
             change.user.disabledByAdmin = User.LoginDisabling(effective: .onExpiry, since: clock.wall.now, note: "n")
         }
@@ -70,7 +72,8 @@ struct TransferTests {
             clock.advance(.seconds(5000))
             for token in tokens {
                 let grant = try await stages[2].refresh(token).get()
-                let authenticated = try await stages[2].tokens.authenticate(grant.accessToken, from: .system)
+                let authenticated = try await stages[2].services.accessTokens.authenticate(
+                    grant.accessToken, from: .system)
                 #expect(authenticated.record.session.id == grant.session.id)
             }
         }
@@ -133,7 +136,7 @@ struct TransferTests {
             let length = whole.utf8.count
             for part in [length / 5, length / 2, length * 9 / 10, length - 40] {
                 folder.write("part.jsonl", String(decoding: whole.utf8.prefix(part), as: UTF8.self))
-                await #expect(throws: Failure.self) { try await stages[1].load(folder, "part.jsonl") }
+                await #expect(throws: TransferError.self) { try await stages[1].load(folder, "part.jsonl") }
             }
             try await stages[1].load(folder)
             let (again, _) = try await stages[1].load(folder)
@@ -154,7 +157,7 @@ struct TransferTests {
             clock.advance(.seconds(1000))
             // The first was refreshed here, the second ended there.
             let refreshed = try await #require(stages[1].refresh(early).get().refreshToken)
-            try await stages[0].tokens.logOut(other, from: .system)
+            try await stages[0].services.logout.logOut(other, from: .system)
             _ = try await stages[0].export(to: folder, "late.jsonl")
             let (importer, refused) = try await stages[1].load(folder, "late.jsonl")
             #expect(refused.isEmpty && importer.keptCount >= 1)
@@ -285,7 +288,7 @@ struct TransferRefusalTests {
         await #expect {
             _ = try await refused(line)
         } throws: { error in
-            (error as? Failure)?.lines.first?.contains(sentence) == true
+            (error as? TransferError)?.detail.contains(sentence) == true
         }
     }
 
@@ -297,7 +300,7 @@ struct TransferRefusalTests {
             await #expect {
                 try await stages[0].load(other.folder)
             } throws: { error in
-                (error as? Failure)?.lines.first?.contains("line 2: the root key here does not open") == true
+                (error as? TransferError)?.detail.contains("line 2: the root key here does not open") == true
             }
             let users = try await stages[0].store.users(matching: nil, after: nil, limit: 1)
             #expect(users.items.isEmpty)

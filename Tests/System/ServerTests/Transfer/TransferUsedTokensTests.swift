@@ -1,6 +1,7 @@
 import Sessions
 import Testing
 
+@testable import Transfer
 @testable import sojourn
 
 /// What was used once before a move is not used once more after it.

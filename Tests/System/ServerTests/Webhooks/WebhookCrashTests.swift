@@ -7,6 +7,7 @@ import Locks
 import PostgresFixture
 import Testing
 
+@testable import Notifications
 @testable import Server
 @testable import sojourn
 
@@ -46,12 +47,12 @@ struct WebhookCrashTests {
     /// The number of the event that a message tells of, if its signature is good.
     private static func number(_ request: String) -> Int64? {
         let parts = request.split(separator: "\r\n\r\n", maxSplits: 1)
-        guard parts.count == 2, let secrets = Webhook.secrets(secret) else { return nil }
+        guard parts.count == 2, let secrets = WebhookSecrets.parse(secret) else { return nil }
         func field(_ name: String) -> String {
             let line = parts[0].split(separator: "\r\n").first { $0.hasPrefix(name + ": ") } ?? ""
             return String(line.dropFirst(name.count + 2))
         }
-        let signature = Webhook.signature(
+        let signature = WebhookSecrets.signature(
             field("webhook-id"), field("webhook-timestamp"), Array(parts[1].utf8), secrets: secrets)
         guard field("webhook-signature") == signature else { return nil }
         return JSONValue(text: Array(parts[1].utf8))?["data"]?["event_id"]?.string.flatMap { Int64($0) }

@@ -6,6 +6,8 @@ import Sessions
 import Telemetry
 import Testing
 
+@testable import Configuration
+@testable import Notifications
 @testable import Server
 
 /// What becomes of events whose receiver is broken, hostile, or away for too long.
@@ -18,7 +20,7 @@ struct WebhookFailureTests {
         var options = HTTPClient.Options(width: 1)
         options.deadline = .milliseconds(700)
         return Webhook(
-            target: Webhook.Target(
+            target: WebhookTarget(
                 name: "mails", url: try #require(OutboundURL(receiver.origin + "/hook", plainLoopback: true)),
                 secrets: [[UInt8](repeating: 7, count: 32)], events: .named([.loginFailed])),
             context: application.context, client: HTTPClient(options), logger: .silent,
@@ -124,7 +126,7 @@ struct WebhookFailureTests {
         try await stage(receiver) { application, webhook in
             guard case .failed = await webhook.step(failures: 0) else { return #expect(Bool(false)) }
             let other = try self.webhook(application, receiver, node: "b")
-            var cleanUp = Configuration.CleanUp()
+            var cleanUp = ServerConfiguration.CleanUp()
             cleanUp.auditRetentionDays = 1
             var upkeep = Maintenance(context: application.context, logger: .silent, cleanUp: cleanUp, webhooks: [other])
             clock.advance(.seconds(20))

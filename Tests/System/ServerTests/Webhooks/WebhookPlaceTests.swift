@@ -3,6 +3,7 @@ import Glibc
 import HTTP
 import HostileServer
 import JSON
+import Server
 import Sockets
 import Testing
 

@@ -6,6 +6,8 @@ import PostgresFixture
 import Sessions
 import Testing
 
+@testable import Configuration
+@testable import Notifications
 @testable import Server
 @testable import sojourn
 
@@ -70,13 +72,14 @@ struct WebhookRevocationTests {
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
-    private func configuration(_ receiver: HostileServer, _ place: Configuration.Database.Place) throws -> Configuration
+    private func configuration(_ receiver: HostileServer, _ place: ServerConfiguration.Database.Location) throws
+        -> ServerConfiguration
     {
         var configuration = folder.configuration
-        configuration.database.place = place
+        configuration.database.location = place
         if case .postgres = place { configuration.keys.rootKeyFile = folder.file("key-2") }
         let url = try #require(OutboundURL(receiver.origin, plainLoopback: true))
-        configuration.webhooks = [Configuration.Webhook(name: "mails", url: url)]
+        configuration.webhooks = [ServerConfiguration.Webhook(name: "mails", url: url)]
         return configuration
     }
 
@@ -85,7 +88,7 @@ struct WebhookRevocationTests {
         var surroundings = clock.surroundings()
         surroundings.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
         let places = [
-            Configuration.Database.Place.sqlite(path: folder.file("db")),
+            ServerConfiguration.Database.Location.sqlite(path: folder.file("db")),
             .postgres(url: try PostgresServer.shared.newDatabase()),
         ]
         for place in places {

@@ -9,6 +9,8 @@ import Sessions
 import Telemetry
 import Testing
 
+@testable import Configuration
+@testable import Notifications
 @testable import Server
 @testable import sojourn
 
@@ -53,10 +55,10 @@ struct WebhookTests {
 
     private func webhook(
         _ application: Application, _ receiver: Receiver, node: String = "a", name: String = "mails",
-        of events: Configuration.Webhook.Events = .named([.sessionStarted, .sessionEnded])
+        of events: WebhookEvents = .named([.sessionStarted, .sessionEnded])
     ) throws -> Webhook {
         Webhook(
-            target: Webhook.Target(
+            target: WebhookTarget(
                 name: name, url: try #require(OutboundURL(receiver.server.origin + "/hook", plainLoopback: true)),
                 secrets: [Self.secret], events: events),
             context: application.context, client: HTTPClient(HTTPClient.Options(width: 1)), logger: .silent,
@@ -132,17 +134,17 @@ struct WebhookTests {
         let webhook = try webhook(application, receiver, of: .usual)
         _ = try await makeUser(application)
         await drain(webhook)
-        let tokens = TokenService(application.context)
+        let services = Services(application.context)
         let device = Device(id: "phone", name: "Phone", platform: "ios")
         var request = LoginRequest(clientID: Client.mobileID, device: device)
         request.keyThumbprint = "k"
         let origin = Origin(actor: "user", remoteAddress: "192.0.2.9")
-        let grant = try await tokens.mintSession(request, for: .username("anna"), from: origin)
+        let grant = try await services.login.mintSession(request, for: .username("anna"), from: origin)
         clock.advance(.seconds(7))
         let token = try #require(grant.refreshToken)
         let thief = Origin(actor: "user", remoteAddress: "198.51.100.7")
         await #expect(throws: ServiceError.refused(.bindingMismatch)) {
-            _ = try await tokens.refresh(RefreshRequest(token: token, clientID: nil), from: thief)
+            _ = try await services.refresh.refresh(RefreshAttempt(token: token, clientID: nil), from: thief)
         }
         await drain(webhook)
         let message = try #require(receiver.messages.last?.json)
@@ -228,8 +230,9 @@ struct WebhookTests {
         let receiver = Receiver()
         var webhook = try webhook(application, receiver)
         try await PlaceFiles.write(folder.file("places.mmdb"))
-        webhook.places = try GeoDatabaseFile(
+        let locations = try GeoDatabaseFile(
             path: folder.file("places.mmdb"), copyingTo: folder.path, logger: .silent)
+        webhook.locate = { locations.location(of: $0) }
         await drain(webhook)
         for address in ["192.0.2.9", "198.51.100.1", "10.1.2.3", "8.8.8.8", nil] {
             let origin = Origin(actor: "user", remoteAddress: address)

@@ -109,7 +109,14 @@ import Testing
 
             let list = await stage.admin(.get, "/admin/v1/users/username:anna/sessions?limit=2")
             #expect(list.items.count == 2)
-            #expect(list.names.contains("next_cursor"))
+            let cursor = try #require(list.string("next_cursor"))
+            let rest = await stage.admin(.get, "/admin/v1/users/username:anna/sessions?cursor=\(cursor)")
+            #expect(rest.items.count == 1)
+            // An empty list would say that the user is signed in nowhere.
+            for damaged in ["x", "1", "\(cursor)0", "\(cursor.dropLast())", "x\(cursor)", "\(cursor).1", "1."] {
+                let refused = await stage.admin(.get, "/admin/v1/users/username:anna/sessions?cursor=\(damaged)")
+                #expect(refused.status == 400, "\(damaged)")
+            }
             let shown = await stage.admin(.get, "/admin/v1/sessions/\(second.sessionID)")
             #expect(
                 shown.names == [

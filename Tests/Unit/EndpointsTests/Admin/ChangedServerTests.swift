@@ -6,11 +6,11 @@ import Testing
 
 /// What happens to stored hashes and single tokens when the server that reads them is configured otherwise.
 @Suite struct ChangedServerTests {
-    private func tokens(
+    private func services(
         _ stage: EndpointsFixture, logN: Int = 4, issuer: String = EndpointsFixture.issuer
-    ) throws -> TokenService {
+    ) throws -> Services {
         let old = stage.context
-        return TokenService(
+        return Services(
             ServiceContext(
                 store: old.store, policy: old.policy, rootKeys: stage.rootKeys, signingKeys: old.signingKeys,
                 passwords: PasswordHasher(scrypt: try #require(Scrypt(logN: logN, r: 8, p: 1))), clock: old.clock,
@@ -19,11 +19,11 @@ import Testing
 
     @Test func raisedCost_refusesNoneOfTheLoginsThatCome_atOnce() async throws {
         try await EndpointsFixture.with { stage in
-            let tokens = try tokens(stage, logN: 6)
+            let services = try services(stage, logN: 6)
             try await withThrowingTaskGroup { group in
                 for index in 0..<8 {
                     group.addTask {
-                        try await tokens.login(
+                        try await services.login.logIn(
                             LoginRequest(clientID: Client.mobileID, device: Device(id: "phone-\(index)")),
                             username: "anna", password: EndpointsFixture.password, from: .system)
                     }
@@ -39,10 +39,12 @@ import Testing
             let (kept, ended) = (
                 try await stage.logIn(device: "a", client: "one"), try await stage.logIn(device: "b", client: "one")
             )
-            let moved = try tokens(stage, issuer: "https://new.example")
-            _ = try await moved.refresh(RefreshRequest(token: kept.access, clientID: nil), from: .system)
-            try await moved.logOut(ended.access, from: .system)
-            await #expect(throws: ServiceError.self) { try await moved.authenticate(kept.access, from: .system) }
+            let moved = try services(stage, issuer: "https://new.example")
+            _ = try await moved.refresh.refresh(RefreshAttempt(token: kept.access, clientID: nil), from: .system)
+            try await moved.logout.logOut(ended.access, from: .system)
+            await #expect(throws: ServiceError.self) {
+                try await moved.accessTokens.authenticate(kept.access, from: .system)
+            }
         }
     }
 

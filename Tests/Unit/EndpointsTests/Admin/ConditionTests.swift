@@ -110,7 +110,7 @@ import Testing
                 .post, "/admin/v1/clients", #"{"client_id":"a/b?c~","token_endpoint_auth_method":"none"}"#)
             #expect(other.status == 201)
             let location = try #require(other.field("Location"))
-            #expect(location == "/admin/v1/clients/a%2fb%3fc~")
+            #expect(location == "/admin/v1/clients/a%2Fb%3Fc~")
             #expect(await stage.admin(.get, location).string("client_id") == "a/b?c~")
             let key = await stage.admin(.post, "/admin/v1/admin-keys", #"{"name":"x"}"#)
             #expect(await stage.admin(.delete, try #require(key.field("Location"))).status == 204)

@@ -77,10 +77,10 @@ import Testing
         try await EndpointsFixture.with { stage in
             var limits = RateLimits()
             limits.wrongPasswordsPerAddress = 1
-            let doors = RateLimitFixture(stage, limits)
-            let token = try #require((await doors.logIn()).string("access_token"))
+            let limited = RateLimitFixture(stage, limits)
+            let token = try #require((await limited.logIn()).string("access_token"))
             func send(_ password: String, from address: String) async -> Answer {
-                await doors.json(
+                await limited.json(
                     .patch, "/v1/me", #"{"email":"eve@example.org","password":"\#(password)"}"#,
                     authorization: "Bearer \(token)", from: address)
             }
@@ -88,7 +88,7 @@ import Testing
             let waits = await send(EndpointsFixture.password, from: "192.0.2.77")
             #expect(waits.status == 429 && waits.string("code") == "too_many_requests", "\(waits.text)")
             // What failedAttempts nothing costs nothing there, and the session lives.
-            let name = await doors.json(
+            let name = await limited.json(
                 .patch, "/v1/me", #"{"display_name":"A"}"#, authorization: "Bearer \(token)")
             #expect(name.status == 200)
         }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Endpoints
 
-/// ID tokens, and keys, that somebody made in the hope of being believed, at both doors that take them.
+/// ID tokens, and keys, that somebody made in the hope of being believed, at both limited that take them.
 @Suite struct HostileIDTokenTests {
     private static let exchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     private static let good = #"{"alg":"ES256","kid":"k1"}"#

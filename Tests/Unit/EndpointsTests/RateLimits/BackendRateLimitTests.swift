@@ -26,46 +26,47 @@ import Testing
     }
 
     private static func logIn(
-        _ doors: RateLimitFixture, _ name: String, _ password: String = right, basic: String? = nil, more: String = ""
+        _ limited: RateLimitFixture, _ name: String, _ password: String = right, basic: String? = nil, more: String = ""
     ) async -> Answer {
         let form = "grant_type=password&username=\(name)&password=\(password)\(more)"
-        return await doors.form("/oauth/token", form, basic: basic)
+        return await limited.form("/oauth/token", form, basic: basic)
     }
 
     @Test func wrongPasswordsThatAProvedClientBringsCountForTheirNamesAlone() async throws {
-        try await Self.with { doors, backend in
+        try await Self.with { limited, backend in
             for name in 1...12 {
                 #expect(
-                    await Self.logIn(doors, "user-\(name)", "wrong", basic: backend).string("error") == "invalid_grant")
+                    await Self.logIn(limited, "user-\(name)", "wrong", basic: backend).string("error")
+                        == "invalid_grant")
             }
-            #expect(await Self.logIn(doors, "bert", basic: backend).status == 200)
+            #expect(await Self.logIn(limited, "bert", basic: backend).status == 200)
             // Nor for others at its address.
-            #expect(await doors.logIn(as: "bert").status == 200)
-            #expect(!doors.refusals(.wrongPasswordsPerAddress))
+            #expect(await limited.logIn(as: "bert").status == 200)
+            #expect(!limited.refusals(.wrongPasswordsPerAddress))
             // One name is guessed as slowly as ever.
-            for _ in 1...10 { #expect(await Self.logIn(doors, "anna", "wrong", basic: backend).status == 400) }
-            let waiting = await Self.logIn(doors, "anna", basic: backend)
+            for _ in 1...10 { #expect(await Self.logIn(limited, "anna", "wrong", basic: backend).status == 400) }
+            let waiting = await Self.logIn(limited, "anna", basic: backend)
             #expect(waiting.status == 429 && waiting.field("Retry-After") == "2", "\(waiting.text)")
-            #expect(await Self.logIn(doors, "bert", basic: backend).status == 200)
+            #expect(await Self.logIn(limited, "bert", basic: backend).status == 200)
         }
     }
 
     /// Whoever only names a client, or has the wrong secret, is at the address where they are.
     @Test func whoHasNotProvedToBeTheClientIsHeldToTheAddress() async throws {
-        try await Self.with { doors, backend in
+        try await Self.with { limited, backend in
             for _ in 1...3 {
-                let guess = await Self.logIn(doors, "anna", basic: "backend:wrong")
+                let guess = await Self.logIn(limited, "anna", basic: "backend:wrong")
                 #expect(guess.string("error") == "invalid_client")
             }
             let old = "&client_id=old"
             for name in ["a", "b"] {
-                #expect(await Self.logIn(doors, name, "wrong", more: old).string("error") == "invalid_grant")
+                #expect(await Self.logIn(limited, name, "wrong", more: old).string("error") == "invalid_grant")
             }
-            #expect(await Self.logIn(doors, "bert", more: old).status == 429)
-            #expect(await doors.logIn(as: "bert").status == 429)
-            #expect(doors.refusals(.wrongPasswordsPerAddress))
+            #expect(await Self.logIn(limited, "bert", more: old).status == 429)
+            #expect(await limited.logIn(as: "bert").status == 429)
+            #expect(limited.refusals(.wrongPasswordsPerAddress))
             // The client behind the same address goes on.
-            #expect(await Self.logIn(doors, "bert", basic: backend).status == 200)
+            #expect(await Self.logIn(limited, "bert", basic: backend).status == 200)
         }
     }
 }

@@ -53,7 +53,7 @@ import Testing
                 await logIn(node, 1)
             } _: {
                 flood = (2...3).map { number in Task { await logIn(node, number) } }
-                await hash.pending(3, .anybody)
+                await hash.pending(3, .anonymous)
                 #expect(await logIn(node, 4).status == 503)
                 answer = Task {
                     defer { isAnswered.withLock { $0 = true } }

@@ -17,49 +17,49 @@ import Testing
         switch key {
         case .address:
             limits.wrongPasswordsPerAddress = 2
-            let doors = RateLimitFixture(stage, limits)
-            let answers = [await doors.logIn("wrong", as: "a"), await doors.logIn("wrong", as: "b")]
-            return (answers, await doors.logIn(as: "bert"), await doors.logIn(as: "bert", from: "192.0.2.2"), 200)
+            let limited = RateLimitFixture(stage, limits)
+            let answers = [await limited.logIn("wrong", as: "a"), await limited.logIn("wrong", as: "b")]
+            return (answers, await limited.logIn(as: "bert"), await limited.logIn(as: "bert", from: "192.0.2.2"), 200)
         case .user:
-            let doors = RateLimitFixture(stage, limits)
+            let limited = RateLimitFixture(stage, limits)
             var answers: [Answer] = []
             for place in 1...10 {
-                answers.append(await doors.logIn("wrong", device: "d-\(place)", from: "192.0.2.\(place)"))
+                answers.append(await limited.logIn("wrong", device: "d-\(place)", from: "192.0.2.\(place)"))
             }
-            return (answers, await doors.logIn(device: "d-11"), await doors.logIn(as: "bert", device: "d-11"), 200)
+            return (answers, await limited.logIn(device: "d-11"), await limited.logIn(as: "bert", device: "d-11"), 200)
         case .device:
             limits.loginsPerDevice = 2
-            let doors = RateLimitFixture(stage, limits)
-            let answers = [await doors.logIn("wrong"), await doors.logIn("wrong", from: "192.0.2.2")]
-            return (answers, await doors.logIn(), await doors.logIn(device: "phone-2"), 200)
+            let limited = RateLimitFixture(stage, limits)
+            let answers = [await limited.logIn("wrong"), await limited.logIn("wrong", from: "192.0.2.2")]
+            return (answers, await limited.logIn(), await limited.logIn(device: "phone-2"), 200)
         }
     }
 
     private static func reset(_ key: Key, _ stage: EndpointsFixture) async throws -> Story {
         var limits = RateLimits()
         if key == .address { limits.failedResetsPerAddress = 2 } else { limits.failedResetsPerUser = 2 }
-        let doors = RateLimitFixture(stage, limits)
+        let limited = RateLimitFixture(stage, limits)
         func token(_ name: String) async throws -> String {
-            let made = await doors.admin(.post, "/admin/v1/users/username:\(name)/password-reset")
+            let made = await limited.admin(.post, "/admin/v1/users/username:\(name)/password-reset")
             return try #require(made.string("reset_token"))
         }
         let (anna, bert) = (try await token("anna"), try await token("bert"))
         switch key {
         case .address:
             let answers = [
-                await doors.reset("wrong", to: "another horse"), await doors.reset("x", to: "another horse"),
+                await limited.reset("wrong", to: "another horse"), await limited.reset("x", to: "another horse"),
             ]
             return (
-                answers, await doors.reset(bert, to: "another horse"),
-                await doors.reset(bert, to: "another horse", from: "192.0.2.2"), 204
+                answers, await limited.reset(bert, to: "another horse"),
+                await limited.reset(bert, to: "another horse", from: "192.0.2.2"), 204
             )
         case .user, .device:
             // The device of one call is not known by anything but the token; that of the user's next mail has the same limit.
-            let answers = [await doors.reset(anna, to: "x"), await doors.reset(anna, to: "x", from: "192.0.2.2")]
+            let answers = [await limited.reset(anna, to: "x"), await limited.reset(anna, to: "x", from: "192.0.2.2")]
             let last = key == .device ? anna : try await token("anna")
             return (
-                answers, await doors.reset(last, to: "another horse", from: "192.0.2.3"),
-                await doors.reset(bert, to: "another horse"), 204
+                answers, await limited.reset(last, to: "another horse", from: "192.0.2.3"),
+                await limited.reset(bert, to: "another horse"), 204
             )
         }
     }
@@ -71,11 +71,11 @@ import Testing
         case .user: limits.refusedTokensPerUser = 2
         case .device: limits.refusedTokensPerSession = 2
         }
-        let doors = RateLimitFixture(stage, limits)
+        let limited = RateLimitFixture(stage, limits)
         /// A token of a session that has ended.
         func ended(_ name: String, _ device: String) async throws -> String {
-            let token = try #require(await doors.logIn(as: name, device: device).string("refresh_token"))
-            let out = await doors.json(.post, "/v1/logout", #"{"refresh_token":"\#(token)"}"#)
+            let token = try #require(await limited.logIn(as: name, device: device).string("refresh_token"))
+            let out = await limited.json(.post, "/v1/logout", #"{"refresh_token":"\#(token)"}"#)
             #expect(out.status == 204)
             return token
         }
@@ -83,14 +83,14 @@ import Testing
         let bert = try await ended("bert", "phone-1")
         switch key {
         case .address:
-            let answers = [await doors.refresh("junk"), await doors.refresh("more junk")]
-            return (answers, await doors.refresh(phone), await doors.refresh(phone, from: "192.0.2.2"), 400)
+            let answers = [await limited.refresh("junk"), await limited.refresh("more junk")]
+            return (answers, await limited.refresh(phone), await limited.refresh(phone, from: "192.0.2.2"), 400)
         case .user:
-            let answers = [await doors.refresh(phone), await doors.refresh(tablet, from: "192.0.2.2")]
-            return (answers, await doors.refresh(phone, from: "192.0.2.3"), await doors.refresh(bert), 400)
+            let answers = [await limited.refresh(phone), await limited.refresh(tablet, from: "192.0.2.2")]
+            return (answers, await limited.refresh(phone, from: "192.0.2.3"), await limited.refresh(bert), 400)
         case .device:
-            let answers = [await doors.refresh(phone), await doors.refresh(phone, from: "192.0.2.2")]
-            return (answers, await doors.refresh(phone, from: "192.0.2.3"), await doors.refresh(tablet), 400)
+            let answers = [await limited.refresh(phone), await limited.refresh(phone, from: "192.0.2.2")]
+            return (answers, await limited.refresh(phone, from: "192.0.2.3"), await limited.refresh(tablet), 400)
         }
     }
 

@@ -22,7 +22,7 @@ struct RateLimitFixture: Sendable {
         endpoints = Endpoints(
             context: stage.context, metrics: registry,
             logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
-            doorLimits: limits, identityVerifier: stage.endpoints.identityVerifier,
+            rateLimits: limits, identityVerifier: stage.endpoints.identityVerifier,
             stopwatch: { [stopwatch] in stopwatch.nanoseconds.load(ordering: .relaxed) })
     }
 

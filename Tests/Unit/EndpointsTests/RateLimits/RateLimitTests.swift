@@ -14,24 +14,24 @@ import Testing
 
     @Test func wrongPasswordsFromOneAddressMeetTheLimitWhoeverTheyAreFor() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 3 })
+            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 3 })
             for name in ["anna", "nobody", "somebody"] {
-                let answer = await doors.logIn("wrong", as: name)
+                let answer = await limited.logIn("wrong", as: name)
                 #expect(answer.status == 401)
             }
-            let refused = await doors.logIn("wrong", as: "bert")
+            let refused = await limited.logIn("wrong", as: "bert")
             #expect(refused.status == 429)
             #expect(refused.string("code") == "too_many_requests")
             #expect(refused.field("Content-Type") == "application/problem+json")
             #expect(refused.field("Retry-After") == "21")
-            #expect(doors.refusals(.wrongPasswordsPerAddress))
+            #expect(limited.refusals(.wrongPasswordsPerAddress))
             // Not even the right password is tried then, and others are not touched.
-            let right = await doors.logIn()
+            let right = await limited.logIn()
             #expect(right.status == 429)
-            let elsewhere = await doors.logIn(from: "192.0.2.2")
+            let elsewhere = await limited.logIn(from: "192.0.2.2")
             #expect(elsewhere.status == 200)
-            doors.wait(seconds: 21)
-            let later = await doors.logIn()
+            limited.wait(seconds: 21)
+            let later = await limited.logIn()
             #expect(later.status == 200)
         }
     }
@@ -39,20 +39,20 @@ import Testing
     /// Who shares the address of a session with it is not stopped by what it failedAttempts, which it does slowly by its own tries.
     @Test func aPasswordWithARefreshIsNoGuessOfTheAddress() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
-            let login = await doors.logIn()
+            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
+            let login = await limited.logIn()
             let token = try #require(login.string("refresh_token"))
             for _ in 1...10 {
-                let guess = await doors.refresh(token + "&password=wrong")
+                let guess = await limited.refresh(token + "&password=wrong")
                 #expect(guess.status == 400)
             }
-            let refused = await doors.refresh(token + "&password=wrong")
+            let refused = await limited.refresh(token + "&password=wrong")
             #expect(refused.status == 429)
-            #expect(!doors.refusals(.wrongPasswordsPerAddress))
-            let elsewhere = await doors.logIn(device: "phone-2")
+            #expect(!limited.refusals(.wrongPasswordsPerAddress))
+            let elsewhere = await limited.logIn(device: "phone-2")
             #expect(elsewhere.status == 200)
             // What holds no password is none.
-            let refresh = await doors.refresh(token)
+            let refresh = await limited.refresh(token)
             #expect(refresh.status == 200)
         }
     }
@@ -60,12 +60,12 @@ import Testing
     /// Whoever has a token of an ended session learns nothing of the password by it.
     @Test func noPasswordIsTriedForASessionThatHasEnded() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
-            let login = await doors.logIn()
+            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+            let login = await limited.logIn()
             let token = try #require(login.string("refresh_token"))
             _ = await stage.admin(.post, "/admin/v1/users/username:anna/revoke")
             for password in ["wrong", "worse", EndpointsFixture.password.replacing(" ", with: "+")] {
-                let answer = await doors.refresh(token + "&password=\(password)")
+                let answer = await limited.refresh(token + "&password=\(password)")
                 #expect(answer.string("reason") == "revoked_by_admin")
             }
             #expect(await stage.admin(.get, "/admin/v1/events?limit=200").text.contains("login_failed") == false)
@@ -74,10 +74,10 @@ import Testing
 
     @Test func aLoginThatIsRefusedAfterTheRightPasswordIsNotCounted() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
             _ = await stage.admin(.post, "/admin/v1/users/username:anna/disable", "{}")
             for _ in 1...3 {
-                let answer = await doors.logIn()
+                let answer = await limited.logIn()
                 #expect(answer.status == 403)
             }
         }
@@ -85,7 +85,7 @@ import Testing
 
     @Test func whatSucceedsIsNotCounted() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(
+            let limited = RateLimitFixture(
                 stage,
                 Self.limits {
                     $0.wrongPasswordsPerAddress = 1
@@ -94,113 +94,113 @@ import Testing
                 })
             var token = ""
             for device in 1...5 {
-                let answer = await doors.logIn(device: "phone-\(device)")
+                let answer = await limited.logIn(device: "phone-\(device)")
                 #expect(answer.status == 200)
                 token = try #require(answer.string("refresh_token"))
             }
             for _ in 1...20 {
-                let answer = await doors.refresh(token)
+                let answer = await limited.refresh(token)
                 #expect(answer.status == 200)
             }
             // Nor is it limited while others at the same address are refused.
-            for _ in 1...3 { _ = await doors.refresh("junk") }
-            let junk = await doors.refresh("junk")
+            for _ in 1...3 { _ = await limited.refresh("junk") }
+            let junk = await limited.refresh("junk")
             #expect(junk.status == 429)
-            let honest = await doors.refresh(token)
+            let honest = await limited.refresh(token)
             #expect(honest.status == 200)
         }
     }
 
     @Test func refusedTokensMeetTheLimitInEitherFace() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerAddress = 2 })
+            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerAddress = 2 })
             for _ in 1...2 {
-                let answer = await doors.refresh("junk")
+                let answer = await limited.refresh("junk")
                 #expect(answer.status == 400)
                 #expect(answer.string("reason") == "malformed")
             }
-            let oauth = await doors.refresh("junk")
+            let oauth = await limited.refresh("junk")
             #expect(oauth.status == 429)
             #expect(oauth.string("error") == "temporarily_unavailable")
             #expect(oauth.string("reauthenticate") == nil && oauth.bool("reauthenticate") == nil)
             #expect(oauth.field("Retry-After") == "31")
-            let json = await doors.json(.post, "/v1/refresh", #"{"refresh_token":"junk"}"#)
+            let json = await limited.json(.post, "/v1/refresh", #"{"refresh_token":"junk"}"#)
             #expect(json.status == 429)
             #expect(json.string("code") == "too_many_requests")
-            let client = await doors.form("/oauth/introspect", "token=x&client_id=y&client_secret=z")
+            let client = await limited.form("/oauth/introspect", "token=x&client_id=y&client_secret=z")
             #expect(client.status == 429)
             // What cannot be read at all is a mistake, and no guess.
-            let unreadable = await doors.form("/oauth/token", "grant_type=refresh_token")
+            let unreadable = await limited.form("/oauth/token", "grant_type=refresh_token")
             #expect(unreadable.status == 400)
         }
     }
 
     @Test func aSessionThatWasRefusedTooOftenIsToldToWait() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerSession = 2 })
-            let ended = try #require((await doors.logIn()).string("refresh_token"))
-            let living = try #require((await doors.logIn(device: "phone-2")).string("refresh_token"))
-            let out = await doors.json(.post, "/v1/logout", #"{"refresh_token":"\#(ended)"}"#)
+            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerSession = 2 })
+            let ended = try #require((await limited.logIn()).string("refresh_token"))
+            let living = try #require((await limited.logIn(device: "phone-2")).string("refresh_token"))
+            let out = await limited.json(.post, "/v1/logout", #"{"refresh_token":"\#(ended)"}"#)
             #expect(out.status == 204)
             for index in 1...3 {
-                let answer = await doors.refresh(ended, from: "192.0.2.\(index)")
+                let answer = await limited.refresh(ended, from: "192.0.2.\(index)")
                 #expect(answer.status == (index == 3 ? 429 : 400))
             }
-            #expect(doors.refusals(.refusedTokensPerSession))
-            let other = await doors.refresh(living)
+            #expect(limited.refusals(.refusedTokensPerSession))
+            let other = await limited.refresh(living)
             #expect(other.status == 200)
         }
     }
 
     @Test func anAppThatLogsInAgainAndAgainMeetsTheLimitOfItsDevice() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.loginsPerDevice = 2 })
+            let limited = RateLimitFixture(stage, Self.limits { $0.loginsPerDevice = 2 })
             for _ in 1...2 {
-                let answer = await doors.logIn()
+                let answer = await limited.logIn()
                 #expect(answer.status == 200)
             }
             // The name is one, however it is written.
-            let refused = await doors.logIn(as: "ANNA")
+            let refused = await limited.logIn(as: "ANNA")
             #expect(refused.status == 429)
-            let other = await doors.logIn(device: "phone-2")
+            let other = await limited.logIn(device: "phone-2")
             #expect(other.status == 200)
             // Nor is a device anybody's alone: its id is no secret.
-            let stranger = await doors.logIn("wrong", as: "bert")
+            let stranger = await limited.logIn("wrong", as: "bert")
             #expect(stranger.status == 401)
         }
     }
 
     @Test func wrongResetTokensMeetTheLimitBeforeAnythingIsHashed() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.failedResetsPerAddress = 2 })
+            let limited = RateLimitFixture(stage, Self.limits { $0.failedResetsPerAddress = 2 })
             for _ in 1...2 {
-                let answer = await doors.reset("wrong", to: "another horse")
+                let answer = await limited.reset("wrong", to: "another horse")
                 #expect(answer.status == 400)
             }
-            let refused = await doors.reset("wrong", to: "another horse")
+            let refused = await limited.reset("wrong", to: "another horse")
             #expect(refused.status == 429)
             let made = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset")
             let token = try #require(made.string("reset_token"))
-            let limited = await doors.reset(token, to: "another horse")
-            #expect(limited.status == 429)
-            doors.wait(seconds: 31)
-            let done = await doors.reset(token, to: "another horse")
+            let early = await limited.reset(token, to: "another horse")
+            #expect(early.status == 429)
+            limited.wait(seconds: 31)
+            let done = await limited.reset(token, to: "another horse")
             #expect(done.status == 204)
         }
     }
 
     @Test func passwordsWithoutATokenInOtherCallsCountAsWell() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
+            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
             func setLogins(_ password: String) async -> Answer {
-                await doors.json(
+                await limited.json(
                     .put, "/v1/me/login-settings", #"{"logins_disabled":false}"#,
                     authorization: "Basic " + Data("anna:\(password)".utf8).base64EncodedString())
             }
             #expect(await setLogins(EndpointsFixture.password).status == 200)
             for _ in 1...2 { #expect(await setLogins("wrong").status == 401) }
             #expect(await setLogins(EndpointsFixture.password).status == 429)
-            let refused = await doors.logIn()
+            let refused = await limited.logIn()
             #expect(refused.status == 429)
         }
     }
@@ -237,10 +237,10 @@ import Testing
 
     @Test func theAddressesOfAnIPv6CustomerShareALimit() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
-            #expect(await doors.logIn("wrong", from: "2001:db8:1:2::1").status == 401)
-            #expect(await doors.logIn(from: "2001:db8:1:2:ffff::9").status == 429)
-            #expect(await doors.logIn(from: "2001:db8:1:3::1").status == 200)
+            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+            #expect(await limited.logIn("wrong", from: "2001:db8:1:2::1").status == 401)
+            #expect(await limited.logIn(from: "2001:db8:1:2:ffff::9").status == 429)
+            #expect(await limited.logIn(from: "2001:db8:1:3::1").status == 200)
         }
     }
 

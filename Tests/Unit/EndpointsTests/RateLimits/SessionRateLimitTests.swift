@@ -9,7 +9,7 @@ import Testing
 @Suite struct SessionRateLimitTests {
     /// What can stand in the way of a session that lives, or of one that has ended.
     enum Obstacle: String, CaseIterable {
-        case ended, userAbsent, wideScope, unknownResource, usedAssertion, closedGrant
+        case ended, insufficientUserAuthentication, wideScope, unknownResource, usedAssertion, closedGrant
     }
 
     private static func stage(
@@ -22,91 +22,93 @@ import Testing
         return RateLimitFixture(stage, limits)
     }
 
-    private static func resume(_ phone: GuardedPhone, _ doors: RateLimitFixture, _ more: String = "") async -> Answer {
-        await doors.form(
+    private static func resume(_ phone: GuardedPhone, _ limited: RateLimitFixture, _ more: String = "") async -> Answer
+    {
+        await limited.form(
             "/oauth/token",
             "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
-                + "&assertion=\(phone.device.assertion(doors.stage, phone.tokens))\(more)")
+                + "&assertion=\(phone.device.assertion(limited.stage, phone.tokens))\(more)")
     }
 
     /// Puts it there. Returns how the app asks then, again and again, and with what it is refused.
     private static func put(
-        _ obstacle: Obstacle, before phone: GuardedPhone, _ doors: RateLimitFixture
+        _ obstacle: Obstacle, before phone: GuardedPhone, _ limited: RateLimitFixture
     ) async throws -> (ask: () async -> Answer, error: String) {
-        let stage = doors.stage
+        let stage = limited.stage
         switch obstacle {
         case .ended:
             #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
-            return ({ await resume(phone, doors) }, "invalid_grant")
-        case .userAbsent:
+            return ({ await resume(phone, limited) }, "invalid_grant")
+        case .insufficientUserAuthentication:
             #expect(await phone.setMode("PASSWORD").status == 200)
-            return ({ await resume(phone, doors) }, "insufficient_user_authentication")
-        case .wideScope: return ({ await resume(phone, doors, "&scope=read+all") }, "invalid_scope")
-        case .unknownResource: return ({ await resume(phone, doors, "&resource=https://x.example/") }, "invalid_target")
+            return ({ await resume(phone, limited) }, "insufficient_user_authentication")
+        case .wideScope: return ({ await resume(phone, limited, "&scope=read+all") }, "invalid_scope")
+        case .unknownResource:
+            return ({ await resume(phone, limited, "&resource=https://x.example/") }, "invalid_target")
         case .usedAssertion:
             let used = phone.device.assertion(stage, phone.tokens)
             let form = "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(used)"
-            #expect(await doors.form("/oauth/token", form).status == 200)
-            return ({ await doors.form("/oauth/token", form) }, "invalid_grant")
+            #expect(await limited.form("/oauth/token", form).status == 200)
+            return ({ await limited.form("/oauth/token", form) }, "invalid_grant")
         case .closedGrant:
             let closed = #"{"grant_types":["refresh_token"]}"#
             #expect(await stage.admin(.patch, "/admin/v1/clients/mobile", closed).status == 200)
-            return ({ await resume(phone, doors) }, "unauthorized_client")
+            return ({ await resume(phone, limited) }, "unauthorized_client")
         }
     }
 
     @Test(arguments: Obstacle.allCases)
     func resumptionsThatAreRefusedCountForTheirSession(_ obstacle: Obstacle) async throws {
         try await EndpointsFixture.with { stage in
-            let doors = Self.stage(stage, perSession: 2)
+            let limited = Self.stage(stage, perSession: 2)
             let phone = try await GuardedPhone(stage, .no)
             let other = try await stage.logIn(device: "tablet")
-            let (ask, error) = try await Self.put(obstacle, before: phone, doors)
+            let (ask, error) = try await Self.put(obstacle, before: phone, limited)
             for _ in 1...2 { #expect(await ask().string("error") == error) }
             let refused = await ask()
             #expect(refused.status == 429 && refused.field("Retry-After") == "31", "\(refused.text)")
-            #expect(doors.refusals(.refusedTokensPerSession))
+            #expect(limited.refusals(.refusedTokensPerSession))
             // The other device has its own, and what succeeds never comes here.
-            let reason = await doors.refresh(other.refresh)
+            let reason = await limited.refresh(other.refresh)
             #expect(reason.status == (obstacle == .ended ? 400 : 200), "\(reason.text)")
             if [.wideScope, .unknownResource, .usedAssertion].contains(obstacle) {
-                #expect(await Self.resume(phone, doors).status == 200)
+                #expect(await Self.resume(phone, limited).status == 200)
             }
-            if obstacle == .userAbsent {
-                #expect(await Self.resume(phone, doors, "&password=correct+horse").status == 200)
+            if obstacle == .insufficientUserAuthentication {
+                #expect(await Self.resume(phone, limited, "&password=correct+horse").status == 200)
             }
-            doors.wait(seconds: 31)
+            limited.wait(seconds: 31)
             #expect(await ask().string("error") == error)
         }
     }
 
     @Test func refreshesAndResumptionsOfASessionCountTogether() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = Self.stage(stage, perSession: 2)
+            let limited = Self.stage(stage, perSession: 2)
             let phone = try await GuardedPhone(stage, .no)
-            #expect(await doors.refresh(phone.tokens.refresh + "&scope=all").string("error") == "invalid_scope")
-            #expect(await Self.resume(phone, doors, "&scope=all").string("error") == "invalid_scope")
-            #expect(await doors.refresh(phone.tokens.refresh + "&scope=all").status == 429)
-            #expect(await Self.resume(phone, doors, "&scope=all").status == 429)
-            #expect(await doors.refresh(phone.tokens.refresh).status == 200)
+            #expect(await limited.refresh(phone.tokens.refresh + "&scope=all").string("error") == "invalid_scope")
+            #expect(await Self.resume(phone, limited, "&scope=all").string("error") == "invalid_scope")
+            #expect(await limited.refresh(phone.tokens.refresh + "&scope=all").status == 429)
+            #expect(await Self.resume(phone, limited, "&scope=all").status == 429)
+            #expect(await limited.refresh(phone.tokens.refresh).status == 200)
         }
     }
 
     /// Nothing that a stranger makes up is held against a session: it would be told to wait instead of why it is over.
     @Test func anAssertionThatTheKeyHasNotSignedIsHeldAgainstNoSession() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = Self.stage(stage, perSession: 1, perUser: 1)
+            let limited = Self.stage(stage, perSession: 1, perUser: 1)
             let phone = try await GuardedPhone(stage, .no)
             #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
             for _ in 1...3 {
-                let forged = await doors.form(
+                let forged = await limited.form(
                     "/oauth/token",
                     "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
                         + "&assertion=\(ProvingDevice().assertion(stage, phone.tokens))")
                 #expect(forged.string("reason") == "invalid_assertion")
             }
-            #expect(await Self.resume(phone, doors).string("reason") == "revoked_by_admin")
-            #expect(await Self.resume(phone, doors).status == 429)
+            #expect(await Self.resume(phone, limited).string("reason") == "revoked_by_admin")
+            #expect(await Self.resume(phone, limited).status == 429)
         }
     }
 
@@ -115,7 +117,7 @@ import Testing
     /// However long one app goes on, its user's other devices learn why they are logged out.
     @Test(arguments: DeadToken.allCases) func oneLoopingAppLeavesItsUserTheReasons(_ kind: DeadToken) async throws {
         try await EndpointsFixture.with { stage in
-            let doors = Self.stage(stage, perSession: 2, perUser: 3) { $0.refusedTokensPerAddress = 5 }
+            let limited = Self.stage(stage, perSession: 2, perUser: 3) { $0.refusedTokensPerAddress = 5 }
             let phone = try await GuardedPhone(stage, .no)
             let other = try await stage.logIn(device: "tablet")
             #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
@@ -123,26 +125,26 @@ import Testing
             stage.moveClock(to: 10)
             func ask() async -> Answer {
                 switch kind {
-                case .refreshToken: await doors.refresh(phone.tokens.refresh)
-                case .deviceKey: await Self.resume(phone, doors)
-                case .foreignToken: await doors.refresh(EndpointsFixture.foreignToken)
+                case .refreshToken: await limited.refresh(phone.tokens.refresh)
+                case .deviceKey: await Self.resume(phone, limited)
+                case .foreignToken: await limited.refresh(EndpointsFixture.foreignToken)
                 }
             }
             let answers = [await ask(), await ask(), await ask(), await ask(), await ask(), await ask()]
             #expect(answers.map(\.status) == [400, 400, 429, 429, 429, 429])
-            #expect(doors.refusals(.refusedTokensPerSession))
-            #expect(await doors.refresh(other.refresh).string("reason") == "revoked_by_admin")
+            #expect(limited.refusals(.refusedTokensPerSession))
+            #expect(await limited.refresh(other.refresh).string("reason") == "revoked_by_admin")
         }
     }
 
     @Test func eachForeignTokenHasALimitOfItsOwn() async throws {
         try await EndpointsFixture.with { stage in
-            let doors = Self.stage(stage, perSession: 1)
+            let limited = Self.stage(stage, perSession: 1)
             for token in ["one", "two"] { try await stage.bring(token, device: token, lifetime: 10) }
             stage.moveClock(to: 10)
             for token in ["one", "two"] {
-                #expect(await doors.refresh(token).string("reason") == "idle_expired")
-                #expect(await doors.refresh(token).status == 429)
+                #expect(await limited.refresh(token).string("reason") == "idle_expired")
+                #expect(await limited.refresh(token).status == 429)
             }
         }
     }

@@ -14,26 +14,26 @@ import Testing
             let phone = try await GuardedPhone(stage, .password)
             var limits = RateLimits()
             limits.wrongPasswordsPerAddress = 5
-            let doors = RateLimitFixture(stage, limits)
-            for name in ["a", "b", "c", "d", "e"] { #expect(await doors.logIn("wrong", as: name).status == 401) }
+            let limited = RateLimitFixture(stage, limits)
+            for name in ["a", "b", "c", "d", "e"] { #expect(await limited.logIn("wrong", as: name).status == 401) }
             stage.moveClock(to: 4000)
             func resume(_ password: String) async -> Answer {
-                await doors.form(
+                await limited.form(
                     "/oauth/token",
                     "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
                         + "&assertion=\(phone.device.assertion(stage, phone.tokens))\(password)")
             }
             func send(_ method: HTTP.Method, _ path: String, _ json: String) async -> Answer {
-                await doors.json(method, path, json, authorization: "Bearer \(phone.tokens.access)")
+                await limited.json(method, path, json, authorization: "Bearer \(phone.tokens.access)")
             }
             // The user is asked for first.
-            #expect(await doors.refresh(phone.tokens.refresh).status == 400)
+            #expect(await limited.refresh(phone.tokens.refresh).status == 400)
             let password = #""password":"\#(EndpointsFixture.password)""#
             let answers = [
-                ("refresh", await doors.refresh(phone.tokens.refresh + Self.right)),
+                ("refresh", await limited.refresh(phone.tokens.refresh + Self.right)),
                 (
                     "refresh with JSON",
-                    await doors.json(
+                    await limited.json(
                         .post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)",\#(password)}"#)
                 ),
                 ("resumption", await resume(Self.right)),
@@ -52,9 +52,9 @@ import Testing
             ]
             for (call, answer) in answers { #expect(answer.status < 300, "\(call): \(answer.text)") }
             // Who has no token is refused all the while, and so is who has only the password.
-            #expect(await doors.logIn("another horse").status == 429)
+            #expect(await limited.logIn("another horse").status == 429)
             let basic = "Basic " + Data("anna:another horse".utf8).base64EncodedString()
-            let settings = await doors.json(
+            let settings = await limited.json(
                 .put, "/v1/me/login-settings", #"{"logins_disabled":true}"#, authorization: basic)
             #expect(settings.status == 429)
         }

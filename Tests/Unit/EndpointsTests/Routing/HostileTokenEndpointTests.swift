@@ -86,7 +86,7 @@ import Testing
     private static func ways(_ route: Route) -> [Way]? {
         switch route.handler {
         case .immediate: []
-        case .user, .absentUser: [bearer, dpop]
+        case .user, .userWithoutPresence: [bearer, dpop]
         case .admin, .streaming: [bearer]
         case .open: open[route.name]
         }
@@ -145,7 +145,7 @@ import Testing
             let tokens = try await stage.logIn()
             for route in Route.all {
                 switch route.handler {
-                case .user, .absentUser:
+                case .user, .userWithoutPresence:
                     let answer = await answer(stage, route, Self.bearer(route, tokens.access))
                     #expect(answer.status != 401 || answer.string("code") == "invalid_credentials", "\(route.name)")
                     if route.name == "DELETE /v1/me/devices" { return }

@@ -28,7 +28,8 @@ import Testing
     /// For a longer search by hand: SOJOURN_DIFFERENTIAL=COUNT,SEED.
     private static let generated: (count: Int, seed: UInt64) = {
         let words = getenv("SOJOURN_DIFFERENTIAL").map { String(cString: $0).split(separator: ",") } ?? []
-        return words.count == 2 ? (Int(words[0]) ?? 0, UInt64(words[1]) ?? 0) : (Lane.rounds(push: 1500, full: 12_000), 1)
+        return words.count == 2
+            ? (Int(words[0]) ?? 0, UInt64(words[1]) ?? 0) : (Lane.rounds(push: 1500, full: 12_000), 1)
     }()
 
     /// Each input alone, and with what looks like one more request behind it.

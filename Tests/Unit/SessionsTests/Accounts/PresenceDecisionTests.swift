@@ -40,11 +40,10 @@ import Testing
         if key > 0 { session.presence.provenAt = Sample.start + .seconds(key) }
         if password > 0 { session.presence.passwordAt = Sample.start + .seconds(password) }
         let before = session
-        var presentation = RefreshPresentation(serial: 1, clientID: Client.mobileID)
-        presentation.presence = proof
-        presentation.isOfDeviceKey = isOfDeviceKey
-        let decision = Sample.policy.decide(
-            presentation, &session, user: user,
+        let attempt = RefreshAttempt(
+            serial: 1, clientID: Client.mobileID, presence: proof, isOfDeviceKey: isOfDeviceKey)
+        let decision = Sample.policy.renew(
+            attempt, &session, user: user,
             client: Sample.client { $0.userPresenceMaxAge = ageMax.map { .seconds($0) } }, settings: Sample.settings,
             now: Sample.start + .seconds(now))
         let window = ageMax ?? 0
@@ -58,7 +57,7 @@ import Testing
                 isOfDeviceKey ? proof == Self.password : now - lastPassword < (window > 0 ? min(window, 3600) : 3600)
             }
         #expect(
-            (decision == .refused(.userAbsent)) == !isSilent,
+            (decision == .refused(.insufficientUserAuthentication)) == !isSilent,
             "\(mode) \(now) \(key) \(password) \(String(describing: proof))")
         #expect(session.ending == nil)
         if !isSilent {
@@ -74,7 +73,7 @@ import Testing
         for seconds in [4000, 5000, 90_000] as [Int64] {
             #expect(
                 Sample.decide(&session, serial: 1, at: Sample.start + .seconds(seconds), user: user)
-                    == .refused(.userAbsent))
+                    == .refused(.insufficientUserAuthentication))
         }
         session.presence.passwordAt = Sample.start + .seconds(90_001)
         #expect(Sample.decide(&session, serial: 1, at: Sample.start + .seconds(90_002), user: user) == .rotated)
@@ -87,13 +86,12 @@ import Testing
         session.authenticationMode = .password
         var settings = Sample.settings
         settings.sessions.refreshAfter = .zero
-        var presentation = RefreshPresentation(serial: 1, clientID: Client.mobileID)
-        for (presence, decision) in [(nil, .refused(.userAbsent)), (Self.password, .rotated)]
+        for (presence, decision) in [(nil, .refused(.insufficientUserAuthentication)), (Self.password, .rotated)]
             as [(PresenceProof?, RefreshDecision)]
         {
-            presentation.presence = presence
-            let answer = Sample.policy.decide(
-                presentation, &session, user: user, client: Sample.client(), settings: settings,
+            let attempt = RefreshAttempt(serial: 1, clientID: Client.mobileID, presence: presence)
+            let answer = Sample.policy.renew(
+                attempt, &session, user: user, client: Sample.client(), settings: settings,
                 now: Sample.start + .seconds(9000))
             #expect(answer == decision)
         }

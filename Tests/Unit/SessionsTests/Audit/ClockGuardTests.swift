@@ -140,8 +140,8 @@ import Testing
     }
 
     private static func decide(_ session: inout Session, now: Instant, earliest: Instant) -> RefreshDecision {
-        Sample.policy.decide(
-            RefreshPresentation(serial: session.child, clientID: session.clientID), &session,
+        Sample.policy.renew(
+            RefreshAttempt(serial: session.child, clientID: session.clientID), &session,
             user: User(id: session.userID, username: "anna", createdAt: Sample.start),
             client: Client(id: session.clientID, createdAt: Sample.start, epoch: session.epoch),
             settings: Settings(epoch: session.epoch), now: now, earliest: earliest)

@@ -10,7 +10,7 @@ import Testing
     /// One where so many of each kind wait, each with the name of its room.
     private func waiting(ofUsers: Int, ofAnybody: Int) -> PasswordHashQueue<String> {
         var turns = PasswordHashQueue<String>(pendingMax: 64)
-        for number in 0..<ofAnybody { turns.append("login \(number)", of: .anybody) }
+        for number in 0..<ofAnybody { turns.append("login \(number)", of: .anonymous) }
         for number in 0..<ofUsers { turns.append("user \(number)", of: .user(Self.anna)) }
         return turns
     }
@@ -41,7 +41,7 @@ import Testing
         // All of a user's are too late, but for the last one.
         var order: [String] = []
         while let (name, room) = turns.next() {
-            if room == .anybody || name == "user 3" { turns.taken(by: room) }
+            if room == .anonymous || name == "user 3" { turns.taken(by: room) }
             order.append(name)
         }
         #expect(order == ["user 0", "user 1", "user 2", "user 3", "login 0", "login 1"])
@@ -49,10 +49,10 @@ import Testing
 
     @Test func aFloodOfOneKindLeavesRoomForTheOther() {
         var turns = PasswordHashQueue<String>(pendingMax: 8)
-        func admitted(_ sender: PasswordHasher.Sender, of count: Int) -> Int {
+        func admitted(_ sender: PasswordHasher.Requester, of count: Int) -> Int {
             (0..<count).count { _ in turns.admit(sender) }
         }
-        let ofAnybody = admitted(.anybody, of: 9)
+        let ofAnybody = admitted(.anonymous, of: 9)
         #expect(ofAnybody == 8)
         // Not even the right password, sent again and again, fills it.
         let ofAnna = admitted(.user(Self.anna), of: 9)
@@ -61,11 +61,11 @@ import Testing
         turns.leave(.user(Self.anna))
         let again = admitted(.user(Self.anna), of: 2)
         #expect(again == 1)
-        let ofOthers = admitted(.user(Identifier(words: (3, 3))), of: 1) + admitted(.anybody, of: 1)
+        let ofOthers = admitted(.user(Identifier(words: (3, 3))), of: 1) + admitted(.anonymous, of: 1)
         #expect(ofOthers == 0)
-        #expect(turns.pending(.users) == 8 && turns.pending(.anybody) == 8)
-        turns.leave(.anybody)
-        let login = admitted(.anybody, of: 2)
+        #expect(turns.pending(.users) == 8 && turns.pending(.anonymous) == 8)
+        turns.leave(.anonymous)
+        let login = admitted(.anonymous, of: 2)
         #expect(login == 1)
     }
 }

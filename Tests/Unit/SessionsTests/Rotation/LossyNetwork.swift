@@ -116,14 +116,14 @@ struct LossyNetwork: Hashable {
         (session.parent, session.child, session.childRequestKey) = (parent, child, childRequestKey)
         let now = Sample.start + .seconds(sinceAnswer)
         session.childConfirmedAt = sinceConfirmation.map { now + .seconds(-$0) }
-        let presentation = RefreshPresentation(
+        let attempt = RefreshAttempt(
             serial: request.presented, clientID: Client.mobileID,
             requestKey: rules.sharesKey ? request.presented : nil, provenKeyThumbprint: rules.isBound ? "key" : nil)
         let decision =
             mutation?.decide(
-                presentation, &session, settings: settings, now: now, user: Self.user, client: Self.client)
-            ?? Sample.policy.decide(
-                presentation, &session, user: Self.user, client: Self.client, settings: settings, now: now)
+                attempt, &session, settings: settings, now: now, user: Self.user, client: Self.client)
+            ?? Sample.policy.renew(
+                attempt, &session, user: Self.user, client: Self.client, settings: settings, now: now)
         (parent, child, childRequestKey) = (session.parent, session.child, session.childRequestKey)
         sinceAnswer = (now - session.childAnsweredAt).wholeSeconds
         sinceConfirmation = session.childConfirmedAt.map { (now - $0).wholeSeconds }

@@ -82,15 +82,15 @@ struct RefreshInterleavingTests {
         /// The same, now.
         mutating func ask(_ actor: Int, sharesKey: Bool, _ mutation: RefreshMutation?) -> Bool {
             let instant = Sample.start + .seconds(now)
-            let presentation = RefreshPresentation(
+            let attempt = RefreshAttempt(
                 serial: tokens[actor], clientID: Client.mobileID,
                 requestKey: tokens[actor] * 2 + (sharesKey && tokens[actor] == copied ? 0 : UInt64(actor)))
             let decision =
                 mutation?.decide(
-                    presentation, &session, settings: Sample.settings, now: instant, user: Theft.user,
+                    attempt, &session, settings: Sample.settings, now: instant, user: Theft.user,
                     client: Theft.client)
-                ?? Sample.policy.decide(
-                    presentation, &session, user: Theft.user, client: Theft.client, settings: Sample.settings,
+                ?? Sample.policy.renew(
+                    attempt, &session, user: Theft.user, client: Theft.client, settings: Sample.settings,
                     now: instant)
             if case .refused = decision { return false }
             tokens[actor] = session.child
@@ -211,15 +211,15 @@ struct RefreshInterleavingTests {
                 for serial in 1...session.child {
                     for pause in [0, 60, 121] as [Int64] {
                         var copy = session
-                        let presentation = RefreshPresentation(
+                        let attempt = RefreshAttempt(
                             serial: serial, clientID: Client.mobileID, provenKeyThumbprint: "key")
                         let instant = Sample.start + .seconds(now + pause)
                         let decision =
                             mutation?.decide(
-                                presentation, &copy, settings: Sample.settings, now: instant, user: user, client: client
+                                attempt, &copy, settings: Sample.settings, now: instant, user: user, client: client
                             )
-                            ?? Sample.policy.decide(
-                                presentation, &copy, user: user, client: client, settings: Sample.settings,
+                            ?? Sample.policy.renew(
+                                attempt, &copy, user: user, client: client, settings: Sample.settings,
                                 now: instant)
                         if case .refused = decision { return false }
                         // Only the child moves the row on: whatever else is presented gets the same child.

@@ -8,21 +8,21 @@ enum RefreshMutation: String, CaseIterable, Sendable {
 
     /// The policy's decision, except on the broken row.
     func decide(
-        _ presentation: RefreshPresentation, _ session: inout Session, settings: Settings, now: Instant,
+        _ attempt: RefreshAttempt, _ session: inout Session, settings: Settings, now: Instant,
         user: User, client: Client
     ) -> RefreshDecision {
         let before = session
-        let decision = Sample.policy.decide(
-            presentation, &session, user: user, client: client, settings: settings, now: now)
+        let decision = Sample.policy.renew(
+            attempt, &session, user: user, client: client, settings: settings, now: now)
         let isRecent = now - before.childAnsweredAt < settings.sessions.rotationInterval
-        let isSameRequest = presentation.requestKey != nil && presentation.requestKey == before.childRequestKey
+        let isSameRequest = attempt.requestKey != nil && attempt.requestKey == before.childRequestKey
         let isConfirmed = before.childConfirmedAt.map { $0 > before.childAnsweredAt } ?? false
-        let isParent = presentation.serial == before.parent
+        let isParent = attempt.serial == before.parent
         func issue(_ serial: UInt64) {
-            session.parent = presentation.serial
+            session.parent = attempt.serial
             session.child = serial
             session.childAnsweredAt = now
-            session.childRequestKey = presentation.requestKey
+            session.childRequestKey = attempt.requestKey
         }
         switch (self, decision) {
         case (.repeatedRotates, .repeated): issue(before.child + 1)

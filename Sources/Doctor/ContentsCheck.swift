@@ -1,0 +1,87 @@
+internal import Configuration
+internal import Server
+internal import Sessions
+internal import StoreFoundation
+internal import Telemetry
+
+/// The checks of the rows of a database of either kind.
+struct ContentsCheck {
+    let configuration: ServerConfiguration
+    /// The environment variables of the process.
+    let environment: [String: String]
+    /// The time in Unix seconds.
+    let now: Int64
+
+    /// Runs every check of an up-to-date database. `newest` is the time of its last migration.
+    func findings(
+        _ settings: Settings, _ clients: [Client], _ keys: [StoredSigningKey], newest: Instant?
+    ) -> [Finding] {
+        [
+            rootKeys(keys), self.settings(settings, clients),
+            clock((keys.map(\.createdAt) + [newest].compactMap { $0 }).max()),
+        ].compactMap { $0 }
+    }
+
+    /// The missing migrations.
+    func migrations(_ missing: [PlannedMigration], appliedCount: Int) -> Finding {
+        if missing.isEmpty { return Finding(.ok, "migrations", "\(appliedCount) applied, none is missing") }
+        let names = missing.map { "\($0.version) \($0.name)" }.joined(separator: ", ")
+        return Finding(
+            .warn, "migrations",
+            "missing: \(names); the next start runs them, 'sojourn migrate --plan' says what they do. Make a backup before"
+        )
+    }
+
+    /// The root keys, which must open the signing keys.
+    private func rootKeys(_ keys: [StoredSigningKey]) -> Finding? {
+        let system = Environment.system(
+            ServerConfiguration.Log(level: .error, format: .text), environment: environment)
+        let rootKeys: RootKeys?
+        // Problems of the keys themselves are reported by the check of the root keys.
+        do throws(StartError) {
+            rootKeys = try Application.existingRootKeys(configuration, system)
+        } catch { return nil }
+        guard let rootKeys else {
+            return keys.isEmpty
+                ? nil
+                : Finding(.fail, "root key", RootKeyFile.Problem.missing(path: configuration.rootKeyFile).description)
+        }
+        if SigningKeys.areOpened(keys, by: rootKeys) { return nil }
+        return Finding(
+            .fail, "root key",
+            "it is not the one that the database was made with; restore the right one from its backup")
+    }
+
+    private func settings(_ settings: Settings, _ clients: [Client]) -> Finding? {
+        Lifetimes.problem(
+            settings: settings.sessions, clients: clients, absoluteMaximum: configuration.sessions.absoluteMaximum
+        ).map { Finding(.fail, "settings", StartError.settings($0).description) }
+    }
+
+    /// The progress of each webhook.
+    func webhooks(_ progress: [String: WebhookProgress]) -> [Finding] {
+        configuration.webhooks.compactMap { webhook in
+            progress[webhook.name].map { progress in
+                Self.webhook(
+                    webhook.name, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
+            }
+        }
+    }
+
+    /// The progress of one webhook; a single failure is not reported.
+    static func webhook(_ name: String, failingSeconds: Int64) -> Finding {
+        if failingSeconds < 300 { return Finding(.ok, "webhook", "\(name) takes its events") }
+        return Finding(
+            .warn, "webhook",
+            "\(name) has not taken its next event for \(failingSeconds / 60) minutes: the server's log says why. Events wait for "
+                + "it for as long as the audit trail is kept")
+    }
+
+    /// The entries with times in the future.
+    func clock(_ newest: Instant?) -> Finding? {
+        guard let newest, newest.secondsSinceEpoch > now + 60 else { return nil }
+        return Finding(
+            .warn, "clock",
+            "the database has entries of \(Finding.time(newest.secondsSinceEpoch)): was the clock set back?")
+    }
+}

@@ -1,0 +1,42 @@
+// Shaped for speed: these functions are not inlined into `Endpoints.answer`, whose async frame every refresh allocates. The
+// figure and the command are in `Sessions/UseCases/RefreshService.swift`.
+
+internal import HTTP
+internal import Sessions
+
+// The answers of routes that require more than a refresh does.
+extension Endpoints {
+    /// The answer of a route for users.
+    @inline(never)
+    func userAnswer(
+        _ call: Call, requiresPresence: Bool, _ handle: (Endpoints, Call, AuthenticatedSession) async throws -> Response
+    ) async throws -> Response {
+        let session = try await authenticatedSession(call, requiresPresence: requiresPresence)
+        if requiresPresence { try Preconditions.check(call.request) }
+        return try await handle(self, call, session)
+    }
+
+    /// The answer of a route for admins.
+    @inline(never)
+    func adminAnswer(
+        _ call: Call, _ scope: AdminKey.Scope, _ handle: (Endpoints, Call) async throws -> Response
+    ) async throws -> Response {
+        var call = call
+        call.actor = try await authenticatedAdmin(call, for: scope)
+        try Preconditions.check(call.request)
+        return try await handle(self, call)
+    }
+
+    /// The answer of a route that may wait for something to happen.
+    @inline(never)
+    func streamingAnswer(_ call: Call) async -> StreamingAnswer {
+        do {
+            guard case .streaming(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }
+            var call = call
+            call.actor = try await authenticatedAdmin(call, for: scope)
+            return try await handle(self, call)
+        } catch {
+            return .whole(errorResponse(rateLimiter.refusal(error, of: call), to: call))
+        }
+    }
+}

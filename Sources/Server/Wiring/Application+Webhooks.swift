@@ -1,0 +1,61 @@
+internal import Cryptography
+public import Configuration
+internal import Geolocation
+public import Notifications
+internal import Sessions
+internal import Telemetry
+
+extension Application {
+    /// The webhooks that the configuration asks for.
+    func webhooks(
+        _ configurations: [ServerConfiguration.Webhook], _ environment: Environment, locations: GeoDatabaseFile? = nil
+    ) throws(StartError) -> [Webhook] {
+        if configurations.isEmpty { return [] }
+        // A file has one process at a time: the next one continues at once, even after the last one was killed.
+        var node = "file"
+        if case .postgres = database { node = Hex.encode(environment.random.bytes(8)) }
+        let locate = locations.map { file -> WebhookMessage.Locator in { file.location(of: $0) } }
+        var webhooks: [Webhook] = []
+        for (webhook, metrics) in zip(configurations, WebhookMetrics.all(configurations.map(\.name), in: metrics)) {
+            webhooks.append(
+                Webhook(
+                    target: try webhook.target(environment), context: context, logger: environment.logger,
+                    metrics: metrics, node: node, locate: locate))
+        }
+        return webhooks
+    }
+}
+
+extension ServerConfiguration.Webhook {
+    /// The target, with the secrets from the variable or the file.
+    public func target(_ environment: Environment) throws(StartError) -> WebhookTarget {
+        WebhookTarget(name: name, url: url, secrets: try secrets(environment), events: events)
+    }
+
+    private func secrets(_ environment: Environment) throws(StartError) -> [[UInt8]] {
+        let (source, text) = try secretText(environment)
+        if let secrets = WebhookSecrets.parse(text) { return secrets }
+        throw .webhook(
+            "\(source) must hold whsec_ and 24 to 64 bytes in base64, once or twice: echo whsec_$(openssl rand -base64 32)"
+        )
+    }
+
+    /// The name of the source, and its text.
+    private func secretText(_ environment: Environment) throws(StartError) -> (source: String, text: String) {
+        if let text = environment.webhookSecretVariables[secretVariable] { return (secretVariable, text) }
+        guard let path = secretFile else {
+            throw .webhook(
+                "the webhook \(name) needs secret_file, or \(secretVariable): without a secret the receiver cannot verify the sender"
+            )
+        }
+        do throws(PrivateFile.ReadFailure<Never>) {
+            let bytes = try PrivateFile.read(path, limit: 4096) { _ in }
+            return ("secret_file \(path) of the webhook \(name)", String(decoding: bytes, as: UTF8.self))
+        } catch {
+            switch error {
+            case .system(let failure):
+                throw .webhook("secret_file \(path) of the webhook \(name): \(failure.description)")
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+internal import JOSE
+
+/// An access token that was checked against the store, and the session that it belongs to.
+public struct AuthenticatedSession: Hashable, Sendable {
+    /// The session, its user, client and settings, as they stand.
+    public let record: SessionRecord
+    /// The user of the session.
+    public let user: User
+    /// The scope of the token, without what its client can no longer have.
+    public let scope: Scope
+    /// The `aud` of the token, without what its client can no longer have.
+    public let audience: [String]
+    /// When the token was issued.
+    public let issuedAt: Instant
+    /// When the token expires.
+    public let expiresAt: Instant
+
+    /// The session.
+    public var session: Session { record.session }
+}
+
+/// How an access token was presented. A token that is bound to a key is valid only with a proof of that key, and an unbound
+/// token only without one (RFC 9449 sections 7.1 and 7.2).
+public enum TokenUse: Hashable, Sendable {
+    /// By itself (RFC 6750).
+    case bearer
+    /// With a valid proof of a key, made for this very token.
+    case proven(ProofOfPossession)
+    /// In a question about the token, which uses it for nothing.
+    case inquiry
+
+    /// Whether a token that is bound to the key with this thumbprint, or to none, may be used so.
+    public func fits(_ keyThumbprint: String?) -> Bool {
+        switch self {
+        case .bearer: keyThumbprint == nil
+        case .proven(let proof): keyThumbprint == proof.keyThumbprint
+        case .inquiry: true
+        }
+    }
+
+    /// Uses up the proof, right before the request has its effect.
+    public func use() throws(ServiceError) {
+        guard case .proven(let proof) = self else { return }
+        try proof.use()
+    }
+}
+
+/// The present state of a token (RFC 7662 section 2.2).
+public enum Introspection: Hashable, Sendable {
+    /// Invalid, or not issued by this server, or not to be disclosed to the caller.
+    case inactive
+    /// An access token of a session.
+    case accessToken(AuthenticatedSession)
+    /// An access token that a client got for itself.
+    case clientToken(ClientToken)
+    /// A refresh token that would be accepted.
+    case refreshToken(SessionRecord, expiresAt: Instant)
+}
+
+/// The present state of an access token that a client got for itself.
+public struct ClientToken: Hashable, Sendable {
+    /// The client.
+    public let clientID: String
+    /// The scope of the token, without what its client can no longer have.
+    public let scope: Scope
+    /// The `aud` of the token, without what its client can no longer have.
+    public let audience: [String]
+    /// When the token was issued.
+    public let issuedAt: Instant
+    /// When the token expires.
+    public let expiresAt: Instant
+    /// The key that it is bound to, if it is.
+    public let keyThumbprint: String?
+}
+
+/// Checks access tokens against the store, and introspects tokens of every kind.
+public final class AccessTokenVerifier: UseCase {
+    let context: ServiceContext
+    private let signer: TokenSigner
+
+    init(_ context: ServiceContext, _ signer: TokenSigner) {
+        self.context = context
+        self.signer = signer
+    }
+
+    /// The session of an access token. It is always read from the store, so that the end of a session, and a disabling of
+    /// logins with immediate effect, take effect at once.
+    public func authenticate(
+        _ token: String, as use: TokenUse = .bearer, for requirement: AudienceRequirement = .own,
+        requiresPresence: Bool = true, from origin: Origin
+    ) async throws(ServiceError) -> AuthenticatedSession {
+        let time = context.time
+        let now = time.now
+        let reading = context.signingKeys.readingNumber
+        guard let claims = try await signer.claims(of: token, signer.accessTokens.verify),
+            let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
+        else { throw .invalidToken(nil) }
+        guard claims.isTimely(at: now) else { throw .invalidToken(nil) }
+        // Before the store is asked, because a token for another API must not cost a read.
+        guard requirement.isMet(by: claims.audience.all, own: context.audience) else { throw .invalidToken(nil) }
+        guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
+            throw .invalidToken(.unknownSession)
+        }
+        guard try await signer.stands(token, since: reading) else { throw .invalidToken(nil) }
+        if let ending = policy.ending(of: record, at: now) {
+            guard policy.ending(of: record, at: time.earliest) != nil else { throw .store(.clockInDoubt) }
+            try await self.record(ending, of: record, from: origin, at: now)
+            throw .invalidToken(.ended(ending.reason))
+        }
+        let audience = context.standing(claims.audience.all, of: record.client)
+        guard requirement.isMet(by: audience, own: context.audience) else { throw .invalidToken(nil) }
+        guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
+        if user.rejectsRollingTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
+        if requiresPresence, let presence = policy.presenceRequirement(on: record),
+            !presence.isMet(by: record.session, at: now)
+        {
+            throw .insufficientUserAuthentication(presence)
+        }
+        try use.use()
+        return AuthenticatedSession(
+            record: record, user: user, scope: claims.standingScope(of: record.client), audience: audience,
+            issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
+    }
+
+    /// Records an end that the clock has brought, so that it is final whatever the settings become.
+    private func record(
+        _ ending: Session.Ending, of record: SessionRecord, from origin: Origin, at now: Instant
+    ) async throws(ServiceError) {
+        guard record.session.ending == nil else { return }
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.updateSession(record.session.id) { [policy] change in
+                guard let ending = policy.ending(of: change.record, at: now) else { return }
+                var session = change.session
+                session.end(ending.reason, at: ending.at)
+                change.keep(session, endedBy: origin, at: now)
+            }
+        }
+    }
+
+    /// The present state of `token`. Inactive does not tell why.
+    public func introspect(_ token: String, from origin: Origin) async throws(ServiceError) -> Introspection {
+        if token.hasPrefix(RefreshTokenCoder.prefix) { return try await introspectRefreshToken(token) }
+        let reading = context.signingKeys.readingNumber
+        if let claims = try await signer.claims(of: token, signer.accessTokens.verify), claims.sessionID == nil {
+            let answer = try await introspect(clientToken: claims)
+            return try await signer.stands(token, since: reading) ? answer : .inactive
+        }
+        do throws(ServiceError) {
+            return .accessToken(
+                try await authenticate(token, as: .inquiry, for: .any, requiresPresence: false, from: origin))
+        } catch {
+            guard case .invalidToken = error else { throw error }
+            return .inactive
+        }
+    }
+
+    private func introspect(clientToken claims: AccessToken) async throws(ServiceError) -> Introspection {
+        guard claims.isTimely(at: context.clock.now),
+            let client = try await inStore({ () async throws(StoreError) in try await store.client(claims.clientID) })
+        else { return .inactive }
+        let audience = context.standing(claims.audience.all, of: client)
+        guard !audience.isEmpty else { return .inactive }
+        return .clientToken(
+            ClientToken(
+                clientID: claims.clientID, scope: claims.standingScope(of: client), audience: audience,
+                issuedAt: Instant(secondsSinceEpoch: claims.issuedAt),
+                expiresAt: Instant(secondsSinceEpoch: claims.expiry), keyThumbprint: claims.confirmation?.jkt))
+    }
+
+    /// A refresh token is active if the decision would grant a refresh. It is decided on a copy, so that nothing is spent.
+    private func introspectRefreshToken(_ token: String) async throws(ServiceError) -> Introspection {
+        let time = context.time
+        guard let token = context.refreshTokens.decode(token),
+            let record = try await inStore({ () async throws(StoreError) in try await store.session(token.sessionID) })
+        else { return .inactive }
+        guard record.client?.grantTypes.contains(.refreshToken) == true else { return .inactive }
+        var session = record.session
+        let attempt = RefreshAttempt(
+            serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)
+        let decision = policy.renew(
+            attempt, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
+            earliest: time.earliest)
+        if decision == .undecided { throw .store(.clockInDoubt) }
+        // A session that requires the user's presence first is still active.
+        if case .refused(let reason) = decision, reason != .insufficientUserAuthentication { return .inactive }
+        let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
+        return .refreshToken(
+            record, expiresAt: min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session)))
+    }
+}
+
+extension SessionRecord {
+    /// The scope of the session's tokens, without what its client can no longer have.
+    public var standingScope: Scope { client?.standing(session.scope) ?? .empty }
+}
+
+extension AccessToken {
+    /// The scope of the token, without what its client can no longer have.
+    fileprivate func standingScope(of client: Client?) -> Scope {
+        client?.standing(Scope(scope ?? "") ?? .empty) ?? .empty
+    }
+}

@@ -1,0 +1,193 @@
+/// A login as the request asks for it.
+public struct LoginRequest: Sendable {
+    /// The app.
+    public var clientID: String
+    /// The device; the caller has checked its id and texts.
+    public var device: Device
+    /// How the app will guard the refresh token.
+    public var authenticationMode: AuthenticationMode
+    /// The scope of the access tokens; nil: all that the client can be granted.
+    public var scope: Scope?
+    /// The thumbprint of the key that the session is bound to: proved in this request, or named by an admin.
+    public var keyThumbprint: String?
+    /// The valid proof of possession of that key, if the request has one.
+    public var proof: ProofOfPossession? { didSet { keyThumbprint = proof?.keyThumbprint } }
+    /// The APIs that the access tokens of the session can be for; none: the server's own audience, and later those of the
+    /// client.
+    public var resources: [String] = []
+    /// The key by which the device can resume the session without a token, if it has one.
+    public var deviceKey: DeviceKey?
+    /// The key that signs only while the user is there, if the device has one.
+    public var presenceKey: DeviceKey?
+    /// The refresh token of the identity provider, if the login brings one.
+    public var providerRefreshToken: String?
+    /// The provider's refresh token as it is kept.
+    var providerGrant: ProviderGrant?
+
+    /// A login on `device`.
+    public init(
+        clientID: String, device: Device, authenticationMode: AuthenticationMode = .no, scope: Scope? = nil,
+        proof: ProofOfPossession? = nil
+    ) {
+        self.clientID = clientID
+        self.device = device
+        self.authenticationMode = authenticationMode
+        self.scope = scope
+        self.proof = proof
+        keyThumbprint = proof?.keyThumbprint
+    }
+}
+
+extension LoginRequest {
+    /// What is wrong with the presence key. It must differ from the device key, because a key that resumes silently proves no
+    /// presence.
+    var presenceKeyProblem: ServiceError? {
+        guard let presenceKey else { return nil }
+        if authenticationMode != .biometric {
+            return .invalid(member: "presence_key", detail: "is for the authentication_mode BIOMETRIC")
+        }
+        return presenceKey == deviceKey
+            ? .invalid(member: "presence_key", detail: "must be another key than device_key") : nil
+    }
+}
+
+/// Starts sessions: by a password, or for a user that a backend has authenticated.
+public final class LoginService: UseCase {
+    let context: ServiceContext
+    let signer: TokenSigner
+    private let passwords: PasswordVerifier
+    private let providerChecks: ProviderCheckService
+
+    init(
+        _ context: ServiceContext, _ signer: TokenSigner, _ passwords: PasswordVerifier,
+        _ providerChecks: ProviderCheckService
+    ) {
+        self.context = context
+        self.signer = signer
+        self.passwords = passwords
+        self.providerChecks = providerChecks
+    }
+
+    /// Logs in with a password. An unknown user and a wrong password get one answer, equally slow; that logins are disabled is
+    /// disclosed only after the right password.
+    public func logIn(
+        _ request: LoginRequest, username: String, password: String, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        let user = try await user(named: username, password: password, on: request.device, from: origin)
+        return try await logIn(request, as: user, from: origin)
+    }
+
+    /// The user with that name and password, for a login on that device: the first half of a login.
+    public func user(
+        named username: String, password: String, on device: Device, from origin: Origin
+    ) async throws(ServiceError) -> User {
+        try await passwords.user(
+            LoginAttempt(username: username, password: password, deviceID: device.id), from: origin)
+    }
+
+    /// Starts the session, unless the password was changed meanwhile: the second half of a login.
+    public func logIn(
+        _ request: LoginRequest, as user: User, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        try await start(
+            request, userID: user.id, provedBy: .password(hash: user.passwordHash), authenticationMethods: ["pwd"],
+            from: origin)
+    }
+
+    /// Starts a session for a user that a backend has authenticated. It is a login, so that disabled logins prevent it.
+    public func mintSession(
+        _ request: LoginRequest, for reference: UserReference, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        guard
+            let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
+        else { throw .notFound("user") }
+        return try await start(request, userID: user.id, provedBy: nil, authenticationMethods: [], from: origin)
+    }
+
+    /// Starts a session, and ends the one that it replaces on the same device.
+    private func start(
+        _ request: LoginRequest, userID: Identifier<User>, provedBy proof: PresenceProof?,
+        authenticationMethods: [String], from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        let now = context.clock.now
+        let start = try starting(request, authenticationMethods: authenticationMethods, from: origin, at: now)
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
+                opening -> Result<TokenGrant.Entitlement, ServiceError> in
+                if let refusal = proof?.refusal(for: opening.user) { return .failure(refusal) }
+                return start(&opening)
+            }
+        }
+        guard let outcome else { throw .invalidCredentials }
+        return try await signer.grant(try outcome.get(), at: now)
+    }
+
+    /// The part of a transaction that starts a session for an authenticated user.
+    func starting(
+        _ request: LoginRequest, authenticationMethods: [String], from origin: Origin, at now: Instant
+    ) throws(ServiceError) -> @Sendable (inout SessionOpening) -> Result<TokenGrant.Entitlement, ServiceError> {
+        // A client that was answered 503 meanwhile must not lose the session of its next attempt to this one.
+        if Task.isCancelled { throw .overloaded }
+        let id = Identifier<Session>(random: context.random)
+        let resources = context.resourceRequirement(for: request.resources)
+        let check = request.providerGrant.map { providerChecks.firstCheck($0, of: id, at: now) }
+        return { opening in
+            opening.providerCheck = check
+            return opening.start(
+                request, for: resources, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
+        }
+    }
+}
+
+extension SessionOpening {
+    /// Sets the new session if the client and the user's switches allow it.
+    mutating func start(
+        _ request: LoginRequest, for resources: ResourceRequirement, id: Identifier<Session>,
+        authenticationMethods: [String],
+        from origin: Origin, now: Instant
+    ) -> Result<TokenGrant.Entitlement, ServiceError> {
+        guard let client else { return .failure(.invalidClient) }
+        let audience: [String]
+        do throws(ServiceError) { audience = try resources.audience(for: client) } catch { return .failure(error) }
+        let canUseKey = client.grantTypes.contains(.jwtBearer)
+        if request.deviceKey != nil, !canUseKey {
+            return .failure(
+                .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
+        }
+        if let problem = request.presenceKeyProblem { return .failure(problem) }
+        guard request.authenticationMode.suits(user) else {
+            return .failure(
+                .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
+        }
+        guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil else {
+            return .failure(.unauthorizedClient)
+        }
+        let scope = request.scope ?? client.scope
+        guard client.scope.contains(scope) else { return .failure(.invalidScope) }
+        if client.dpop == .required, request.keyThumbprint == nil { return .failure(.proofMissing) }
+        if let refusal = user.loginRefusal {
+            events.append(
+                AuditEvent(
+                    .loginRefused, at: now, by: origin, userID: user.id, clientID: client.id,
+                    deviceID: request.device.id, reason: refusal.rawValue))
+            return .failure(.loginRefused(refusal))
+        }
+        do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }
+        let session = Session(
+            id: id, userID: user.id, clientID: client.id, device: request.device,
+            authenticationMode: request.authenticationMode, scope: scope,
+            resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
+            keyThumbprint: request.keyThumbprint,
+            deviceKey: request.deviceKey?.text, startedAt: now,
+            epoch: settings.epoch, presence: UserPresence(key: request.presenceKey?.text),
+            confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
+        if let previous {
+            events.append(.ended(previous, .replaced, at: now, by: origin))
+        }
+        events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
+        self.session = session
+        return .success(
+            TokenGrant.Entitlement(
+                session: session, user: user, client: client, settings: settings, scope: scope, audience: audience))
+    }
+}

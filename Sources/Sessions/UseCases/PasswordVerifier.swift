@@ -1,0 +1,155 @@
+/// A password that a request brings, and for which name and device.
+struct LoginAttempt: Sendable {
+    let username: String
+    let password: String
+    /// The device that the request names, if it names one.
+    let deviceID: String?
+}
+
+/// Verifies passwords, and counts wrong ones.
+///
+/// Wrong passwords are counted in three kinds of rows: logins that name a device on which the user has an active session,
+/// logins from anywhere else, and, for each session, passwords that come with its tokens. So a stranger's failed attempts never
+/// lock the user out of a session, because only the holder of a session's token uses up its attempts. Nor do they prevent a new
+/// login on a known device, unless the stranger knows the device's id; and failed attempts with a stolen token prevent no
+/// login.
+///
+/// Where there is a session, the store has the count, and every node acts on it (`AdmittedAttempt`). For logins from anywhere
+/// else each node delays in memory, for every name alike, so that a 429 does not tell which names exist. The count that leads
+/// to the lock is stored with the user, so that it outlives restarts and all nodes share it. A node that knows of a lock from
+/// the store alone answers as to a wrong password, equally slowly, because unknown names have no lock and must not be told
+/// apart.
+final class PasswordVerifier: UseCase {
+    let context: ServiceContext
+
+    init(_ context: ServiceContext) { self.context = context }
+
+    /// The user with that name and password.
+    func user(_ attempt: LoginAttempt, from origin: Origin) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        let name = Text.key(attempt.username)
+        let user =
+            Text.isValid(attempt.username, lengthMax: User.usernameLengthMax)
+            ? try await inStore { () async throws(StoreError) in try await store.user(.username(attempt.username)) }
+            : nil
+        // An admin may have unlocked the user, at whichever node.
+        if let liftedAt = user?.wrongPasswords?.liftedAt { context.failedAttempts.forget(name, upTo: liftedAt) }
+        let wait = context.failedAttempts.wait(name, at: now)
+        var isLocked = user?.wrongPasswords?.isLocked(at: now) ?? false
+        var isKnown = false
+        if wait != nil || isLocked {
+            isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
+            if let wait, !isKnown { throw .tooManyRequests(retryAfter: wait) }
+        }
+        // For an unknown name the store is asked as well.
+        let here = try await admit(
+            at: .device(attempt.deviceID ?? "", of: user?.id ?? Identifier(random: context.random)), now)
+        let isRight = try await context.passwords.verify(attempt.password, against: user?.passwordHash)
+        // Attempts at the same time, at any node, are decided one after the other: those before may have brought a lock.
+        let wrongHere = try await failedAttempts(before: here)
+        var wrong = user?.wrongPasswords
+        if !isLocked, !isKnown {
+            wrong = try await wrongPasswords(of: user)
+            isLocked = wrong?.isLocked(at: now) ?? false
+            if isLocked { isKnown = try await hasSession(user, on: attempt.deviceID, at: now) }
+        }
+        guard var user, isRight, !isLocked || isKnown else {
+            try await countWrongPassword(attempt, of: user, name, here, isLocked: isLocked, from: origin, at: now)
+            throw .invalidCredentials
+        }
+        try await forget(wrongHere, before: here)
+        if !isKnown {
+            context.failedAttempts.forget(name)
+            if let wrong, wrong.count > 0 { try await forgetWrongPasswords(of: user.id) }
+        }
+        if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
+            user.passwordHash = try await rehash(attempt.password, of: user)
+        }
+        return user
+    }
+
+    /// Verifies the password of a user in a session: wrong passwords are counted for that session alone.
+    func verify(
+        _ password: String, of user: User, in session: Session, from origin: Origin
+    ) async throws(ServiceError) {
+        let now = context.clock.now
+        let here = try await admit(at: .session(session.id, of: user.id), now)
+        let isRight = try await context.passwords.verify(password, against: user.passwordHash, for: .user(user.id))
+        guard isRight else {
+            try await countWrong(
+                here,
+                AuditEvent(
+                    .loginFailed, at: now, by: origin, userID: user.id, sessionID: session.id, reason: "wrong_password")
+            )
+            throw .invalidCredentials
+        }
+        try await forget(try await failedAttempts(before: here), before: here)
+    }
+
+    /// Counts a wrong password, and records it in the audit trail. An unknown name is recorded without the name, and reads and
+    /// writes as much, so that the duration does not tell it from a wrong password.
+    private func countWrongPassword(
+        _ attempt: LoginAttempt, of user: User?, _ name: String, _ here: AdmittedAttempt, isLocked: Bool,
+        from origin: Origin, at now: Instant
+    ) async throws(ServiceError) {
+        if try await hasSession(user, on: attempt.deviceID, at: now) {
+            return try await countWrong(
+                here, AuditEvent(.loginFailed, at: now, by: origin, userID: user?.id, reason: "wrong_password"))
+        }
+        context.failedAttempts.count(name, at: now)
+        guard let user, !isLocked else {
+            return try await recordFailedLogin(of: user?.id, user == nil ? "unknown_user" : "locked", from: origin)
+        }
+        let policy = context.lockoutPolicy
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.updateUser(.id(user.id)) { change in
+                let wrong = policy.adding(to: change.user.wrongPasswords, at: now)
+                change.user.wrongPasswords = wrong
+                change.events.append(
+                    AuditEvent(
+                        .loginFailed, at: now, by: origin, userID: user.id,
+                        reason: wrong.lockedUntil == nil ? "wrong_password" : "wrong_password_locked"))
+            }
+        }
+    }
+
+    /// Hashes the password again after the parameters have risen, unless it was changed meanwhile. Returns the hash of the
+    /// verified password.
+    func rehash(_ password: String, of user: User) async throws(ServiceError) -> String? {
+        let hash = try await context.passwords.hash(password)
+        let update = try await inStore { () async throws(StoreError) in
+            try await store.updateUser(.id(user.id)) { change in
+                if change.user.passwordHash == user.passwordHash { change.user.passwordHash = hash }
+                return change.user.passwordHash
+            }
+        }
+        guard case .done(let stored, _) = update, stored != hash else { return hash }
+        // Another login has hashed the same password again, or the password was changed.
+        return try await context.passwords.verify(password, against: stored) ? stored : user.passwordHash
+    }
+
+    /// Whether the user has an active session on that device. For an unknown name the store is asked as well.
+    private func hasSession(_ user: User?, on deviceID: String?, at now: Instant) async throws(ServiceError) -> Bool {
+        let id = user?.id ?? Identifier(random: context.random)
+        let found = try await inStore { () async throws(StoreError) in
+            try await store.sessions(of: id, onDevice: deviceID ?? "")
+        }
+        return found.contains { policy.ending(of: $0, at: now) == nil }
+    }
+
+    /// The present count of a user's wrong passwords. For an unknown name the store is asked as well.
+    private func wrongPasswords(of user: User?) async throws(ServiceError) -> User.WrongPasswords? {
+        let id = user?.id ?? Identifier(random: context.random)
+        return try await inStore { () async throws(StoreError) in try await store.user(.id(id)) }?.wrongPasswords
+    }
+
+    private func forgetWrongPasswords(of userID: Identifier<User>) async throws(ServiceError) {
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.updateUser(.id(userID)) { change in
+                // The unlocking by an admin is kept, because other nodes may not have seen it yet.
+                let liftedAt = change.user.wrongPasswords?.liftedAt
+                change.user.wrongPasswords = liftedAt.map { User.WrongPasswords(count: 0, lastAt: $0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+public import Cryptography
+
+/// What all use cases share: the store, the keys, the clock and the rules.
+public final class ServiceContext: Sendable {
+    /// Where everything is kept.
+    public let store: any Store
+    /// The lifetimes and the decision on refreshes.
+    public let policy: RefreshPolicy
+    /// Encodes and decodes refresh tokens.
+    public let refreshTokens: RefreshTokenCoder
+    /// Encrypts and decrypts the refresh tokens of identity providers.
+    let providerTokens: ProviderTokens
+    /// The keys that sign access tokens.
+    public let signingKeys: SigningKeys
+    /// Hashes passwords.
+    public let passwords: PasswordHasher
+    /// The time.
+    public let clock: WallClock
+    /// Guards against jumps of the clock; nil: the clock is believed.
+    public let clockGuard: ClockGuard?
+    /// Random bytes.
+    public let random: RandomSource
+    /// The `iss` of every access token: the public base URL.
+    public let issuer: String
+    /// The `aud` of access tokens for which no resource is asked.
+    public let audience: String
+    /// `audience` as a list, made once.
+    let ownAudience: [String]
+
+    /// The rules for new passwords.
+    public let passwordRules: PasswordRules
+    /// The lifetime of a password reset token.
+    public let resetTokenLifetime: Duration
+    /// The delays and the lock after wrong passwords.
+    public let lockoutPolicy: LockoutPolicy
+    /// The wrong passwords that this node has seen.
+    let failedAttempts: FailedAttemptCounter
+    /// Limits the audit events about misused refresh tokens.
+    let misuses = MisuseEventThrottle()
+
+    /// Whether there are foreign tokens.
+    let foreignTokens = ForeignTokenPresence()
+    /// Verifies proofs of possession.
+    public let proofs: DPoPVerifier
+    /// Since when this node has known its database.
+    let databaseIncarnation = DatabaseIncarnation()
+
+    /// A context; `clock` is read through `clockGuard`, if there is one.
+    public init(
+        store: any Store, policy: RefreshPolicy, rootKeys: RootKeys, signingKeys: SigningKeys,
+        passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String,
+        clockGuard: ClockGuard? = nil, proofs: DPoPPolicy = DPoPPolicy(),
+        lockoutPolicy: LockoutPolicy = LockoutPolicy(),
+        passwordRules: PasswordRules = PasswordRules(), resetTokenLifetime: Duration = .seconds(3600)
+    ) {
+        self.resetTokenLifetime = resetTokenLifetime
+        self.lockoutPolicy = lockoutPolicy
+        self.passwordRules = passwordRules
+        failedAttempts = FailedAttemptCounter(lockoutPolicy)
+        self.store = store
+        self.policy = policy
+        self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
+        providerTokens = ProviderTokens(rootKeys: rootKeys, random: random)
+        self.signingKeys = signingKeys
+        self.passwords = passwords
+        self.clock = clockGuard.map { clockGuard in WallClock { clockGuard.reading.now } } ?? clock
+        self.clockGuard = clockGuard
+        self.proofs = DPoPVerifier(proofs, rootKeys: rootKeys)
+        self.random = random
+        self.issuer = issuer
+        self.audience = audience
+        ownAudience = [audience]
+    }
+
+    /// The time, and the earliest that it can be.
+    var time: ClockGuard.Reading {
+        if let clockGuard { return clockGuard.reading }
+        let now = clock.now
+        return ClockGuard.Reading(now: now, earliest: now)
+    }
+}
+
+/// A service of the domain: one job, done with the shared context.
+protocol UseCase: Sendable {
+    var context: ServiceContext { get }
+}
+
+extension UseCase {
+    var store: any Store { context.store }
+    var policy: RefreshPolicy { context.policy }
+
+    /// Runs `body`, and turns a failure of the store into the domain's error.
+    func inStore<Value: Sendable>(
+        _ body: () async throws(StoreError) -> Value
+    ) async throws(ServiceError) -> Value {
+        do throws(StoreError) { return try await body() } catch { throw .store(error) }
+    }
+
+    /// Records a failed login in the audit trail.
+    func recordFailedLogin(
+        of userID: Identifier<User>?, in sessionID: Identifier<Session>? = nil, _ reason: String, from origin: Origin
+    ) async throws(ServiceError) {
+        let event = AuditEvent(
+            .loginFailed, at: context.clock.now, by: origin, userID: userID, sessionID: sessionID, reason: reason)
+        try await inStore { () async throws(StoreError) in try await store.append([event]) }
+    }
+}

@@ -1,0 +1,49 @@
+/// The services of the domain, each with one job, over one context.
+public struct Services: Sendable {
+    /// What the services share.
+    public let context: ServiceContext
+    /// Renews access tokens by refresh tokens.
+    public let refresh: RefreshService
+    /// Resumes sessions by device keys.
+    public let deviceKeys: DeviceKeyService
+    /// Starts sessions.
+    public let login: LoginService
+    /// Starts sessions by the ID tokens of identity providers.
+    public let federation: FederationService
+    /// Asks identity providers about running sessions.
+    public let providerChecks: ProviderCheckService
+    /// Ends sessions.
+    public let logout: LogoutService
+    /// Checks access tokens, and introspects tokens of every kind.
+    public let accessTokens: AccessTokenVerifier
+    /// Authenticates clients.
+    public let clients: ClientAuthenticator
+    /// Issues access tokens to clients for themselves.
+    public let clientCredentials: ClientCredentialsService
+    /// Signs tokens with the present keys of all nodes.
+    public let signer: TokenSigner
+    /// What users do with their own account.
+    public let accounts: AccountService
+    /// What admins do.
+    public let administration: Administration
+
+    /// The services of `context`.
+    public init(_ context: ServiceContext) {
+        self.context = context
+        signer = TokenSigner(context)
+        let passwords = PasswordVerifier(context)
+        let presence = UserPresenceService(context, passwords)
+        let foreignTokens = ForeignTokenService(context)
+        providerChecks = ProviderCheckService(context)
+        refresh = RefreshService(context, signer, presence, providerChecks, foreignTokens)
+        deviceKeys = DeviceKeyService(context, refresh, providerChecks)
+        login = LoginService(context, signer, passwords, providerChecks)
+        federation = FederationService(context, login)
+        logout = LogoutService(context, refresh, foreignTokens)
+        accessTokens = AccessTokenVerifier(context, signer)
+        clients = ClientAuthenticator(context)
+        clientCredentials = ClientCredentialsService(context, signer)
+        accounts = AccountService(context, passwords, presence, federation)
+        administration = Administration(context, accounts, logout)
+    }
+}

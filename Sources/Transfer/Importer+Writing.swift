@@ -1,0 +1,163 @@
+internal import Sessions
+
+/// A line that conflicts with the store.
+typealias RefusedLine = (line: Int, problem: LineProblem)
+
+extension Importer {
+    /// Writes records of one kind; the kinds with many records in one transaction. Returns the refused lines.
+    mutating func write(
+        _ batch: [(line: Int, record: TransferRecord)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        var keys: [(Int, StoredSigningKey)] = []
+        var admins: [AdminKey] = []
+        var settings: [(line: Int, settings: Settings)] = []
+        var clients: [(line: Int, client: Client)] = []
+        var users: [(line: Int, user: User)] = []
+        var sessions: [(line: Int, session: Session)] = []
+        var identities: [(line: Int, identity: Identity)] = []
+        var checks: [(line: Int, check: ProviderCheckLine)] = []
+        var tokens: [(line: Int, token: ForeignTokenLine)] = []
+        var used: [OneTimeToken] = []
+        var revocations: [Revocation] = []
+        for (line, record) in batch {
+            switch record {
+            case .header, .end: break
+            case .signingKey(let key): keys.append((line, key))
+            case .adminKey(let key): admins.append(key)
+            case .settings(let entry): settings.append((line, entry))
+            case .client(let client): clients.append((line, client))
+            case .user(let user): users.append((line, user))
+            case .identity(let identity): identities.append((line, identity))
+            case .session(let session): sessions.append((line, session))
+            case .providerCheck(let check): checks.append((line, check))
+            case .foreignToken(let token): tokens.append((line, token))
+            case .usedToken(let token): used.append(token)
+            case .revocation(let revocation): revocations.append(revocation)
+            }
+        }
+        var refused: [RefusedLine] = []
+        if !keys.isEmpty { refused += try await write(keys) }
+        if !admins.isEmpty { try await write(admins) }
+        if !settings.isEmpty || !clients.isEmpty { refused += try await write(settings, clients) }
+        if !users.isEmpty { refused += try await write(users) }
+        if !identities.isEmpty { refused += try await write(identities) }
+        if !sessions.isEmpty { refused += try await write(sessions) }
+        if !checks.isEmpty { refused += try await write(checks) }
+        if !tokens.isEmpty { refused += try await write(tokens) }
+        if !used.isEmpty { keptCount += Int64(try await store.use(used).count { !$0 }) }
+        if !revocations.isEmpty { try await write(revocations) }
+        return refused
+    }
+
+    private mutating func write(
+        _ users: [(line: Int, user: User)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let outcomes = try await store.importUsers(users.map(\.user), try await mode(for: users.map(\.user.id)))
+        try await noteNames(of: users.map(\.user), outcomes)
+        return note(outcomes, of: users.map { ($0.line, "the username '\($0.user.username)'") })
+    }
+
+    private mutating func write(
+        _ lines: [(line: Int, identity: Identity)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.map(\.identity.userID)
+        let outcomes = try await store.importIdentities(lines.map(\.identity), try await mode(for: users))
+        return note(
+            try await judged(outcomes, of: users),
+            of: lines.map { ($0.line, "the identity '\($0.identity.key.subject)'") })
+    }
+
+    private mutating func write(
+        _ lines: [(line: Int, session: Session)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.map(\.session.userID)
+        let outcomes = try await judged(
+            store.importSessions(lines.map(\.session), try await mode(for: users)), of: users)
+        for (entry, outcome) in zip(lines, outcomes) where outcome == .differs && entry.session.confirmation != nil {
+            leftOut.insert(entry.session.id)
+        }
+        return note(outcomes, of: lines.map { ($0.line, "the session \($0.session.id)") })
+    }
+
+    /// The import mode for records of those users.
+    mutating func mode(for users: [Identifier<User>]) async throws(StoreError) -> ImportMode {
+        if replaces { return .replacing }
+        try await catchUp()
+        var ledger = ledger
+        for recorded in try await store.remembered(of: Set(users)) { ledger.note(recorded.event) }
+        return .keeping(ledger)
+    }
+
+    /// The outcomes, in which a missing user that was deleted in the store is no problem but a difference.
+    func judged(
+        _ outcomes: [ImportOutcome], of users: [Identifier<User>]
+    ) async throws(StoreError) -> [ImportOutcome] {
+        let deleted = try await deleted(zip(outcomes, users).filter { $0.0 == .unknownUser }.map(\.1))
+        return zip(outcomes, users).map { outcome, user in
+            outcome == .unknownUser && deleted.contains(user) ? .differs : outcome
+        }
+    }
+
+    /// The members of `users` that were deleted in the store and stay so.
+    func deleted(_ users: [Identifier<User>]) async throws(StoreError) -> Set<Identifier<User>> {
+        if replaces || users.isEmpty { return [] }
+        let events = try await store.remembered(of: Set(users)).map(\.event)
+        return Set(events.filter { $0.kind == .userDeleted }.compactMap(\.userID))
+    }
+
+    /// Counts the kept records, and returns the refused lines.
+    mutating func note(
+        _ outcomes: [ImportOutcome], of lines: [(line: Int, subject: String)]
+    ) -> [RefusedLine] {
+        var refused: [RefusedLine] = []
+        for (outcome, (line, subject)) in zip(outcomes, lines) {
+            switch outcome {
+            case .written: break
+            case .kept: keptCount += 1
+            case .differs, .writtenInPart: differingCount += 1
+            case .usernameTaken: refused.append((line, LineProblem("\(subject) belongs to another user")))
+            case .unknownUser: refused.append((line, LineProblem("the user of \(subject) is not there")))
+            }
+        }
+        return refused
+    }
+
+    /// Writes the provider checks of sessions one by one, because few sessions have any.
+    private mutating func write(
+        _ lines: [(line: Int, check: ProviderCheckLine)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        var refused: [RefusedLine] = []
+        for (line, entry) in lines {
+            let outcome = try await store.updateProviderCheck(entry.check.sessionID) { change in
+                change.take(entry.check, confirmedAt: entry.confirmedAt)
+            }
+            if outcome == nil, leftOut.contains(entry.check.sessionID) {
+                differingCount += 1
+            } else if outcome == nil {
+                refused.append((line, LineProblem("there is no session \(entry.check.sessionID)")))
+            } else if outcome == .kept {
+                keptCount += 1
+            }
+        }
+        return refused
+    }
+
+    /// Adds the revocations that the feed lacks and that still matter.
+    private mutating func write(_ revocations: [Revocation]) async throws(StoreError) {
+        var feed = if let known = self.feed { known } else { try await readFeed() }
+        let new = revocations.filter { $0.until > now && !feed.says($0) }
+        let outcomes = try await store.importRevocations(new)
+        for (revocation, outcome) in zip(new, outcomes) where outcome == .written { feed.note(revocation) }
+        keptCount += Int64(revocations.count - outcomes.count { $0 == .written })
+        self.feed = feed
+    }
+
+    private func readFeed() async throws(StoreError) -> RevocationSummary {
+        var feed = RevocationSummary()
+        var parts = Parts(ofFeedIn: store, at: now)
+        while let part = try await parts.next() {
+            for revocation in part { feed.note(revocation) }
+        }
+        return feed
+    }
+}

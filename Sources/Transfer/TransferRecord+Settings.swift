@@ -1,0 +1,140 @@
+internal import Sessions
+
+extension Settings {
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        var revokedBefore: RevokedBefore?
+        if let epoch = try line.optionalInteger("revoked_before_epoch") {
+            revokedBefore = RevokedBefore(epoch: epoch, at: try line.instant("revoked_before_at"))
+        }
+        self.init(
+            sessions: SessionSettings(
+                offlineSessionIdle: try line.duration("offline_session_idle"),
+                offlineSessionMaxLimited: try line.required(
+                    "offline_session_max_limited", line.value("offline_session_max_limited", "true or false")),
+                offlineSessionMax: try line.duration("offline_session_max"),
+                refreshAfter: try line.duration("refresh_after"),
+                rotationInterval: try line.duration("rotation_interval")),
+            epoch: try line.integer("epoch"), revokedBefore: revokedBefore)
+        earlierTokensEnd = try line.optionalInstant("earlier_tokens_end_at")
+    }
+
+    /// The line of the settings.
+    var members: TransferMembers {
+        var members = TransferMembers(.settings)
+        members.add("offline_session_idle", sessions.offlineSessionIdle)
+        members.add("offline_session_max_limited", sessions.offlineSessionMaxLimited)
+        members.add("offline_session_max", sessions.offlineSessionMax)
+        members.add("refresh_after", sessions.refreshAfter)
+        members.add("rotation_interval", sessions.rotationInterval)
+        members.add("epoch", epoch)
+        members.add("revoked_before_epoch", revokedBefore?.epoch)
+        members.add("revoked_before_at", revokedBefore?.at)
+        members.add("earlier_tokens_end_at", earlierTokensEnd)
+        return members
+    }
+}
+
+extension Client {
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        let id = try line.text("client_id")
+        guard Device.isValid(id: id) else { throw LineProblem("'client_id' must be visible ASCII characters") }
+        var grantTypes: [GrantType] = []
+        for word in try line.value("grant_types", "a list of strings", as: [String].self) ?? [] {
+            guard let grantType = GrantType(rawValue: word) else {
+                throw LineProblem("'\(word)' in 'grant_types' is not known")
+            }
+            grantTypes.append(grantType)
+        }
+        self.init(
+            id: id, name: try line.optionalText("client_name"),
+            authenticationMethod: try line.optionalWord("token_endpoint_auth_method") ?? .none,
+            secretHash: try line.optionalBytes("secret_hash"), grantTypes: grantTypes,
+            scope: try line.scope("scope") ?? .empty, tokenStyle: try line.optionalWord("token_style") ?? .separate,
+            offlineSessionIdle: try line.optionalDuration("offline_session_idle"),
+            offlineSessionMax: try line.optionalDuration("offline_session_max"),
+            accessTokenLifetime: try line.optionalDuration("access_token_lifetime"),
+            refreshAfter: try line.optionalDuration("refresh_after"), createdAt: try line.instant("created_at"),
+            epoch: try line.integer("epoch"), dpop: try line.optionalWord("dpop") ?? .optional,
+            userPresenceMaxAge: try line.optionalDuration("user_presence_max_age"))
+        guard authenticationMethod.hasSecret == (secretHash != nil) else {
+            throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
+        }
+        resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
+        if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
+        if let text = try line.optionalText("jwks") {
+            do throws(ClientKeys.Problem) { keys = try ClientKeys(text: Array(text.utf8)) } catch {
+                throw LineProblem("'jwks' \(error.detail)")
+            }
+        }
+        guard (authenticationMethod == .privateKeyJWT) == (keys != nil) else {
+            throw LineProblem("'jwks' and 'token_endpoint_auth_method' contradict each other")
+        }
+    }
+
+    /// The line of a client.
+    var members: TransferMembers {
+        var members = TransferMembers(.client)
+        members.add("client_id", id)
+        members.add("client_name", name)
+        members.add("token_endpoint_auth_method", authenticationMethod.rawValue)
+        members.add("secret_hash", bytes: secretHash)
+        members.add("grant_types", grantTypes.map(\.rawValue))
+        members.add("scope", scope.description)
+        members.add("resources", resources)
+        members.add("jwks", keys?.text)
+        members.add("token_style", tokenStyle.rawValue)
+        members.add("offline_session_idle", offlineSessionIdle)
+        members.add("offline_session_max", offlineSessionMax)
+        members.add("access_token_lifetime", accessTokenLifetime)
+        members.add("refresh_after", refreshAfter)
+        members.add("created_at", createdAt)
+        members.add("epoch", epoch)
+        members.add("dpop", dpop.rawValue)
+        members.add("user_presence_max_age", userPresenceMaxAge)
+        return members
+    }
+}
+
+extension StoredSigningKey {
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        self.init(
+            id: try line.text("key_id"), algorithm: try line.text("algorithm"),
+            sealedPrivateKey: try line.bytes("sealed_private_key"), createdAt: try line.instant("created_at"),
+            activeFrom: try line.instant("active_at"), retiredAt: try line.optionalInstant("retired_at"))
+    }
+
+    /// The line of a signing key, which stays sealed.
+    var members: TransferMembers {
+        var members = TransferMembers(.signingKey)
+        members.add("key_id", id)
+        members.add("algorithm", algorithm)
+        members.add("sealed_private_key", bytes: sealedPrivateKey)
+        members.add("created_at", createdAt)
+        members.add("active_at", activeFrom)
+        members.add("retired_at", retiredAt)
+        return members
+    }
+}
+
+extension AdminKey {
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        self.init(
+            id: try line.text("key_id"), name: try line.text("name"), hash: try line.bytes("hash"),
+            createdAt: try line.instant("created_at"),
+            scope: try line.optionalWord("scope", as: AdminKey.Scope.self) ?? .owner,
+            expiresAt: try line.optionalInstant("expires_at"), lastUsedAt: try line.optionalInstant("last_used_at"))
+    }
+
+    /// The line of an admin key: its hash.
+    var members: TransferMembers {
+        var members = TransferMembers(.adminKey)
+        members.add("key_id", id)
+        members.add("name", name)
+        members.add("hash", bytes: hash)
+        members.add("created_at", createdAt)
+        members.add("scope", scope.rawValue)
+        members.add("expires_at", expiresAt)
+        members.add("last_used_at", lastUsedAt)
+        return members
+    }
+}

@@ -1,0 +1,77 @@
+import Federation
+import FoundationEssentials
+import Testing
+
+@testable import Configuration
+@testable import Notifications
+@testable import Server
+
+/// The sources of the secrets of webhooks and of clients at identity providers: a file, or a variable that overrides it.
+@Suite struct SecretSourceTests {
+    private static let (first, second) = (
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+    )
+
+    private let folder = StartingFolder()
+    private let clock = StartingClock()
+
+    @Test func aStartSaysWhatTheConfigurationLacks() async throws {
+        var sources = ServerConfiguration.Sources()
+        sources.file = ("f", Array("{webhooks: [{name: 'mails', url: 'https://hooks.example/x'}]}".utf8))
+        var configuration = try ServerConfiguration(from: sources)
+        let application = try await Application.open(folder.configuration, clock.surroundings())
+        var surroundings = clock.surroundings()
+        func problem() -> String {
+            let error = #expect(throws: StartError.self) {
+                try configuration.webhooks[0].target(surroundings)
+            }
+            return error?.description ?? ""
+        }
+        #expect(problem().hasPrefix("the webhook mails needs secret_file, or SOJOURN_WEBHOOK_SECRET_MAILS: "))
+        configuration.webhooks[0].secretFile = folder.file("secret")
+        #expect(problem() == "secret_file \(folder.file("secret")) of the webhook mails: No such file or directory")
+        folder.write("secret", "whsec_short")
+        #expect(problem().hasPrefix("secret_file \(folder.file("secret")) of the webhook mails must hold whsec_"))
+        surroundings.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_short"]
+        #expect(problem().hasPrefix("SOJOURN_WEBHOOK_SECRET_MAILS must hold whsec_ and 24 to 64 bytes"))
+        // The variable goes over the file.
+        surroundings.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": Self.second]
+        folder.write("secret", Self.first)
+        var targets = try application.webhooks(configuration.webhooks, surroundings).map(\.target)
+        #expect(targets.map(\.secrets) == [WebhookSecrets.parse(Self.second)])
+        await application.close()
+        let next = try await Application.open(folder.configuration, clock.surroundings())
+        targets = try next.webhooks(configuration.webhooks, clock.surroundings()).map(\.target)
+        #expect(targets.map(\.secrets) == [WebhookSecrets.parse(Self.first)] && targets.map(\.name) == ["mails"])
+        await next.close()
+    }
+
+    /// The secret of a client is in a file or in a variable that only a provider of the configuration has.
+    @Test func clientSecret_comesFromItsFileOrItsVariable() throws {
+        let folder = StartingFolder()
+        let path = folder.path + "/secret"
+        var sources = ServerConfiguration.Sources()
+        sources.file = (
+            "f",
+            Array(
+                """
+                {identity_providers: [{name: 'ac-me', issuer: 'https://acme.example', audiences: ['app'],
+                 recheck_interval_seconds: 3600, client_secret_file: '\(path)'}]}
+                """.utf8)
+        )
+        sources.environment = ["SOJOURN_CLIENT_SECRET_AC_ME": "from the variable"]
+        let configuration = try ServerConfiguration(from: sources)
+        var surroundings = StartingClock().surroundings()
+        let secret = { try Application.makeProviders(configuration, surroundings).first?.recheck?.clientSecret }
+        #expect(throws: StartError.self) { try secret() }
+        try Data("from the file\n".utf8).write(to: URL(filePath: path))
+        #expect(try secret() == "from the file")
+        surroundings.clientSecretVariables = sources.environment
+        #expect(try secret() == "from the variable")
+        try Data("two\nlines\n".utf8).write(to: URL(filePath: path))
+        surroundings.clientSecretVariables = [:]
+        #expect(throws: StartError.self) { try secret() }
+        sources.environment = ["SOJOURN_CLIENT_SECRET_OTHER": "x"]
+        #expect(throws: ServerConfiguration.Problems.self) { try ServerConfiguration(from: sources) }
+    }
+}
