@@ -83,7 +83,7 @@ let package = Package(
         .target(
             name: "Migrations", path: "migrations", resources: [.embedInCode("sql")], swiftSettings: strict),
         // Row 2: formats and sockets
-        .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict + optimized),
+        .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
         .target(name: "JOSE", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(
@@ -103,7 +103,7 @@ let package = Package(
             dependencies: [
                 "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry",
             ],
-            swiftSettings: strict + optimized),
+            swiftSettings: strict),
         .target(
             name: "Federation",
             dependencies: ["HTTP", "HTTPClient", "JOSE", "JSON", "Cryptography", "Sessions", "Telemetry"],
@@ -195,7 +195,7 @@ let package = Package(
             [
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
-            ], more: optimized)
+            ])
         + tests(
             "ReferenceTests", "unit",
             [

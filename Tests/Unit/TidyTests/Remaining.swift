@@ -4,18 +4,12 @@ enum Remaining {
     static let pronounsPerThousand = 10
     /// Docstrings that begin with "The same".
     static let sameDocstrings = 0
-    /// Requirements of `Store`.
-    static let storeRequirements = 10
     /// Files with `@inline(never)` or `@unchecked Sendable` that do not say why, with a figure, in their first lines. Goal: 0.
     static let unexplainedSpeed = 11
-    /// Folders with more than 20 files.
-    static let crowdedFolders: Set<String> = []
     /// Targets without a file of their name.
     static let unopenedTargets: Set<String> = []
     /// Types named like a module, each the one public type for which its module is imported.
     static let moduleNames: Set = ["HTTPClient", "HTTPServer", "SQLiteStore", "PostgresStore", "Endpoints"]
     /// Types with a coined name.
     static let coinages: Set<String> = []
-    /// Suites that share a name with another.
-    static let sharedSuiteNames: Set<String> = []
 }

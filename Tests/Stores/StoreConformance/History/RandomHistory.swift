@@ -55,7 +55,7 @@ public struct RandomHistory {
         random = SeededGenerator(seed: seed)
         self.store = store
         self.clock = clock
-        let stage = try await DomainStage(store, clock.wallClock, absoluteMaximum: Self.absoluteMaximum)
+        let stage = try await DomainFixture(store, clock.wallClock, absoluteMaximum: Self.absoluteMaximum)
         (services, accounts, admin) = (stage.services, stage.accounts, stage.admin)
         for id in Self.clientIDs {
             _ = try await admin.createClient(id: id, by: Self.origin) { _ in nil }

@@ -3,7 +3,7 @@ import Sessions
 import Testing
 
 /// The domain on a store, with users who have a password.
-struct DomainStage: Sendable {
+struct DomainFixture: Sendable {
     static let password = "three odd words"
 
     let context: ServiceContext
@@ -58,7 +58,7 @@ private enum Meanwhile: CaseIterable {
     /// These two take nothing from the tokens that are out.
     case disabledOnExpiry, nothing
 
-    func bringAbout(_ stage: DomainStage, _ session: AuthenticatedSession) async throws {
+    func bringAbout(_ stage: DomainFixture, _ session: AuthenticatedSession) async throws {
         let (user, admin) = (UserReference.id(session.user.id), stage.admin)
         switch self {
         case .sessionEnded: try await admin.endSession(session.session.id, by: Fixture.admin)
@@ -99,9 +99,9 @@ private enum Meanwhile: CaseIterable {
 private enum AccountChange: CaseIterable {
     case name, email, password, logins, mode, presence
 
-    func make(_ stage: DomainStage, _ current: AuthenticatedSession) async throws(ServiceError) {
+    func make(_ stage: DomainFixture, _ current: AuthenticatedSession) async throws(ServiceError) {
         let accounts = stage.accounts
-        let evidence = PresenceEvidence(password: DomainStage.password)
+        let evidence = PresenceEvidence(password: DomainFixture.password)
         switch self {
         case .name:
             _ = try await accounts.changeProfile(in: current, from: Fixture.admin) { profile in
@@ -115,7 +115,7 @@ private enum AccountChange: CaseIterable {
             }
         case .password:
             try await accounts.changePassword(
-                of: current.user, in: current.session, from: DomainStage.password, to: "the words of somebody else",
+                of: current.user, in: current.session, from: DomainFixture.password, to: "the words of somebody else",
                 by: Fixture.admin)
         case .logins:
             _ = try await accounts.setLogins(
@@ -133,14 +133,14 @@ private enum AccountChange: CaseIterable {
 let accountRules: [StoreRule] =
     Meanwhile.allCases.map { meanwhile in
         StoreRule("a call with a session's token changes only what it still may: \(meanwhile)") { store in
-            let stage = try await DomainStage(store, WallClock { Fixture.start })
+            let stage = try await DomainFixture(store, WallClock { Fixture.start })
             for change in AccountChange.allCases {
                 if try await store.client(Client.mobileID) == nil {
                     _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
                 }
                 try await store.updateSettings { $0.settings.sessions = .defaults }
                 let user = try await stage.admin.createUser(
-                    username: "user-\(change)", password: DomainStage.password, profile: User.Profile(),
+                    username: "user-\(change)", password: DomainFixture.password, profile: User.Profile(),
                     offlineSessionMax: nil, by: Fixture.admin)
                 let session = try await stage.session(of: user.username)
                 try await meanwhile.bringAbout(stage, session)
@@ -154,9 +154,9 @@ let accountRules: [StoreRule] =
         }
     } + [
         StoreRule("a password that is the user's no longer turns no logins on or off") { store in
-            let stage = try await DomainStage(store, WallClock { Fixture.start })
+            let stage = try await DomainFixture(store, WallClock { Fixture.start })
             let user = try await stage.admin.createUser(
-                username: "anna", password: DomainStage.password, profile: User.Profile(), offlineSessionMax: nil,
+                username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
                 by: Fixture.admin)
             let proof = AccountProof.password(hash: user.passwordHash)
             func turnOff() async throws(ServiceError) {
@@ -171,11 +171,11 @@ let accountRules: [StoreRule] =
             #expect(try await store.user(.id(user.id))?.disabledByUser != nil)
         },
         StoreRule("a session of somebody else shows nothing of a user") { store in
-            let stage = try await DomainStage(store, WallClock { Fixture.start })
+            let stage = try await DomainFixture(store, WallClock { Fixture.start })
             _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
             for name in ["anna", "bert"] {
                 _ = try await stage.admin.createUser(
-                    username: name, password: DomainStage.password, profile: User.Profile(), offlineSessionMax: nil,
+                    username: name, password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
                     by: Fixture.admin)
             }
             let (mine, other) = (try await stage.session(of: "anna"), try await stage.session(of: "bert"))

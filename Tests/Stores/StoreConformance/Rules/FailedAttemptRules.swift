@@ -7,16 +7,16 @@ private enum Verdict: Hashable { case right, wrong, busy, wait(Duration) }
 
 /// Somebody who tries passwords where all nodes count them together.
 private struct Guesser: Sendable {
-    let nodes: [DomainStage]
+    let nodes: [DomainFixture]
     let session: AuthenticatedSession
     let isLogin: Bool
 
     /// A user with a session on the device `phone`.
     init(_ store: any Store, _ clock: WallClock, nodes count: Int, isLogin: Bool) async throws {
-        let first = try await DomainStage(store, clock)
+        let first = try await DomainFixture(store, clock)
         _ = try await first.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
         _ = try await first.admin.createUser(
-            username: "anna", password: DomainStage.password, profile: User.Profile(), offlineSessionMax: nil,
+            username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
             by: Fixture.admin)
         session = try await first.session(of: "anna")
         nodes = (0..<count).map { _ in first.anotherNode() }
@@ -57,7 +57,7 @@ let guessRules: [StoreRule] =
                 let now = Locked(Fixture.start)
                 let guesser = try await Guesser(
                     store, WallClock { now.withLock { $0 } }, nodes: 10, isLogin: isLogin)
-                let right = DomainStage.password
+                let right = DomainFixture.password
                 for node in 0..<10 { #expect(await guesser.guess(at: node) == .wrong) }
                 for (turn, delay) in [1, 2, 4, 8, 16, 32, 60, 60, 60, 60].enumerated() {
                     // The first delay begins with the tenth.

@@ -4,21 +4,21 @@ import Testing
 
 /// A session in mode `PASSWORD` whose user was last there so long ago that everything asks for the password.
 private struct DueSession {
-    let stage: DomainStage
+    let stage: DomainFixture
     let refreshToken: String
     private let accessToken: String
     private let now = Locked(Fixture.start)
 
     init(_ store: any Store, _ hash: HeldHash) async throws {
-        stage = try await DomainStage(store, WallClock { [now] in now.withLock { $0 } }, passwords: hash.passwords)
+        stage = try await DomainFixture(store, WallClock { [now] in now.withLock { $0 } }, passwords: hash.passwords)
         _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
         _ = try await stage.admin.createUser(
-            username: "anna", password: DomainStage.password, profile: User.Profile(), offlineSessionMax: nil,
+            username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
             by: Fixture.admin)
         let request = LoginRequest(
             clientID: Client.mobileID, device: Device(id: "phone"), authenticationMode: .password)
         let grant = try await stage.services.login.logIn(
-            request, username: "anna", password: DomainStage.password, from: Fixture.admin)
+            request, username: "anna", password: DomainFixture.password, from: Fixture.admin)
         accessToken = grant.accessToken
         refreshToken = try #require(grant.refreshToken)
     }
@@ -75,12 +75,12 @@ let replacedPasswordRules: [StoreRule] = PasswordCall.allCases.map { call in
         var before: SessionRecord?
         let failure = try await hash.during { () async -> ServiceError? in
             do throws(ServiceError) {
-                try await call.make(due, as: old, DomainStage.password)
+                try await call.make(due, as: old, DomainFixture.password)
                 return nil
             } catch { return error }
         } _: {
             try await due.stage.accounts.changePassword(
-                of: old.user, in: old.session, from: DomainStage.password, to: "four very odd words",
+                of: old.user, in: old.session, from: DomainFixture.password, to: "four very odd words",
                 by: Fixture.admin)
             before = try await store.session(old.session.id)
         }

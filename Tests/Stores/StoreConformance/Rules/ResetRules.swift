@@ -26,11 +26,11 @@ private enum Changer: CaseIterable { case user, admin }
 let resetRules: [StoreRule] =
     Changer.allCases.map { changer in
         StoreRule("whoever reads where the user was reached before sets no password, changed by: \(changer)") { store in
-            let stage = try await DomainStage(store, WallClock { Fixture.start })
+            let stage = try await DomainFixture(store, WallClock { Fixture.start })
             _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
             for change in ReachChange.allCases {
                 let user = try await stage.admin.createUser(
-                    username: "user-\(change)", password: DomainStage.password,
+                    username: "user-\(change)", password: DomainFixture.password,
                     profile: User.Profile(email: "anna@example.org", phoneNumber: "+49 30 1"), offlineSessionMax: nil,
                     by: Fixture.admin)
                 let (old, _) = try await stage.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)
@@ -67,7 +67,7 @@ let resetRules: [StoreRule] =
         }
     } + [
         StoreRule("a token for a new password outlives the first address, which it was not sent to") { store in
-            let stage = try await DomainStage(store, WallClock { Fixture.start })
+            let stage = try await DomainFixture(store, WallClock { Fixture.start })
             let user = try await stage.admin.createUser(
                 username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: Fixture.admin)
             let (token, _) = try await stage.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)

@@ -64,7 +64,7 @@ let servedMaximumRules: [StoreRule] = [
             change.settings.sessions.offlineSessionIdle = day * 10
             change.settings.sessions.offlineSessionMax = day * 20
         }
-        let admin = try await DomainStage(store, WallClock { Fixture.start }, absoluteMaximum: day * 400).admin
+        let admin = try await DomainFixture(store, WallClock { Fixture.start }, absoluteMaximum: day * 400).admin
         func isTaken(_ edit: @escaping @Sendable (inout SessionSettings) -> Void) async -> Bool {
             (try? await admin.changeSettings(by: Fixture.admin, edit)) != nil
         }

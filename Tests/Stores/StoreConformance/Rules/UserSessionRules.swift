@@ -95,10 +95,10 @@ let userSessionRules: [StoreRule] = [
     },
     StoreRule("a phone keeps its exemption from the delays of the name, however many sessions came later") { store in
         let now = Locked(0)
-        let stage = try await DomainStage(store, WallClock { Fixture.start + .seconds(now.withLock { $0 }) })
+        let stage = try await DomainFixture(store, WallClock { Fixture.start + .seconds(now.withLock { $0 }) })
         _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
         let user = try await stage.admin.createUser(
-            username: "anna", password: DomainStage.password, profile: User.Profile(), offlineSessionMax: nil,
+            username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
             by: Fixture.admin)
         let phone = try await stage.session(of: "anna")
         _ = try await store.given(400, sessionsOf: user, from: Fixture.start + .seconds(1))
@@ -112,11 +112,11 @@ let userSessionRules: [StoreRule] = [
             } catch { return error }
         }
         for _ in 0..<10 { #expect(await logIn("wrong", on: "elsewhere") == .invalidCredentials) }
-        #expect(await logIn(DomainStage.password, on: "elsewhere") == .tooManyRequests(retryAfter: .seconds(1)))
-        #expect(await logIn(DomainStage.password, on: phone.session.device.id) == nil)
+        #expect(await logIn(DomainFixture.password, on: "elsewhere") == .tooManyRequests(retryAfter: .seconds(1)))
+        #expect(await logIn(DomainFixture.password, on: phone.session.device.id) == nil)
     },
     StoreRule("a device is renamed however many sessions came later, and the list has no more than it says") { store in
-        let stage = try await DomainStage(store, WallClock { Fixture.start + .seconds(5000) })
+        let stage = try await DomainFixture(store, WallClock { Fixture.start + .seconds(5000) })
         _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
         let user = try await store.given(Fixture.user())
         let phone = try #require(try await store.given(1, sessionsOf: user, from: Fixture.start).first)

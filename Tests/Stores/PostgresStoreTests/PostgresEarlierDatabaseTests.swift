@@ -10,7 +10,7 @@ import Testing
 
 /// A database that an earlier version made and filled, and every migration since on its rows. The earlier version is today's, or
 /// one between today's and the next.
-@Suite(.timeLimit(.minutes(3))) struct EarlierDatabaseTests {
+@Suite(.timeLimit(.minutes(3))) struct PostgresEarlierDatabaseTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
     private static let origin = Origin(actor: "admin:k1", remoteAddress: "192.0.2.7", requestID: "r-1")
 

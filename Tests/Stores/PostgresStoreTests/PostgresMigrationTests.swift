@@ -9,7 +9,7 @@ import Testing
 @testable import PostgresStore
 
 /// Migrations of a database that nodes are serving.
-@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresMigrationTests {
     static let newest = NextVersion.known
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
     private func open(_ url: String, _ migrations: [Migration]) throws -> PostgresStore {
