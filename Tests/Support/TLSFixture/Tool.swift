@@ -29,7 +29,7 @@ public struct Tool {
         }
     }
 
-    /// The same, on this thread.
+    /// Runs a program on this thread, with `input` at its standard input.
     public static func runAndWait(_ words: [String], input: String = "") throws -> Result {
         var inputEnds: [Int32] = [0, 0]
         var outputEnds: [Int32] = [0, 0]

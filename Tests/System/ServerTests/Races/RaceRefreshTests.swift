@@ -7,7 +7,7 @@ import Testing
 struct RaceRefreshTests {
     static let width = 50
 
-    /// The same token, presented by `width` tasks at once.
+    /// One token, presented by `width` tasks at once.
     static func refreshAtOnce(
         _ stage: RaceFixture, _ token: String, idempotencyKey: String? = nil
     ) async -> [Result<TokenGrant, ServiceError>] {

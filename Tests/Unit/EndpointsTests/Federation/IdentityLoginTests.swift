@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// The same for the APIs that an exchange asks for (RFC 8707).
+    /// An exchange for an API that the client cannot have (RFC 8707) creates no user.
     @Test func anExchangeForWhatTheClientCannotHave_leavesNoUser() async throws {
         try await Self.with { world in
             let token = try world.provider.token()

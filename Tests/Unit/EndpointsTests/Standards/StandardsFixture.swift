@@ -40,7 +40,7 @@ struct Sent: Sendable {
             authorization: authorization)
     }
 
-    /// The same request with that proof.
+    /// This request with that proof.
     func with(_ proof: SentProof) -> Sent {
         var sent = self
         sent.proofs.append(proof)

@@ -41,7 +41,7 @@ struct View: Codable, CustomStringConvertible {
 
 /// How another implementation and we stand to each other, for one input.
 enum Agreement {
-    /// The same requests.
+    /// Both read equal requests.
     case same
     /// One of the two refused where the other one went on, and closed: with its reason.
     case weRefuse(String)

@@ -30,7 +30,7 @@ enum ParserProperties {
         return found.map { "\(name): \($0)" }
     }
 
-    /// The same, however the bytes were cut: each at a time, and at places that the bytes themselves choose.
+    /// Reading does not depend on how the bytes were cut: each at a time, and at places that the bytes themselves choose.
     private static func cutting(_ bytes: [UInt8], _ whole: Reading, _ limits: Limits) -> String? {
         let single = Reading(of: bytes, cutAt: bytes.indices.dropFirst(), limits: limits)
         if let violation = single.violation { return "byte by byte: \(violation)" }

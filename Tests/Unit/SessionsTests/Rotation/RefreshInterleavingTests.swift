@@ -79,7 +79,7 @@ struct RefreshInterleavingTests {
             return ask(actor, sharesKey: sharesKey, mutation)
         }
 
-        /// The same, now.
+        /// Presents the token of `actor` now.
         mutating func ask(_ actor: Int, sharesKey: Bool, _ mutation: RefreshMutation?) -> Bool {
             let instant = Sample.start + .seconds(now)
             let attempt = RefreshAttempt(

@@ -76,7 +76,7 @@ import Testing
         Row("2.2", "nor what nobody has", refresh + "&resource=https://three.example", nil),
     ]
 
-    /// The same with a login that has asked for the first one and the server's own.
+    /// The rows for a login that has asked for the first one and the server's own.
     private static let partlyGranted: [Row] = [
         Row("2.2", "none: all of the grant", refresh, [one, EndpointsFixture.audience]),
         Row(
