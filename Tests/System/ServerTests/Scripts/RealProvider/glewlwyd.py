@@ -69,24 +69,21 @@ def free_port():
 class Glewlwyd:
     """Runs in the present folder, until the block ends or it is stopped; its user `ada` has logged in there."""
 
-    def __init__(self, port):
-        self.port = port
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, port=None):
+        """Without a port it takes a free one, and another one if that was taken meanwhile."""
+        self.moves = port is None
+        self.port = port or free_port()
 
     def __enter__(self):
-        folder = os.getcwd()
         database = sqlite3.connect("glewlwyd.db")
         database.executescript(gzip.open(DATABASE).read().decode())
         database.commit()
         database.close()
-        with open("glewlwyd.conf", "w") as file:
-            file.write(CONFIGURATION % (self.port, self.url, folder, folder))
         for command in ["genrsa -out rsa.key 2048", "rsa -in rsa.key -pubout -out rsa.pub"]:
             subprocess.run(["openssl", *command.split()], check=True, stderr=subprocess.DEVNULL)
-        self.process = subprocess.Popen(
-            ["glewlwyd", "--config-file=glewlwyd.conf"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.start()
         try:
-            wait(self.listens)
+            wait(self.answers)
             self.prepare()
             self.user = browser()
             self.call(self.user, "POST", "/api/auth/", {"username": "ada", "password": "a password"})
@@ -103,6 +100,25 @@ class Glewlwyd:
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self):
+        folder = os.getcwd()
+        with open("glewlwyd.conf", "w") as file:
+            file.write(CONFIGURATION % (self.port, self.url, folder, folder))
+        self.process = subprocess.Popen(
+            ["glewlwyd", "--config-file=glewlwyd.conf"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def answers(self):
+        """Another program may hold the port for a moment, and then glewlwyd ends: it is started again."""
+        if self.process.poll() is not None:
+            if self.moves:
+                self.port = free_port()
+            self.start()
+        return self.listens()
 
     def listens(self):
         try:

@@ -1,7 +1,7 @@
 """Logs in at a server by the ID tokens of glewlwyd, and says what came of it, one line each. Usage: logins.py FOLDER SOJOURN"""
 import json, os, subprocess, sys, urllib.parse
 
-from glewlwyd import Glewlwyd, ask, free_port, wait
+from glewlwyd import Glewlwyd, ask, wait
 
 folder, sojourn = sys.argv[1:]
 os.chdir(folder)
@@ -50,7 +50,7 @@ def play(provider, public, admin):
     print("provider gone", log_in(public, last[0], "n4")[0], exchange(public, last[1], "n5")[0])
 
 
-with Glewlwyd(free_port()) as provider:
+with Glewlwyd() as provider:
     entry = {
         "name": "glewlwyd", "issuer": provider.url,
         "discovery_uri": provider.url + "/api/oidc/.well-known/openid-configuration",
