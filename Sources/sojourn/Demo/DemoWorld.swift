@@ -83,7 +83,7 @@ struct DemoWorld {
         let body: JSONValue
     }
 
-    /// A call of an app. `bearer` is its rolling token.
+    /// A call of an app. `bearer` is its access token.
     func app(
         _ method: Method, _ path: String, bearer: String? = nil, idempotencyKey: String? = nil, _ body: JSONValue? = nil
     ) throws -> Answer {
@@ -150,7 +150,7 @@ struct DemoDevice {
         return answer
     }
 
-    /// Whether an API that asks the server (`GET /v1/verify`) lets the rolling token in.
+    /// Whether an API that asks the server (`GET /v1/verify`) lets the access token in.
     func isLetIn() throws -> Bool { try world.app(.get, "/v1/verify", bearer: accessToken).status == 200 }
 
     /// Keeps what a token answer brought.

@@ -146,7 +146,7 @@ extension EndpointsFixture {
         return answer
     }
 
-    /// A JSON call; `bearer` is a rolling token.
+    /// A JSON call; `bearer` is an access token.
     func call(
         _ method: Method, _ target: String, _ json: String? = nil, bearer: String? = nil, fields: Fields = Fields()
     ) async -> Answer {

@@ -39,7 +39,7 @@ public struct RandomHistory {
     var sessionIDs: [Identifier<Session>] = []
     /// Every refresh token ever issued, with its session and serial.
     var refreshTokens: [(text: String, session: Int, serial: UInt64)] = []
-    /// Every rolling token ever issued, beside the model's.
+    /// Every access token ever issued, beside the model's.
     var accessTokenIssuer: [String] = []
 
     var now: Int64 { clock.now.secondsSinceEpoch }

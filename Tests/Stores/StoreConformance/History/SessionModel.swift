@@ -190,7 +190,7 @@ struct SessionModel {
         return .issued(child + 1)
     }
 
-    /// The rolling token that goes with an answer.
+    /// The access token that goes with an answer.
     mutating func addToken(_ index: Int, now: Int64) -> Int64 {
         let session = sessions[index]
         let own = clients[session.client]?.tokenLife ?? 0
@@ -200,7 +200,7 @@ struct SessionModel {
         return expiresAt
     }
 
-    /// Whether a rolling token is accepted; nil: accepted, otherwise why not.
+    /// Whether an access token is accepted; nil: accepted, otherwise why not.
     mutating func authenticate(_ token: Int, asksForUser: Bool = true, now: Int64) -> Refusal? {
         let index = tokens[token].session
         if now >= tokens[token].expiresAt { return .invalidToken(nil) }

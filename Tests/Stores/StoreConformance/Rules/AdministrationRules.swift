@@ -69,7 +69,7 @@ let settingsRules: [StoreRule] = [
             return (change.settings, change.clients)
         }
         var stored = try await store.settings()
-        // The store's own mark: the life of rolling tokens was two weeks before.
+        // The store's own mark: the life of access tokens was two weeks before.
         #expect(stored.earlierTokensEnd != nil)
         stored.earlierTokensEnd = nil
         #expect(stored == changed.0)

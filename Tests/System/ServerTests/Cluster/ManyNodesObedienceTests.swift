@@ -41,7 +41,7 @@ struct ManyNodesObedienceTests {
     private func race(_ change: Change, _ nodes: ManyNodes, _ round: Int) async throws {
         let changing = nodes.nodes[round % nodes.nodes.count]
         let others = nodes.nodes.indices.filter { $0 != round % nodes.nodes.count }.map { nodes.nodes[$0] }
-        // A refresh shows what settings have become; a rolling token does not.
+        // A refresh shows what settings have become; an access token does not.
         let questions = change == .shortenSetting ? [.refresh] : ManyNodesRacer.Question.allCases
         let username = "\(change)-\(round)"
         let stays = try nodes.createUser(username, devices: 2 * questions.count, at: changing)

@@ -107,7 +107,7 @@ struct RaceFixture: Sendable {
         }
     }
 
-    /// Why a rolling token is refused; nil if it is accepted.
+    /// Why an access token is refused; nil if it is accepted.
     func refusal(of accessToken: String) async -> ServiceError? {
         do throws(ServiceError) {
             _ = try await services.accessTokens.authenticate(accessToken, from: .system)

@@ -31,7 +31,7 @@ import Testing
             stage.moveClock(to: 120)
             let rotated = try #require(await stage.refresh(tokens.refresh).string("refresh_token"))
             #expect(rotated != tokens.refresh)
-            // The answer was lost: the parent brings the same child, a fresh rolling token beside it.
+            // The answer was lost: the parent brings the same child, a fresh access token beside it.
             stage.moveClock(to: 239)
             #expect(await stage.refresh(tokens.refresh).string("refresh_token") == rotated)
             stage.moveClock(to: 400)
@@ -88,7 +88,7 @@ import Testing
             }
             let wide = try await stage.logIn(device: "tablet")
             #expect(await stage.refresh(wide.refresh, more: "&scope=write").string("scope") == "write")
-            // Narrowing is for one rolling token: the session keeps what was granted.
+            // Narrowing is for one access token: the session keeps what was granted.
             #expect(await stage.refresh(wide.refresh, more: "&scope=").string("scope") == "read write")
         }
     }

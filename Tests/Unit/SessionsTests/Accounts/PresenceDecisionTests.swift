@@ -79,7 +79,7 @@ import Testing
         #expect(Sample.decide(&session, serial: 1, at: Sample.start + .seconds(90_002), user: user) == .rotated)
     }
 
-    /// Where every rolling token is due for renewal at once, the password in the request is still enough.
+    /// Where every access token is due for renewal at once, the password in the request is still enough.
     @Test func thePasswordIsEnoughHoweverOftenItIsAskedFor() {
         let user = Sample.user()
         var session = Sample.session(of: user)

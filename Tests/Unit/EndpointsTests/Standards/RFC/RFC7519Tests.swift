@@ -8,7 +8,7 @@ import Testing
 @testable import Endpoints
 @testable import Sessions
 
-/// The rolling token as a JWT: RFC 7519 sections 4.1, 5 and 7, and as an access token: RFC 9068 sections 2 and 4.
+/// The access token as a JWT: RFC 7519 sections 4.1, 5 and 7, and as an access token: RFC 9068 sections 2 and 4.
 @Suite struct RFC7519Tests {
     private func number(_ value: JSONValue?) -> Int64? {
         if case .integer(let number)? = value { number } else { nil }
