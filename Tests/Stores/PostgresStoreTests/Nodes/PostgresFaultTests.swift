@@ -11,9 +11,12 @@ import Testing
 
     @Test func everyChangeOfARestartedServerIsAnsweredOrRefused_andNothingAcknowledgedIsLost() async throws {
         let server = try PostgresServer()
-        let store = try openStore(try server.newDatabase()) { $0.decisionDeadline = .seconds(10) }
-        let session = try await givenSession(store)
         let load = Load()
+        let store = try openStore(try server.newDatabase()) { options in
+            options.decisionDeadline = .seconds(10)
+            options.observer.failed = { _ in load.broken.wrappingAdd(1, ordering: .relaxed) }
+        }
+        let session = try await givenSession(store)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<16 {
                 group.addTask {
@@ -26,7 +29,6 @@ import Testing
                             load.acknowledged.max(child ?? 0, ordering: .relaxed)
                         } catch {
                             guard case .unavailable = error else { throw error }
-                            load.refused.wrappingAdd(1, ordering: .relaxed)
                             await Task.yield()
                         }
                     }
@@ -46,13 +48,14 @@ import Testing
         }
         let child = try #require(try await store.session(session.id)).session.child
         #expect(child >= load.acknowledged.load(ordering: .relaxed))
-        #expect(load.refused.load(ordering: .relaxed) > 0)
+        // The restarts reached the store. Whether a change was refused as well is chance, because the others are tried again.
+        #expect(load.broken.load(ordering: .relaxed) >= 3)
         await store.close()
     }
 
     private final class Load: Sendable {
         let acknowledged = Atomic<UInt64>(0)
-        let refused = Atomic<Int>(0)
+        let broken = Atomic<Int>(0)
         let isOver = Atomic<Bool>(false)
     }
 
