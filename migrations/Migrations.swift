@@ -1,8 +1,8 @@
 /// The database schema as a list of numbered steps, embedded into the binary.
 ///
-/// This module owns the texts and their order. It does not run them: each backend has a runner, which applies the missing steps
-/// at the start, forward only, each in one transaction. A released step never changes again, because databases store the
-/// digests of the steps that they have applied.
+/// This module owns the texts and their order. It must not know a database: each backend has a runner, which applies the
+/// missing steps at the start, forward only, each in one transaction. A released step never changes again, because databases
+/// store the digests of the steps that they have applied.
 ///
 /// **A new migration** is two files in `sql/`, `NNN_what_it_does.sqlite.sql` and `….postgres.sql`, and one row in `all`.
 /// SwiftPM embeds every file of that folder. Each file begins with a comment that states its effects on the tables that exist

@@ -7,9 +7,9 @@ internal import StoreFoundation
 /// Stores sessions, users, clients, settings, keys and the audit trail in a PostgreSQL database, which any number of nodes may
 /// share.
 ///
-/// This module owns the SQL of PostgreSQL and everything that makes an answer durable there. It contains no rule of the domain,
-/// because the decisions of a refresh or a login are in the closures that it runs. Of the data that another node can change, it
-/// caches only settings and clients, and every use of them checks their revision first. No call blocks an event loop: libpq
+/// This module owns the SQL of PostgreSQL and everything that makes an answer durable there. It must not know a rule of the
+/// domain, because the decisions of a refresh or a login are in the closures that it runs. Of the data that another node can
+/// change, it caches only settings and clients, and every use of them checks their revision first. No call blocks an event loop: libpq
 /// runs on threads of Dispatch, and every wait has a deadline.
 ///
 /// The store works behind PgBouncer in transaction mode, because it uses no settings or locks of a session, and named

@@ -5,9 +5,9 @@ internal import StoreFoundation
 
 /// Stores sessions, users, clients, settings, keys and the audit trail in one SQLite file.
 ///
-/// This module owns the SQL, the file and everything that makes an answer durable. It contains no rule of the domain, because
-/// the decisions of a refresh or a login are in the closures that it runs inside its transactions. The file contains no refresh
-/// token: they are derived from a session's id and serial with a key that this module never receives.
+/// This module owns the SQL, the file and everything that makes an answer durable. It must not know a rule of the domain,
+/// because the decisions of a refresh or a login are in the closures that it runs inside its transactions. The file contains no
+/// refresh token: they are derived from a session's id and serial with a key that this module never receives.
 ///
 /// Reading order: this file · Tables/`SQLiteStore+Sessions` with Tables/`SessionRow` (a refresh: one select, and the update in
 /// `SessionRow.write`) · Engine/`Writer` (group commit, and the handling of a failing disk) with `PendingChange` ·

@@ -1,5 +1,7 @@
-// StoreFoundation: the parts that the backends of the store share. It converts between rows and values of the domain, names the
-// columns, and has a queue that forms batches. It uses no database, and no SQL except lists of columns and conditions on them.
+// StoreFoundation: the parts that the backends of the store share.
+//
+// This module owns the conversion between rows and values of the domain, the names of the columns, and a queue that forms
+// batches. It must not know a database, nor any SQL except lists of columns and conditions on them.
 //
 // Reading order: this file (StoredRow, Columns), WrittenRow, SessionColumns and the files of the other tables, BatchQueue,
 // PlannedMigration.

@@ -1,6 +1,9 @@
 // The command line. It finds the command that the words name, reads its options, runs it, and turns what went wrong into
-// one line and an exit code. It owns no rule: `serve` starts a `SojournServer`, the admin commands send the requests of
-// the admin API and print the answers, whether a server answers them or this process itself (`AdminConnection`).
+// one line and an exit code.
+//
+// It owns the commands and their output, and must not know a rule of the server: `serve` starts a `SojournServer`, the admin
+// commands send the requests of the admin API and print the answers, whether a server answers them or this process itself
+// (`AdminConnection`).
 //
 // Reading order: this file · Command (what a command is) and Commands (the table) · Arguments (the parser) · Help ·
 // AdminConnection · then one file for each group of commands.

@@ -36,4 +36,23 @@ struct FolderTests {
             #expect(names.contains(plain(target)), "\(target)")
         }
     }
+
+    @Test("the file that opens a target says what it owns, what it must not know, and in which order to read it")
+    func targetsSayWhatTheyOwn() throws {
+        let files = try SourceFile.all(in: "Sources") + SourceFile.all(in: "migrations")
+        for (target, members) in Dictionary(grouping: files, by: \.target) {
+            let opening = members.first { file in
+                let name = file.path.split(separator: "/").last?.dropLast(".swift".count)
+                return name?.lowercased() == target.lowercased().filter { $0 != "-" }
+            }
+            // Another test demands the file.
+            guard let opening else { continue }
+            let comment = opening.lines.drop { !$0.hasPrefix("//") }.prefix { $0.hasPrefix("//") }
+            let text = comment.joined(separator: " ").replacing(#/\s+\/+\s*/#, with: " ").lowercased()
+            #expect(text.contains(#/\bowns\b/#), "\(opening.path)")
+            #expect(text.contains(#/\bmust not know\b|\bknows no(?:thing)?\b/#), "\(opening.path)")
+            // Three files need no order.
+            #expect(members.count <= 3 || text.contains("reading order: "), "\(opening.path)")
+        }
+    }
 }
