@@ -11,15 +11,18 @@ struct ShardTests {
         return try rows.flatMap { row in
             let words = row.split(separator: " ")
             let width = try #require(words.count > 2 ? Int(words[1]) : nil, "\(row)")
-            #expect((1...8).contains(width))
+            #expect((1...8).contains(width), "\(row)")
             return words.dropFirst(2)
         }
     }
 
     @Test("each folder of a shard exists, and no two shards have the same") func foldersExist() throws {
         let folders = try Self.folders()
-        #expect(Set(folders).count == folders.count)
-        for folder in folders { #expect(FileManager.default.fileExists(atPath: Repository.path(String(folder)))) }
+        let repeated = folders.filter { folder in folders.count { $0 == folder } > 1 }
+        #expect(repeated == [])
+        for folder in folders {
+            #expect(FileManager.default.fileExists(atPath: Repository.path(String(folder))), "\(folder)")
+        }
     }
 
     @Test("each file with tests belongs to a shard, which finds it by the name of its suite")
