@@ -1,8 +1,9 @@
-// Endpoints: the domain meets the wire. A `Request` goes in, a `Response` comes out, and nothing else happens here.
+// Endpoints: the mapping of HTTP requests to calls of the domain, and of their results to responses.
 //
-// This module owns the table of routes, the shapes of bodies, the authentication of callers, and the one mapping of the
-// domain's errors to answers, in two faces: OAuth's JSON under /oauth, RFC 9457 problems everywhere else. It decides
-// nothing about tokens and sessions (`Sessions` does), knows no socket (`HTTPServer`) and no database.
+// Owns: the table of routes, the shapes of bodies, the authentication of callers, the rate limits, and the one mapping of the
+// domain's errors to answers, in two formats: OAuth's JSON under /oauth, RFC 9457 problems everywhere else.
+//
+// Must not know: sockets (`HTTPServer`), databases, and the rules for tokens and sessions (`Sessions`).
 //
 // Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
@@ -39,7 +40,7 @@ public final class Endpoints: Sendable {
     ///   - backups: copies the database while it serves, if it can.
     ///   - identityVerifier: verifies ID tokens, if there are identity providers.
     ///   - scopes: the scopes in the server's metadata; each client has its own.
-    ///   - isStopping: whether the server is about to stop, so that `GET /readyz` says no.
+    ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
@@ -68,8 +69,7 @@ public final class Endpoints: Sendable {
         adminTable = RouteTable(routes, on: .admin)
     }
 
-    /// RFC 6797: for a year, clients that came over https come over nothing else. Over http the field must not be sent
-    /// (section 7.2).
+    /// RFC 6797: a client that has used https uses nothing else for a year. Over http the field must not be sent (section 7.2).
     private static let transportSecurity = "max-age=31536000"
 
     /// Nanoseconds since some moment, from the monotonic clock.
@@ -96,7 +96,8 @@ public final class Endpoints: Sendable {
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
             if route.isStreaming, Self.waits(request) {
-                // No capture list: with one, the closure would be put into the loop's queue anew, there and back (Swift 6.3).
+                // The closure has no capture list, because with one it would change to the loop's queue and back again (Swift
+                // 6.3).
                 return .streaming(
                     StreamingReply(longestWait: Self.longestWait) { await self.streamingAnswer(call, id, route, start) }
                 )
@@ -183,25 +184,25 @@ public final class Endpoints: Sendable {
     }
 }
 
-/// The caller of a request, as far as the connection tells.
+/// The caller of a request, as far as the connection shows.
 public struct Caller: Hashable, Sendable {
-    /// Where the request came in.
+    /// The listener of a request.
     public enum Listener: Hashable, Sendable {
         /// The listener of the apps.
         case `public`
         /// The listener of admins and Prometheus.
         case admin
-        /// The Unix socket beside the database, which only the server's own user can open: no key is needed there.
+        /// The Unix socket beside the database, which only the server's own user can open, so that it needs no admin key.
         case adminSocket
     }
 
     /// The network address of the sender; nil when there is none.
     public let remoteAddress: String?
-    /// Where the request came in.
+    /// The listener that received the request.
     public let listener: Listener
-    /// Whether it came over https, as far as this server or a proxy that it trusts knows.
+    /// Whether the request came over https to this server, or to a trusted proxy.
     public let isSecure: Bool
-    /// Whether the connection is a trusted proxy's: then what it says of the request that it asks about is believed.
+    /// Whether the connection is that of a trusted proxy, which may name the request about which it asks.
     public let isProxy: Bool
 
     /// A caller.

@@ -27,7 +27,7 @@ public struct IdentityProviders: IdentityVerifier {
     let members: [Member]
     let clock: WallClock
     let logger: Logger
-    private let taken: [String: Counter]
+    private let accepted: [String: Counter]
     private let refused: [IdentityRefusal: Counter]
     private let unavailable: Counter
 
@@ -59,7 +59,7 @@ public struct IdentityProviders: IdentityVerifier {
         let tokens = metrics.counters(
             "sojourn_identity_tokens_total", help: "ID tokens that were accepted, by provider.",
             labels: [MetricLabel("provider", values: names)])
-        taken = Dictionary(uniqueKeysWithValues: names.map { ($0, tokens[$0]) })
+        accepted = Dictionary(uniqueKeysWithValues: names.map { ($0, tokens[$0]) })
         let refusals = metrics.counters(
             "sojourn_identity_tokens_refused_total", help: "ID tokens that were refused, by reason.",
             labels: [MetricLabel("reason", values: IdentityRefusal.allCases.map(\.rawValue) + ["unavailable"])])
@@ -74,7 +74,7 @@ public struct IdentityProviders: IdentityVerifier {
     public func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity {
         do throws(ServiceError) {
             let identity = try await check(token)
-            taken[identity.key.provider]?.increment()
+            accepted[identity.key.provider]?.increment()
             return identity
         } catch {
             if case .identityRefused(let reason) = error {
@@ -100,14 +100,14 @@ public struct IdentityProviders: IdentityVerifier {
         }
     }
 
-    /// Returns the identity of a provider's token, if `judge` accepts its claims and its signature is valid.
+    /// Returns the identity of a provider's token, if `checkClaims` accepts its claims and its signature is valid.
     func check(
-        _ unverified: UnverifiedJWT, of member: Member, _ judge: (IDToken, Instant) throws(ServiceError) -> Void
+        _ unverified: UnverifiedJWT, of member: Member, _ checkClaims: (IDToken, Instant) throws(ServiceError) -> Void
     ) async throws(ServiceError) -> ExternalIdentity {
         guard member.provider.algorithms.contains(unverified.header.alg) else { throw .identityRefused(.algorithm) }
         // Claims are checked before the signature, so that expired or foreign tokens cause no key fetch.
-        let unbelieved = try IDToken(unverified.unverifiedClaims, of: member.provider)
-        try judge(unbelieved, clock.now)
+        let unverifiedToken = try IDToken(unverified.unverifiedClaims, of: member.provider)
+        try checkClaims(unverifiedToken, clock.now)
         guard let key = try await member.keys.key(unverified.header.kid) else { throw .identityRefused(.unknownKey) }
         let verified: VerifiedJWT
         do throws(JWTError) { verified = try unverified.verify(using: { _ in key }, type: .jwtOrAbsent) } catch {
@@ -117,7 +117,7 @@ public struct IdentityProviders: IdentityVerifier {
             default: throw .identityRefused(.malformed)
             }
         }
-        return try unbelieved.identity(payload: verified.payload)
+        return try unverifiedToken.identity(payload: verified.payload)
     }
 
     /// Returns the provider with that name. Without a name, it returns the only provider with the token's issuer, or

@@ -51,13 +51,13 @@ struct IDToken: Sendable {
     /// there are several audiences.
     private func checkAudience() throws(ServiceError) {
         guard let audiences = Self.audiences(claims) else { throw .identityRefused(.audience) }
-        guard audiences.contains(where: isOurs) else { throw .identityRefused(.audience) }
+        guard audiences.contains(where: isAccepted) else { throw .identityRefused(.audience) }
         if audiences.count > 1 || claims["azp"] != nil {
-            guard let party = claims["azp"]?.string, isOurs(party) else { throw .identityRefused(.audience) }
+            guard let party = claims["azp"]?.string, isAccepted(party) else { throw .identityRefused(.audience) }
         }
     }
 
-    private func isOurs(_ audience: String) -> Bool { provider.isAudience(audience) }
+    private func isAccepted(_ audience: String) -> Bool { provider.isAudience(audience) }
 
     /// Returns the `aud` of a token; nil if it is malformed.
     static func audiences(_ claims: [String: JSONValue]) -> [String]? {
@@ -72,7 +72,7 @@ struct IDToken: Sendable {
 
     /// The client ID that the token was issued to: `azp` if present, otherwise the configured audience.
     private var clientID: String {
-        claims["azp"]?.string ?? Self.audiences(claims)?.first(where: isOurs) ?? provider.audiences[0]
+        claims["azp"]?.string ?? Self.audiences(claims)?.first(where: isAccepted) ?? provider.audiences[0]
     }
 
     private func check(nonce: String?) throws(ServiceError) {
@@ -130,7 +130,7 @@ struct IDToken: Sendable {
         return profile
     }
 
-    /// The authentication methods (`amr`, RFC 8176) that the provider reports, if they are valid in our tokens. None is
+    /// The authentication methods (`amr`, RFC 8176) that the provider reports, if access tokens can hold them. None is
     /// added, because no method of RFC 8176 stands for another server's authentication.
     private var methods: [String] {
         guard case .array(let values)? = claims["amr"], values.count <= 8 else { return [] }

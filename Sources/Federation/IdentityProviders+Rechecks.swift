@@ -11,13 +11,13 @@ extension IdentityProviders: ProviderAsker {
         switch await endpoint.refresh(question.refreshToken, clientID: question.clientID) {
         case .refused: return .rejected
         case .failed(let cause, let mayHaveArrived):
-            tell(cause, question)
+            log(cause, question)
             return .failed(mayHaveArrived: mayHaveArrived)
         case .tokens(let idToken, let refreshToken):
             let new = refreshToken == question.refreshToken ? nil : refreshToken
             guard let idToken else {
                 if member.provider.recheck?.takesNoIDToken == true { return .confirmed(refreshToken: new) }
-                tell("the answer has no ID token", question)
+                log("the answer has no ID token", question)
                 return .unproven(refreshToken: new)
             }
             do throws(ServiceError) {
@@ -26,15 +26,15 @@ extension IdentityProviders: ProviderAsker {
                 }
                 // Subjects are compared code point by code point, as they are when a login creates a user.
                 let isSame = identity.key.subject.utf8.elementsEqual(question.subject.utf8)
-                return isSame ? .confirmed(refreshToken: new) : .somebodyElse
+                return isSame ? .confirmed(refreshToken: new) : .otherSubject
             } catch {
-                tell("the ID token in the answer is refused: \(error)", question)
+                log("the ID token in the answer is refused: \(error)", question)
                 return .unproven(refreshToken: new)
             }
         }
     }
 
-    private func tell(_ cause: String, _ question: ProviderQuestion) {
+    private func log(_ cause: String, _ question: ProviderQuestion) {
         logger.warning(
             "an identity provider gives no usable answer about a session",
             ["provider": .string(question.provider), "cause": .string(cause)])

@@ -19,8 +19,8 @@ enum TokenEndpointAnswer: Sendable {
 actor TokenEndpoint {
     /// The limit of a response, in bytes. Three large tokens fit.
     private static let contentMax = 128 * 1024
-    /// A "no" about the user: RFC 6749 section 5.2, and OpenID Connect Core section 3.1.2.6, whose words some providers use
-    /// here when a user has to show up. Every other error is about the client or the request.
+    /// The error codes that refuse the user: those of RFC 6749 section 5.2, and those of OpenID Connect Core section 3.1.2.6,
+    /// which some providers use here if the user has to interact. Every other error is about the client or the request.
     private static let refusals = [
         "invalid_grant", "interaction_required", "login_required", "consent_required", "account_selection_required",
     ]

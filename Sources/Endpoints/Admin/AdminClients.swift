@@ -3,7 +3,7 @@ internal import JOSE
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /admin/v1/clients`
+    /// `POST /admin/v1/clients`: creates a client.
     func createClient(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ClientMembers.names + ["client_id"])
         let change = try ClientMembers(members)
@@ -18,18 +18,18 @@ extension Endpoints {
         return response
     }
 
-    /// `GET /admin/v1/clients`
+    /// `GET /admin/v1/clients`: lists the clients.
     func listClients(_ call: Call) async throws -> Response {
         try .json(ListAnswer(try await services.administration.clients().map { ClientAnswer($0) }))
     }
 
-    /// `GET /admin/v1/clients/{client_id}`
+    /// `GET /admin/v1/clients/{client_id}`: answers one client.
     func showClient(_ call: Call) async throws -> Response {
         try .json(ClientAnswer(try await services.administration.client(call.parameter)))
     }
 
-    /// `PATCH /admin/v1/clients/{client_id}`: members left out stay; null makes the client inherit or takes the name away.
-    /// `rotate_secret` gives a confidential client a new secret.
+    /// `PATCH /admin/v1/clients/{client_id}`: changes the members that the body names. Null makes the client inherit a value,
+    /// or removes its name. `rotate_secret` gives a confidential client a new secret.
     func changeClient(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ClientMembers.names + ["rotate_secret"])
         let change = try ClientMembers(members)
@@ -42,14 +42,14 @@ extension Endpoints {
         return try .json(ClientAnswer(client, secret: secret))
     }
 
-    /// `DELETE /admin/v1/clients/{client_id}`: its sessions are over.
+    /// `DELETE /admin/v1/clients/{client_id}`: deletes the client and ends its sessions.
     func deleteClient(_ call: Call) async throws -> Response {
         try await services.administration.deleteClient(call.parameter, by: call.origin)
         return .noContent
     }
 }
 
-/// The members of a client in a body that makes or changes one (RFC 7591's names beside the settings').
+/// The members of a client in a body that creates or changes one. They have the names of RFC 7591 and of the settings.
 struct ClientMembers: Sendable {
     static let names = [
         "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
@@ -89,7 +89,7 @@ struct ClientMembers: Sendable {
         userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
     }
 
-    /// Sets what the body names; the domain says whether it goes together.
+    /// Sets the members that the body names; the domain validates them.
     func apply(to client: inout Client) {
         if let name { client.name = name }
         if let authenticationMethod { client.authenticationMethod = authenticationMethod }
@@ -107,7 +107,7 @@ struct ClientMembers: Sendable {
     }
 }
 
-/// A client. The secret is there only when it was just made.
+/// A client as JSON. The secret is present only in the answer to the call that made it.
 struct ClientAnswer: Encodable {
     let clientID: String
     let clientSecret: String?

@@ -7,7 +7,7 @@ extension Endpoints {
     func listEvents(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["cursor", "limit", "user", "session_id"])
         let limit = try query.limit()
-        let place = try query.place()
+        let cursor = try query.eventCursor()
         let userID = try await userID(try query.text("user"))
         let sessionID: Identifier<Session>? = try query.text("session_id").map { text in
             guard let id = Identifier<Session>(text) else {
@@ -15,9 +15,9 @@ extension Endpoints {
             }
             return id
         }
-        // One more than asked for tells whether there is another page.
+        // One event more than the limit shows whether there is another page.
         let events = try await services.administration.events(
-            after: place, limit: limit + 1, userID: userID, sessionID: sessionID)
+            after: cursor, limit: limit + 1, userID: userID, sessionID: sessionID)
         let items = events.prefix(limit)
         return try .json(
             ListAnswer(

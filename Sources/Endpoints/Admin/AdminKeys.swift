@@ -29,8 +29,8 @@ extension Endpoints {
         try .json(ListAnswer(try await services.administration.adminKeys().map { AdminKeyAnswer($0) }))
     }
 
-    /// `POST /admin/v1/admin-keys` `{name, scope?, expires_in?}`: a new key, shown this once. Without a scope it may do
-    /// everything.
+    /// `POST /admin/v1/admin-keys` `{name, scope?, expires_in?}`: creates a key, which is never shown again. Without
+    /// a scope it allows all calls.
     func createAdminKey(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["name", "scope", "expires_in"])
         let (key, secret) = try await services.administration.createAdminKey(

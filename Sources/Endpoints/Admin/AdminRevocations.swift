@@ -20,7 +20,8 @@ extension Endpoints {
         let acceptsEvents = Self.acceptsEvents(call.request)
         var place = RevocationCursor.start
         if let text = try query.text("cursor") { place = try Self.place(text, "cursor") }
-        // In a stream, `Last-Event-ID` wins over `cursor`: browsers and libraries resume with it, and it is the newer one.
+        // In a stream, `Last-Event-ID` precedes `cursor`, because browsers and libraries resume with it, and it is the newer
+        // one.
         if let last = try call.onlyField("Last-Event-ID"), !last.isEmpty {
             let named = try Self.place(last, "Last-Event-ID")
             if acceptsEvents { place = named }

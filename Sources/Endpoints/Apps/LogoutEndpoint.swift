@@ -9,8 +9,8 @@ extension Endpoints {
         let token: String
         let use: TokenUse
         switch (try call.authorization(), try members.string("refresh_token")) {
-        case (.bearer(let rolling)?, nil): (token, use) = (rolling, .bearer)
-        case (.dpop(let rolling)?, nil): (token, use) = (rolling, try provenUse(of: rolling, call))
+        case (.bearer(let accessToken)?, nil): (token, use) = (accessToken, .bearer)
+        case (.dpop(let accessToken)?, nil): (token, use) = (accessToken, try provenUse(of: accessToken, call))
         case (nil, let refreshToken?):
             token = refreshToken
             use = try keyProof(call).map { .proven($0) } ?? .bearer

@@ -50,8 +50,8 @@ struct DeviceAnswer: Encodable {
         self.current = session.device.id == current.device.id
     }
 
-    /// Each device once, as its last seen session has it: several apps can share one. The one that asks is there, however many
-    /// others are.
+    /// Lists each device once, with the values of its last seen session, because several apps can share a device. The list
+    /// always includes the current session.
     static func list(_ sessions: [Session], current: Session) -> [DeviceAnswer] {
         var seen: Set<String> = []
         return

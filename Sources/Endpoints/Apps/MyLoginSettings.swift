@@ -3,8 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, or an ID
-    /// token in the body, so that logins can be turned on again while no token works, by users without a password, too.
+    /// `PUT /v1/me/login-settings`: the user's own switch. It accepts an access token, HTTP Basic with the password, or an ID
+    /// token in the body, so that users with or without a password can enable logins again while no access token is valid.
     func changeLoginSettings(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["logins_disabled", "effective"] + Members.idTokenNames)
         guard let isDisabled = try members.bool("logins_disabled") else {

@@ -3,8 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/refresh`: a public client renews its token, with `{refresh_token}` or, for a client that keeps one
-    /// string, with that as Bearer or, when it is bound to a key, as DPoP.
+    /// `POST /v1/refresh`: refreshes a session of a public client, with `{refresh_token}`. A client that keeps one string sends
+    /// it in the `Authorization` field, as Bearer or, if it is bound to a key, as DPoP.
     func refreshSession(_ call: Call) async throws -> Response {
         let members = try Members(
             call, known: ["refresh_token", "device_id", "user_assertion", "password"], mayBeMissing: true)

@@ -17,11 +17,12 @@ extension Endpoints {
             call.route.pattern == "/v1/verify"
             ? try QueryParameters(call, known: ["audience"]).wholeText("audience")
             : nil
-        let demand = named.map(AudienceRequirement.named) ?? .own
+        let requirement = named.map(AudienceRequirement.named) ?? .own
         let (token, use) = try presentedToken(call)
         var response = Response(status: .ok)
         do throws(ServiceError) {
-            let session = try await services.accessTokens.authenticate(token, as: use, for: demand, from: call.origin)
+            let session = try await services.accessTokens.authenticate(
+                token, as: use, for: requirement, from: call.origin)
             response.fields.append("X-User-Id", session.user.id.description)
             response.fields.append("X-Session-Id", session.session.id.description)
             response.fields.append("X-Device-Id", session.session.device.id)
@@ -31,7 +32,7 @@ extension Endpoints {
         } catch {
             guard error == .invalidToken(nil),
                 case .clientToken(let client) = try await services.accessTokens.introspect(token, from: call.origin),
-                use.fits(client.keyThumbprint), demand.isMet(by: client.audience, own: context.audience)
+                use.fits(client.keyThumbprint), requirement.isMet(by: client.audience, own: context.audience)
             else { throw error }
             try use.use()
             response.fields.append("X-Client-Id", client.clientID)

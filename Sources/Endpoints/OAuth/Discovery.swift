@@ -53,8 +53,8 @@ extension Endpoints {
 }
 
 extension Route {
-    /// Where clients look for the metadata of an issuer whose URL has a path (RFC 8414 section 3.1): that path stands behind
-    /// the well-known one, and no proxy takes it off there as it does from all other calls.
+    /// The metadata route of an issuer with a path in its URL (RFC 8414 section 3.1): the path follows the well-known one,
+    /// where a proxy does not remove it as it does from all other calls.
     static func metadata(of issuer: String) -> [Route] {
         let authority = issuer.firstRange(of: "://").map { issuer[$0.upperBound...] } ?? issuer[...]
         let path = authority.drop { $0 != "/" }

@@ -15,15 +15,15 @@ extension Endpoints {
         var call = call
         call.actor = "client:\(client.id)"
         var introspection = try await services.accessTokens.introspect(token, from: call.origin)
-        // RFC 7662 section 4: whether it can be used where it was presented. A refresh token can be used at no resource, so
-        // that none opens an API which takes whatever is active; its own client, and who asks for one, is told of it.
+        // RFC 7662 section 4: active means usable where the token was presented. A refresh token is usable at no resource, so
+        // that it is active only for its own client, and for a request that hints at a refresh token.
         if case .refreshToken(let record, _) = introspection, record.session.clientID != client.id,
             form["token_type_hint"] != "refresh_token"
         {
             introspection = .inactive
         }
-        // RFC 9701 section 5: nor is a token active that is not for the API that asks. Which API a client is, it has to say:
-        // the resources of a client are those that it calls.
+        // RFC 9701 section 5: a token for another API is inactive. The request names the API, because the resources of a client
+        // are the APIs that it calls.
         if let audience = form["audience"], !introspection.isFor(audience) { introspection = .inactive }
         var response = try Response.json(answer(to: introspection))
         if case .accessToken(let token) = introspection, let claims = token.user.claims {

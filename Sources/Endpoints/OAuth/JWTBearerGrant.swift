@@ -20,8 +20,8 @@ extension Endpoints {
             metrics.countRefresh(failing: error)
             // Only an assertion that the session's key has signed counts against the session and its user.
             let userID = attempt.refusedUserID
-            let session = userID == nil ? nil : attempt.sessionID.map(RateLimiter.Holder.session)
-            let refusal = rateLimiter.refusal(error, to: session, of: userID)
+            let credential = userID == nil ? nil : attempt.sessionID.map(RateLimiter.Credential.session)
+            let refusal = rateLimiter.refusal(error, to: credential, of: userID)
             try await explain(refusal, to: identity, call)
             throw refusal
         }

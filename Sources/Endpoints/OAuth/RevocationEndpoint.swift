@@ -3,10 +3,10 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /oauth/revoke` (RFC 7009). The hint is not needed: a token says what it is. Either token of a session ends it. The
-    /// session of a key ends by an access token, which every API sees, only with a proof of that key, as far as its client has
-    /// nothing else to prove itself by; by its refresh token, which the device alone has, without: unmodified clients send no
-    /// proof here.
+    /// `POST /oauth/revoke` (RFC 7009). The hint is ignored, because a token shows its kind. The access token and the refresh
+    /// token both end the session. An access token of a public client's session that is bound to a key needs a proof of that
+    /// key, because APIs see access tokens. A refresh token needs none, because only the device has it, and unmodified clients
+    /// send no proof here.
     func revoke(_ call: Call) async throws -> Response {
         let form = try call.form()
         let identity = try await clientIdentity(call, ClientParameters(form))
@@ -14,7 +14,8 @@ extension Endpoints {
         guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
         var call = call
         if case .authenticated = identity { call.actor = "client:\(client.id)" }
-        // A token that a client got for itself has no session to end, and to say that it is revoked would be a lie.
+        // A token that a client got for itself has no session to end, and an answer 200 would falsely report that it is
+        // revoked.
         if case .clientToken(let own) = try await services.accessTokens.introspect(token, from: call.origin),
             own.clientID == client.id
         {

@@ -9,9 +9,9 @@ internal import Telemetry
 /// limiter takes a token before the work and gives it back after success. Where a refusal costs little (a token with a bad
 /// MAC), only the refusal takes a token, so that a successful refresh never reaches the limiter.
 struct RateLimiter: Sendable {
-    /// The subject of a refused refresh or resumption, if the credential was once genuine.
-    enum Holder: Hashable {
-        /// A session, identified by a token of this server or by an assertion signed with the session's key.
+    /// The credential of a refused refresh or resumption, if it was once genuine.
+    enum Credential: Hashable {
+        /// A token of a session, or an assertion signed with the session's key.
         case session(Identifier<Session>)
         /// A token of another system that belonged to a user.
         case foreignToken(String)
@@ -64,24 +64,24 @@ struct RateLimiter: Sendable {
         caller.remoteAddress.map { CallerNetwork($0, ipv6PrefixBits: ipv6PrefixBits) }
     }
 
-    /// Whose wrong logins count together; nil: those of nobody else. A client that has proved itself is one address for many
-    /// people: five who mistype would stop all the others. Each of them has the delays and the lock of their name.
-    private func guesser(_ call: Call) -> CallerNetwork? { call.isOfProvenClient ? nil : network(call.caller) }
+    /// The network against which failed logins count; nil if none. An authenticated client is one address for many users, so
+    /// that the mistakes of a few would refuse all the others. The delays and the lock of each username apply all the same.
+    private func countedNetwork(_ call: Call) -> CallerNetwork? { call.isOfProvenClient ? nil : network(call.caller) }
 
-    /// Runs what proves a password by itself, if the caller has not been wrong too often. A password that comes with a good
-    /// token of a session is not limited here: the session has its own tries, and whoever shares its address would otherwise
-    /// stop it.
+    /// Runs `body`, which verifies a password, unless the address has sent too many wrong ones. A password beside a valid token
+    /// of a session is not limited here, because the session has a limit of its own, and other users of the address could
+    /// otherwise block it.
     func password<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(guesser(call), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
+        try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
     }
 
     /// Runs a login by an ID token, unless the address has been refused too often.
     func identity<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(guesser(call), .wrongPasswordsPerAddress, body) {
+        try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
             if case .identityRefused = $0 { true } else { false }
         }
     }
@@ -133,9 +133,8 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Lets a login of a user on a device pass, or refuses it: an app that logs in again and again instead of refreshing. For
-    /// who has started too many sessions no password is hashed; that somebody does so under this name is all that a stranger
-    /// learns by it.
+    /// Admits a login of a user on a device, or refuses it, because some apps log in repeatedly instead of refreshing. No
+    /// password is hashed for a user with too many new sessions. A stranger learns only that the name has reached this limit.
     func admitLogin(username: String, deviceID: String) throws(ServiceError) {
         let name = Text.key(username)
         try take(LoginKey(username: name, deviceID: deviceID), .loginsPerDevice)
@@ -171,9 +170,9 @@ struct RateLimiter: Sendable {
         } catch { return error }
     }
 
-    /// Returns the error to answer to a refused refresh or resumption: `error`, or `tooManyRequests`. The limit of the session comes
-    /// first, so that repeated requests with one token use up no more of the user's limit than the session's allows.
-    func refusal(_ error: ServiceError, to holder: Holder?, of userID: Identifier<User>?) -> ServiceError {
+    /// Returns the error to answer to a refused refresh or resumption: `error`, or `tooManyRequests`. The limit of the session
+    /// comes first, so that repeated requests with one token use up no more of the user's limit than the session's allows.
+    func refusal(_ error: ServiceError, to credential: Credential?, of userID: Identifier<User>?) -> ServiceError {
         switch error {
         case .refused, .insufficientUserAuthentication, .unauthorizedClient, .grantClosed, .invalidScope,
             .invalidTarget:
@@ -181,7 +180,7 @@ struct RateLimiter: Sendable {
         default: return error
         }
         do throws(ServiceError) {
-            if let holder { try take(holder, .refusedTokensPerSession) }
+            if let credential { try take(credential, .refusedTokensPerSession) }
             if let userID { try take(userID, .refusedTokensPerUser) }
             return error
         } catch { return error }

@@ -8,7 +8,7 @@ internal import Telemetry
 extension Endpoints {
     /// The answer to a call that failed with `error`.
     func errorResponse(_ error: any Error, to call: Call) -> Response {
-        let error = toldAtOnce(error, call)
+        let error = mappingLateRefusal(error, call)
         var response: Response
         switch (error, call.route.errorFormat) {
         case (let error as ServiceError, .problem): response = Self.problem(error).response
@@ -22,7 +22,7 @@ extension Endpoints {
             // The field lists the accepted codings (RFC 9110 section 12.5.3).
             response.fields.append("Accept-Encoding", "identity")
         }
-        appendCure(for: error, to: &response)
+        appendRetryNonce(for: error, to: &response)
         if response.status == .unauthorized { challenge(call, error, &response) }
         if response.status.code == 429 || (response.status.code >= 500 && response.status != .notImplemented) {
             response.fields.append("Retry-After", "\(Self.retryAfter(error))")
@@ -58,10 +58,10 @@ extension Endpoints {
         case .refused(let reason):
             Problem(
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
-        case .insufficientUserAuthentication(let demand): problem(demand)
+        case .insufficientUserAuthentication(let requirement): problem(requirement)
         case .invalidCredentials:
             Problem(.unauthorized, code: "invalid_credentials", detail: "The name or the password is wrong.")
-        case .wrongPassword(let demand): wrongPassword(demand)
+        case .wrongPassword(let requirement): wrongPassword(requirement)
         case .identityRefused(.unknownProvider):
             .invalid("provider", "names no identity provider of this server, or the token is not from one")
         case .identityRefused(let reason):
@@ -119,9 +119,9 @@ extension Endpoints {
         case .tooManyRequests: OAuthError(.tooManyRequests, .temporarilyUnavailable, tooManyText)
         case .store(.corrupted): OAuthError(.internalServerError, .serverError, internalText)
         case .refused(let reason), .loginRefused(let reason): refusal(reason, .invalidGrant)
-        case .insufficientUserAuthentication(let demand): oauthError(demand)
+        case .insufficientUserAuthentication(let requirement): oauthError(requirement)
         case .invalidCredentials: OAuthError(.badRequest, .invalidGrant, "The name or the password is wrong.")
-        case .wrongPassword(let demand): oauthError(demand, description: wrongPasswordText)
+        case .wrongPassword(let requirement): oauthError(requirement, description: wrongPasswordText)
         // Any invalid subject token is `invalid_request` (RFC 8693 section 2.2.2).
         case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
@@ -235,11 +235,11 @@ extension Endpoints {
         switch error {
         case RequestProblem.unproven(let proof, _):
             return (.dpop, #", error="\#(proof.code.rawValue)", error_description="\#(proof.sentence)""#)
-        case ServiceError.insufficientUserAuthentication(let demand):
+        case ServiceError.insufficientUserAuthentication(let requirement):
             let parameters =
                 #", error="\#(ErrorCode.insufficientUserAuthentication.rawValue)", "#
                 + #"error_description="\#(RefusalReason.insufficientUserAuthentication.sentence)", "#
-                + #"acr_values="\#(demand.acrValues)", max_age="\#(demand.ageMax.wholeSeconds)""#
+                + #"acr_values="\#(requirement.acrValues)", max_age="\#(requirement.ageMax.wholeSeconds)""#
             if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
             return (.bearer, parameters)
         case ServiceError.invalidToken, RequestProblem.unknownAdminKey:

@@ -18,10 +18,10 @@ extension Endpoints {
 /// so that the public document shows nothing of the admin calls.
 enum APIDocument {
     /// The document of one listener, without white space and without unused components.
-    static func part(for listener: Route.Place) throws -> [UInt8] {
+    static func part(for listener: Route.Listeners) throws -> [UInt8] {
         let bytes = UnsafeBufferPointer(start: COpenAPI_document(), count: COpenAPI_length())
         var document = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes))
-        let routes = Set(Route.all.filter { $0.place == listener || $0.place == .both }.map(name))
+        let routes = Set(Route.all.filter { $0.listeners == listener || $0.listeners == .both }.map(name))
         var paths: [String: JSONValue] = [:]
         for (path, item) in members(document["paths"]) {
             let operations = members(item).filter { routes.contains("\($0.key.uppercased()) \(path)") }

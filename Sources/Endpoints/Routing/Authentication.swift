@@ -1,5 +1,5 @@
-// Shaped for speed: functions marked `@inline(never)` keep their variables out of the async frames of every refresh. The figure
-// and the command are in `Sessions/UseCases/RefreshService.swift`.
+// Shaped for speed: functions with `@inline(never)` keep their variables out of the async frames of a refresh. These frames
+// take 6000 bytes instead of 34 000 (`Sessions/UseCases/RefreshService.swift` has the command).
 
 internal import HTTP
 internal import OAuth

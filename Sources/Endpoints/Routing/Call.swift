@@ -13,7 +13,7 @@ struct Call: Sendable {
     let parameter: String
     /// The actor in the audit trail: `user`, `admin:KEY`, `client:ID`.
     var actor = Origin.userActor
-    /// Whether an authenticated client asks, for users whose network addresses it alone knows.
+    /// Whether an authenticated client sends the request. The network addresses of its users are then unknown to this server.
     var isOfProvenClient = false
     /// The valid proof of possession of a key that the request has, once it was verified.
     var proof: ProofOfPossession?
@@ -112,7 +112,7 @@ enum RequestProblem: Error, Hashable, Sendable {
     case insufficientScope(AdminKey.Scope)
     /// `grant_type` names an unknown grant (RFC 6749 section 5.2).
     case unsupportedGrantType
-    /// The proof of possession in the field `DPoP` is refused. `withAccessToken` tells whether an access token came with it.
+    /// The proof of possession in the field `DPoP` is refused. `withAccessToken` is true if an access token came with it.
     case unproven(DPoPError, withAccessToken: Bool)
     /// The user of an exchange's subject token may not log in: an invalid request, like an invalid subject token (RFC 8693
     /// section 2.2.2).

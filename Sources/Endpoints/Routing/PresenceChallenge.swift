@@ -5,7 +5,7 @@ internal import Sessions
 /// The answers to a refresh or call that requires a proof of the user's presence (RFC 9470 section 3). They name what is
 /// required, and no session ends.
 extension Endpoints {
-    /// As an RFC 9457 problem.
+    /// The requirement as an RFC 9457 problem.
     static func problem(_ requirement: PresenceRequirement) -> Problem {
         var problem = Problem(
             .unauthorized, code: ErrorCode.insufficientUserAuthentication.rawValue,
@@ -24,7 +24,7 @@ extension Endpoints {
             reauthenticate: requirement.takesLogin)
     }
 
-    /// As an error of the token endpoint. It is not `invalid_grant`, at which clients delete their tokens.
+    /// The requirement as an error of the token endpoint. It is not `invalid_grant`, at which clients delete their tokens.
     static func oauthError(
         _ requirement: PresenceRequirement, description: String = RefusalReason.insufficientUserAuthentication.sentence
     ) -> OAuthError {

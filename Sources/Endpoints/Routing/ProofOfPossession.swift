@@ -14,7 +14,7 @@ extension Endpoints {
             // JWT.
             let values = call.request.fields.values("DPoP")
             guard values.count == 1 else { throw .malformed }
-            let (method, target) = occasion(of: call)
+            let (method, target) = requestToProve(of: call)
             return try context.proofs.check(
                 values[0], for: ExpectedRequest(method: method, target: target, accessToken: accessToken),
                 at: context.clock.now)
@@ -42,7 +42,7 @@ extension Endpoints {
 
     /// The method and target that the proof must name: those of the request under the public base URL, or those of the request
     /// about which a proxy asks. A target of nil matches no proof.
-    private func occasion(of call: Call) -> (method: String, target: DPoPTarget?) {
+    private func requestToProve(of call: Call) -> (method: String, target: DPoPTarget?) {
         let request = call.request
         if call.isAboutAnotherRequest {
             // Only a trusted proxy may name another request, because an attacker could name the request for which a stolen
@@ -55,14 +55,14 @@ extension Endpoints {
     }
 
     /// Maps a proof that expired or was used between its check and its use to the error of a proof that fails the check.
-    func toldAtOnce(_ error: any Error, _ call: Call) -> any Error {
+    func mappingLateRefusal(_ error: any Error, _ call: Call) -> any Error {
         guard case ServiceError.unproven(let problem) = error else { return error }
         let isBesideToken = if case .dpop? = try? call.authorization() { true } else { false }
         return RequestProblem.unproven(problem, withAccessToken: isBesideToken)
     }
 
     /// Counts a refused proof, and appends the nonce with which a new proof would be accepted.
-    func appendCure(for error: any Error, to response: inout Response) {
+    func appendRetryNonce(for error: any Error, to response: inout Response) {
         guard case RequestProblem.unproven(let problem, _) = error else { return }
         metrics.count(problem)
         if let nonce = context.proofs.nonce(curing: problem, at: context.clock.now) {
@@ -96,19 +96,19 @@ extension Call {
     /// The method and target of the request about which the proxy asks: its own method and the appended path, or else the
     /// fields `X-Forwarded-…`. Nil if one of them is missing, repeated or invalid.
     fileprivate var forwardedRequest: (method: String, target: DPoPTarget?)? {
-        guard let scheme = said("X-Forwarded-Proto") else { return nil }
+        guard let scheme = singleValue("X-Forwarded-Proto") else { return nil }
         if let appendedTarget {
-            guard let host = said("Host") else { return nil }
+            guard let host = singleValue("Host") else { return nil }
             return (request.method.rawValue, DPoPTarget("\(scheme)://\(host)\(appendedTarget)"))
         }
-        guard let method = said("X-Forwarded-Method"), let host = said("X-Forwarded-Host"),
-            let target = said("X-Forwarded-Uri"), target.hasPrefix("/")
+        guard let method = singleValue("X-Forwarded-Method"), let host = singleValue("X-Forwarded-Host"),
+            let target = singleValue("X-Forwarded-Uri"), target.hasPrefix("/")
         else { return nil }
         return (method, DPoPTarget("\(scheme)://\(host)\(target)"))
     }
 
     /// The value of a field that occurs once; nil otherwise, because of two values the proxy may have set only one.
-    private func said(_ name: StaticString) -> String? { (try? request.fields.only(name)) ?? nil }
+    private func singleValue(_ name: StaticString) -> String? { (try? request.fields.only(name)) ?? nil }
 }
 
 extension DPoPError {

@@ -51,7 +51,7 @@ struct QueryParameters {
         return limit
     }
 
-    /// Where to go on in the list of a user's sessions.
+    /// The cursor of the list of a user's sessions.
     func sessionCursor() throws -> SessionCursor? {
         guard let text = try text("cursor") else { return nil }
         guard let cursor = SessionCursor(text) else {
@@ -64,27 +64,27 @@ struct QueryParameters {
     func encodedCursor() throws -> String? {
         guard let text = try text("cursor") else { return nil }
         guard let bytes = Base64URL.decode(text), !bytes.contains(0),
-            let place = String(validating: bytes, as: UTF8.self)
+            let cursor = String(validating: bytes, as: UTF8.self)
         else {
             throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
         }
-        return place
+        return cursor
     }
 
     /// Encodes a text as a `next_cursor` that needs no escaping in a URL.
-    static func cursor(at place: String) -> String { Base64URL.encode(Array(place.utf8)) }
+    static func cursor(at text: String) -> String { Base64URL.encode(Array(text.utf8)) }
 
     /// The cursor of the audit trail: the id of an event, 0 by default.
-    func place() throws -> Int64 {
+    func eventCursor() throws -> Int64 {
         guard let text = try text("cursor") else { return 0 }
-        guard let place = Self.place(text) else {
+        guard let cursor = Self.number(text) else {
             throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
         }
-        return place
+        return cursor
     }
 
     /// Parses a decimal number of at most 19 digits.
-    static func place(_ text: String) -> Int64? {
+    static func number(_ text: String) -> Int64? {
         text.utf8.count <= 19 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 
@@ -92,7 +92,7 @@ struct QueryParameters {
     func seconds(_ name: String, max: Duration) throws -> Duration? {
         guard let text = try text(name) else { return nil }
         let longest = max.components.seconds
-        guard let seconds = Self.place(text), seconds <= longest else {
+        guard let seconds = Self.number(text), seconds <= longest else {
             throw RequestProblem.invalid(name, "must be a number of seconds from 0 to \(longest)")
         }
         return .seconds(seconds)

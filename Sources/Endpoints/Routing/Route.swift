@@ -3,25 +3,25 @@ internal import Sessions
 
 /// One row of the table of routes. A class, so that finding one copies nothing.
 final class Route: Sendable {
-    /// What a caller has to prove before the handler runs, so that no handler can omit the check.
+    /// The handler, by the proof that the caller has to bring before it runs, so that no handler can omit the check.
     enum Handler: Sendable {
-        /// Nothing, and the answer depends on no request and waits for nothing: no task is started for it.
+        /// No proof. The answer depends on no request and waits for nothing, so that no task is started for it.
         case immediate(@Sendable (Endpoints) throws -> Response)
-        /// Nothing, or what the handler itself asks for.
+        /// No proof, or one that the handler itself asks for.
         case open(@Sendable (Endpoints, Call) async throws -> Response)
         /// An access token of an active session.
         case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// An access token of an active session, which may still require a proof of the user's presence: this call can bring
-        /// it.
+        /// An access token of an active session, which may still require a proof of the user's presence, because this call can
+        /// bring it.
         case userWithoutPresence(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// An admin key that may do so much, or the admin socket.
+        /// An admin key with this scope, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
-        /// An admin key, for an answer that may wait for something to happen.
+        /// An admin key with this scope, for an answer that may wait for an event.
         case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
     }
 
-    /// Where a route exists. Everywhere else its path is unknown.
-    enum Place: Sendable {
+    /// The listeners that serve a route. On the others its path is unknown.
+    enum Listeners: Sendable {
         case `public`
         case admin
         case both
@@ -45,37 +45,38 @@ final class Route: Sendable {
     let method: Method
     /// Segments, of which one can be `{name}`; a last segment `*` stands for any rest.
     let pattern: String
-    let place: Place
+    let listeners: Listeners
     let errorFormat: ErrorFormat
     let challenge: Challenge
     let handler: Handler
     /// Whether conditions of a GET apply to its answer (RFC 9110 section 13). The answers of forward-auth are decisions, and
     /// the conditions there belong to another request.
     let isRepresentation: Bool
-    /// Whether its answer may wait for something to happen.
+    /// Whether its answer may wait for an event.
     let isStreaming: Bool
     /// Whether its refusals count against the caller's address, because the route takes tokens or client secrets from any
     /// caller.
     let countsRefusals: Bool
-    /// Whether a proxy asks here about another client's request.
+    /// Whether a proxy asks here about the request of another client.
     let isForwardAuthentication: Bool
     /// The name in metrics and log: `POST /oauth/token`.
     let name: String
 
     init(
-        _ method: Method, _ pattern: String, on place: Place = .public, errorFormat: ErrorFormat = .problem,
+        _ method: Method, _ pattern: String, on listeners: Listeners = .public, errorFormat: ErrorFormat = .problem,
         challenge: Challenge = .bearer, _ handler: Handler
     ) {
         self.method = method
         self.pattern = pattern
-        self.place = place
+        self.listeners = listeners
         self.errorFormat = errorFormat
         self.challenge = challenge
         self.handler = handler
         isForwardAuthentication = pattern.hasPrefix("/v1/verify")
         if case .streaming = handler { isStreaming = true } else { isStreaming = false }
         isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
-        countsRefusals = place == .public && (errorFormat == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
+        countsRefusals =
+            listeners == .public && (errorFormat == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
         name = "\(method.rawValue) \(pattern)"
     }
 }

@@ -51,12 +51,12 @@ final class RouteTable: Sendable {
     private let prefixes: [(prefix: String, route: Route)]
     private let allMethods: String
 
-    init(_ routes: [Route], on place: Route.Place) {
+    init(_ routes: [Route], on listeners: Route.Listeners) {
         var everything = Resource()
         var exact: [String: Resource] = [:]
         var parameterized: [String: Resource] = [:]
         var prefixes: [(prefix: String, route: Route)] = []
-        for route in routes where route.place == place || route.place == .both {
+        for route in routes where route.listeners == listeners || route.listeners == .both {
             everything.add(route)
             if route.pattern.hasSuffix("/*") {
                 prefixes.append((String(route.pattern.dropLast()), route))
@@ -129,4 +129,4 @@ final class RouteTable: Sendable {
     }
 }
 
-extension Route.Place: Equatable {}
+extension Route.Listeners: Equatable {}

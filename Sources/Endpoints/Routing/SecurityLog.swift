@@ -7,7 +7,7 @@ internal import Telemetry
 extension Endpoints {
     /// Logs the error of a call with a level by its severity.
     func log(_ error: any Error, _ status: Status, _ call: Call) {
-        let (level, cause) = Self.gravity(error)
+        let (level, cause) = Self.severity(error)
         logger.log(
             level, status.code >= 500 ? "request failed" : "request refused",
             [
@@ -17,9 +17,9 @@ extension Endpoints {
             ])
     }
 
-    private static func gravity(_ error: any Error) -> (LogLevel, cause: String) {
+    private static func severity(_ error: any Error) -> (LogLevel, cause: String) {
         switch error {
-        case let error as ServiceError: gravity(error)
+        case let error as ServiceError: severity(error)
         case let problem as RequestProblem:
             switch problem {
             case .unknownAdminKey: (.notice, "unknown_admin_key")
@@ -39,7 +39,7 @@ extension Endpoints {
         }
     }
 
-    private static func gravity(_ error: ServiceError) -> (LogLevel, cause: String) {
+    private static func severity(_ error: ServiceError) -> (LogLevel, cause: String) {
         switch error {
         case .store(.unavailable(let text)): (.error, "store unavailable: \(text)")
         case .store(.corrupted(let text)): (.error, "store corrupted: \(text)")

@@ -3,7 +3,7 @@
 /// The transaction that writes the change checks the proof again, because hashing takes time, and a logout, a disabled login or
 /// a new password in between must prevent the change.
 public enum AccountProof: Hashable, Sendable {
-    /// An access token of that session, and what has shown beside it that the user is there, if anything has.
+    /// An access token of that session, and the proof of the user's presence beside it, if the request had one.
     case session(Identifier<Session>, beside: PresenceProof? = nil)
     /// The password with that hash.
     case password(hash: String?)
@@ -47,11 +47,11 @@ extension UserChange {
 }
 
 extension RefreshPolicy {
-    /// Why access tokens of the session are good for nothing at `now`, whatever they say themselves; nil: they are good.
+    /// The error of an access token of the session at `now`, whatever the token contains; nil if it is valid.
     func refusal(ofTokensIn record: SessionRecord?, at now: Instant) -> ServiceError? {
         guard let record else { return .invalidToken(.unknownSession) }
         if let ending = ending(of: record, at: now) { return .invalidToken(.ended(ending.reason)) }
-        guard let user = record.user, user.rejectsRollingTokens, let refusal = user.loginRefusal else { return nil }
+        guard let user = record.user, user.rejectsAccessTokens, let refusal = user.loginRefusal else { return nil }
         return .invalidToken(refusal)
     }
 }

@@ -1,5 +1,5 @@
-// The user's own switch. While it is off no token works, so it takes what a user has beside tokens: the password, or an ID
-// token of an identity provider. Whoever has neither would be locked out by it until an admin comes.
+// The user's own switch. While logins are disabled no token is valid, so that the switch accepts the password, or an ID token
+// of an identity provider. A user with neither cannot disable logins, because only an admin could enable them again.
 extension AccountService {
     /// The user with that name and password. This check serves the one call that must work without a valid token.
     public func verifiedUser(

@@ -16,8 +16,8 @@ public struct ModeChange: Hashable, Sendable {
 }
 
 extension AccountService {
-    /// Records a proof of the user's presence in the session. Throws `userAbsent` with the accepted ways if `evidence` is
-    /// empty.
+    /// Records a proof of the user's presence in the session. Throws `insufficientUserAuthentication` with the accepted ways if
+    /// `evidence` proves nothing.
     public func showPresence(
         _ evidence: PresenceEvidence, in current: AuthenticatedSession, from origin: Origin
     ) async throws(ServiceError) -> SessionRecord {
@@ -25,8 +25,9 @@ extension AccountService {
         let proof = try await presence.presence(
             provedBy: evidence, of: current.user, in: current.session, from: origin, at: now)
         guard let proof else {
-            let demand = PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
-            throw .insufficientUserAuthentication(demand.asked(of: current.user, in: current.session))
+            let requirement = PresenceRequirement(
+                ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
+            throw .insufficientUserAuthentication(requirement.asked(of: current.user, in: current.session))
         }
         return try await change(current.session.id, shownBy: proof, at: now) { session, _ in
             session.note(proof, at: now)
@@ -56,12 +57,7 @@ extension AccountService {
     private func check(
         _ key: DeviceKey, of change: ModeChange, in session: Session, at now: Instant
     ) async throws(ServiceError) {
-        guard change.mode == .biometric else {
-            throw .invalid(member: "presence_key", detail: "is for the authentication_mode BIOMETRIC")
-        }
-        guard key.text != session.deviceKey else {
-            throw .invalid(member: "presence_key", detail: "must be another key than device_key")
-        }
+        if let problem = key.presenceKeyProblem(in: change.mode, besideDeviceKey: session.deviceKey) { throw problem }
         guard let assertion = change.evidence.assertion,
             try await presence.accepts(assertion, of: key, in: session, at: now)
         else {
@@ -69,8 +65,8 @@ extension AccountService {
         }
     }
 
-    /// Changes a session whose tokens are good, and whose user `proof` still shows, if there is one; what the closure fails
-    /// with is thrown, and nothing is written then.
+    /// Changes a session by `edit`, if its access tokens and `proof` are still valid. Throws the error of `edit`, and writes
+    /// nothing then.
     private func change(
         _ id: Identifier<Session>, shownBy proof: PresenceProof?, at now: Instant,
         _ edit: @escaping @Sendable (inout Session, User?) -> Result<AuditEvent?, ServiceError>
@@ -116,8 +112,8 @@ extension Session {
                     code: "activation_pending",
                     detail: "the presence_key of the login has to sign for the first time before"))
         }
-        if let demand = demand(before: change.mode, isNewKey: isNew), !demand.isMet(by: self, at: now) {
-            return .failure(.insufficientUserAuthentication(demand.asked(of: user, in: self)))
+        if let requirement = requirement(before: change.mode, isNewKey: isNew), !requirement.isMet(by: self, at: now) {
+            return .failure(.insufficientUserAuthentication(requirement.asked(of: user, in: self)))
         }
         let event = AuditEvent(
             .authenticationModeChanged, at: now, by: origin, session: self,
@@ -131,7 +127,7 @@ extension Session {
 
     /// The proof that a change of mode demands: a recent one by the ways of the current mode. The registered presence key
     /// suffices for a change from `PASSWORD` to `BIOMETRIC`.
-    private func demand(before mode: AuthenticationMode, isNewKey: Bool) -> PresenceRequirement? {
+    private func requirement(before mode: AuthenticationMode, isNewKey: Bool) -> PresenceRequirement? {
         let ways: [PresenceRequirement.Way]
         switch (authenticationMode, mode) {
         case (.no, _) where !isNewKey, (.biometric, .password) where !isNewKey: return nil

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// What users do with their own account: profile, devices, their own switch for logins, their password.
+/// Changes of a user's own account: profile, devices, the switch for logins, and the password.
 public final class AccountService: UseCase {
     let context: ServiceContext
     let passwords: PasswordVerifier
@@ -19,15 +19,13 @@ public final class AccountService: UseCase {
 
     /// The account service of `context`.
     public convenience init(_ context: ServiceContext) {
-        let passwords = PasswordVerifier(context)
-        let logins = LoginService(context, TokenSigner(context), passwords, ProviderCheckService(context))
-        self.init(
-            context, passwords, UserPresenceService(context, passwords), FederationService(context, logins))
+        let services = Services(context)
+        self.init(context, services.accounts.passwords, services.accounts.presence, services.federation)
     }
 
-    /// Lets `edit` change the user's profile. Returns the user as it then is. Where the user is reached, by e-mail or
-    /// telephone, takes that the user has shown to be there a moment ago: whoever has found a phone, or stolen a token, could
-    /// else have the next reset of the password, and the warnings, sent to themselves.
+    /// Lets `edit` change the user's profile. Returns the changed user. A new e-mail address or telephone number requires a
+    /// recent proof of the user's presence, because a stolen device or token could otherwise redirect password resets and
+    /// warnings.
     public func changeProfile(
         in current: AuthenticatedSession, shownBy evidence: PresenceEvidence = PresenceEvidence(), from origin: Origin,
         _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
@@ -37,14 +35,16 @@ public final class AccountService: UseCase {
         let proof = try await presence.presence(
             provedBy: evidence, of: current.user, in: session, from: origin, at: now)
         if let proof { session.note(proof, at: now) }
-        let demand = PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
-        let isPresent = demand.isMet(by: session, at: now)
+        let requirement = PresenceRequirement(
+            ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
+        let isPresent = requirement.isMet(by: session, at: now)
         return try await update(.id(current.user.id), by: .session(session.id, beside: proof), at: now) { change in
             let old = change.user.profile
             var profile = old
             if let error = edit(&profile) ?? profile.problem { return .failure(error) }
             if !isPresent, !profile.reachesSame(as: old) {
-                return .failure(.insufficientUserAuthentication(demand.asked(of: change.user, in: current.session)))
+                return .failure(
+                    .insufficientUserAuthentication(requirement.asked(of: change.user, in: current.session)))
             }
             if profile != old {
                 change.user.profile = profile
@@ -142,7 +142,7 @@ public final class AccountService: UseCase {
         do throws(ServiceError) {
             let requester = PasswordHasher.Requester.user(proven.userID)
             try await setPassword(of: .id(proven.userID), to: new, sentBy: requester, by: origin) { change in
-                // Spent or replaced meanwhile?
+                // The token may have been used or replaced while the password was hashed.
                 change.user.passwordReset == proven.reset ? nil : Self.resetRefused
             }
         } catch { throw error == .notFound("user") ? Self.resetRefused : error }
@@ -151,8 +151,7 @@ public final class AccountService: UseCase {
     private static let resetRefused = ServiceError.invalid(
         member: "reset_token", detail: "is not valid, or no longer")
 
-    /// Hashes and sets a password if `check` allows it inside the transaction; ends all sessions but the one that asks, if one
-    /// does.
+    /// Hashes and sets a password if `check` allows it inside the transaction, and ends all sessions except `sessionID`.
     func setPassword(
         of reference: UserReference, to new: String, sentBy requester: PasswordHasher.Requester = .anonymous,
         by origin: Origin, in sessionID: Identifier<Session>? = nil,
@@ -190,8 +189,8 @@ public final class AccountService: UseCase {
         }
     }
 
-    /// Changes a user; what the closure fails with is thrown, and nothing is written then. Nor is anything whose answer was
-    /// given up by the time of the transaction.
+    /// Changes a user by `edit`. Throws the error of `edit`, and writes nothing then. A request that was cancelled before the
+    /// transaction writes nothing either.
     func update<Value: Sendable>(
         _ reference: UserReference, asking sessionID: Identifier<Session>? = nil,
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>

@@ -8,7 +8,7 @@ extension Administration {
     public func adminKey(for secret: String) async throws(ServiceError) -> AdminKey? {
         let hash = sha256(Array(secret.utf8))
         let keys = try await inStore { () async throws(StoreError) in try await store.adminKeys() }
-        // Constant time for each key: how much of a guessed key's hash is right must not show.
+        // In constant time for each key, because the duration must not disclose how much of a guessed key's hash is right.
         let key = keys.first { constantTimeEqual($0.hash, hash) }
         let now = context.clock.now
         guard let key, key.expiresAt.map({ now < $0 }) ?? true else { return nil }

@@ -28,8 +28,8 @@ extension Administration {
         return try result.get()
     }
 
-    /// Takes note that a server begins to serve by the policy of the context. If its absolute maximum is shorter than what was
-    /// served with before, all nodes go by it from then on, and the feed says so, once.
+    /// Records that a server starts to serve with the policy of the context. If its absolute maximum is shorter than the one
+    /// before, it applies to all nodes from then on, and the revocation feed has one entry for it.
     public func beginServing() async throws(ServiceError) {
         let (now, policy) = (context.clock.now, context.policy)
         try await inStore { () async throws(StoreError) in

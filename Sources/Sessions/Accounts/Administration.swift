@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// What admins do: users and their sessions. Settings, clients and keys are in the extensions beside this file.
+/// The calls of admins for users and their sessions. Settings, clients and keys are in the extensions beside this file.
 public final class Administration: UseCase {
     let context: ServiceContext
     let accounts: AccountService

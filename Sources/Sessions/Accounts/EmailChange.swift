@@ -35,11 +35,11 @@ extension UserChange {
         let hasLeftMailbox = old.email != nil && EmailChange(from: old, to: user.profile) != nil
         let hasLeftNumber = old.phoneNumber != nil && old.phoneNumber != user.profile.phoneNumber
         if hasLeftMailbox || hasLeftNumber { user.passwordReset = nil }
-        tellEmailChange(from: old, at: now, by: origin)
+        recordEmailChange(from: old, at: now, by: origin)
     }
 
     /// Records a change of the e-mail address, if `old` has another one.
-    mutating func tellEmailChange(from old: User.Profile, at now: Instant, by origin: Origin) {
+    mutating func recordEmailChange(from old: User.Profile, at now: Instant, by origin: Origin) {
         guard let change = EmailChange(from: old, to: user.profile) else { return }
         events.append(AuditEvent(.emailChanged, at: now, by: origin, userID: user.id, reason: change.reason))
     }

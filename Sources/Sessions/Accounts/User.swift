@@ -18,12 +18,11 @@ public struct User: Hashable, Sendable, Identifiable {
         public var displayName: String?
         /// The country, ISO 3166-1 alpha-2.
         public var country: String?
-        /// The key (`Text.emailKey`) of the address that was verified, which counts only while it is that of `email`: a node of
-        /// an earlier version changes that alone. Not for users to write.
+        /// The key (`Text.emailKey`) of the verified address. It counts only while it is that of `email`. Users cannot set it.
         public var verifiedEmailKey: String?
 
-        /// Whether the e-mail address was found to be the user's by somebody who is believed: an admin, or a provider that may
-        /// link users by it. Stays false for an address without a key.
+        /// Whether an admin, or a provider that may link users by addresses, has verified the e-mail address. Setting it has no
+        /// effect on an address without a key.
         public var isEmailVerified: Bool {
             get { verifiedEmailKey != nil && email.flatMap(Text.emailKey) == verifiedEmailKey }
             set { verifiedEmailKey = newValue ? email.flatMap(Text.emailKey) : nil }
@@ -42,7 +41,7 @@ public struct User: Hashable, Sendable, Identifiable {
 
     /// Disabled logins: no login and no refresh succeeds on any device. Sessions do not end.
     public struct LoginDisabling: Hashable, Sendable {
-        /// From when living access tokens are refused.
+        /// The time from which unexpired access tokens are refused.
         public enum Effective: String, CaseIterable, Sendable {
             /// Access tokens are refused at once.
             case immediate
@@ -50,7 +49,7 @@ public struct User: Hashable, Sendable, Identifiable {
             case onExpiry = "on_expiry"
         }
 
-        /// When living access tokens stop being accepted.
+        /// The time from which unexpired access tokens are refused.
         public var effective: Effective
         /// The time at which logins were disabled.
         public var since: Instant
@@ -124,7 +123,7 @@ public struct User: Hashable, Sendable, Identifiable {
     public var passwordReset: PasswordReset?
     /// Wrong passwords since the last right one; nil if there are none.
     public var wrongPasswords: WrongPasswords?
-    /// What an admin has said of the user, for every access token; nil: nothing.
+    /// The claims that an admin has set for every access token of the user; nil if there are none.
     public var claims: UserClaims?
     /// The time at which the account was created.
     public let createdAt: Instant
@@ -153,8 +152,8 @@ public struct User: Hashable, Sendable, Identifiable {
         return nil
     }
 
-    /// Whether a living access token must be refused because logins are off with immediate effect.
-    public var rejectsRollingTokens: Bool {
+    /// Whether unexpired access tokens are refused, because logins are disabled with immediate effect.
+    public var rejectsAccessTokens: Bool {
         disabledByAdmin?.effective == .immediate || disabledByUser?.effective == .immediate
     }
 }

@@ -2,7 +2,7 @@ extension UserChange {
     /// Removes the user's lock, the shared counts of failed attempts, and on each node the delays up to now.
     mutating func unlock(at now: Instant) {
         user.wrongPasswords = User.WrongPasswords(count: 0, lastAt: now)
-        forgetsGuesses = true
+        forgetsFailedAttempts = true
     }
 
     /// The writes of a user change, in the order in which a store makes them before it writes the events.

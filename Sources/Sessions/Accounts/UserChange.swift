@@ -37,7 +37,7 @@ public struct UserChange: Sendable {
     /// The sessions that end in the same transaction.
     public var ending: EndingSessions?
     /// True if the counts of all `LockoutTarget`s of the user are deleted.
-    public var forgetsGuesses = false
+    public var forgetsFailedAttempts = false
     /// True if the user is deleted. The sessions then end with the reason `user_deleted` and remain as tombstones.
     public var deletes = false
     /// The audit events to write in the same transaction.

@@ -1,10 +1,10 @@
 public import JSON
 
-/// What an admin has said of a user, for those who read access tokens: a JSON object whose members become claims.
+/// The claims that an admin sets for a user: a JSON object with members that become claims of every access token.
 public struct UserClaims: Hashable, Sendable {
-    /// The most bytes of the object: it is in every request with a token.
+    /// The largest size of the object in bytes, because every request with a token carries it.
     public static let byteCountMax = 2048
-    /// The names that mean something else in a token of ours, or would in a token of others (RFC 7519, 7662, 8693, 9068, 9449,
+    /// The names of claims with another meaning, in tokens of this server or of others (RFC 7519, 7662, 8693, 9068, 9449,
     /// OpenID Connect).
     public static let reservedNames: Set<String> = [
         "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "client_id", "scope", "sid", "device_id", "auth_time", "amr",
@@ -17,22 +17,22 @@ public struct UserClaims: Hashable, Sendable {
     /// The object in its shortest form, members by their names.
     public let json: String
 
-    /// The members, each with what stands before and after it in a list: nothing for an object without any.
+    /// The members without the braces; empty for an object without members.
     public var members: Substring { json.dropFirst().dropLast() }
 
-    /// What the store has kept.
+    /// Creates claims from their stored form.
     public init(stored: String) { json = stored }
 
-    /// The members, read again.
+    /// The members by name.
     public var values: [String: JSONValue] { (try? StrictJSON.object(Array(json.utf8))) ?? [:] }
 
-    /// Why an object is none.
+    /// The reason for which an object cannot be the claims of a user.
     public struct Problem: Error, Hashable, Sendable {
-        /// The end of a sentence that begins with the member's name.
+        /// The sentence without its subject, which is the name of the member.
         public let detail: String
     }
 
-    /// The claims that `members` are; nil when there are none.
+    /// Creates the claims `members`; nil if there are no members.
     public init?(_ members: [String: JSONValue]) throws(Problem) {
         if members.isEmpty { return nil }
         if let name = members.keys.filter(Self.reservedNames.contains).min() {

@@ -1,8 +1,8 @@
-/// What a resource server has to know that checks access tokens by itself: which of those that have not expired are good
-/// for nothing any more. It commits with the change that it tells of.
+/// A revocation of unexpired access tokens, for resource servers that verify tokens by themselves. It commits with the change
+/// that causes it.
 ///
-/// A session that the clock ends (idle, maximum) brings none: its access tokens end with it, or before, unless lifetimes have
-/// become shorter since, which brings one for all of them.
+/// A session that the clock ends (idle, maximum) causes none, because its access tokens expire with it or before. Shorter
+/// lifetimes are the exception, and cause one revocation for all tokens.
 public struct Revocation: Hashable, Sendable {
     /// The revoked tokens. The raw values are on the wire and in the database.
     public enum Kind: String, CaseIterable, Sendable {
@@ -19,7 +19,7 @@ public struct Revocation: Hashable, Sendable {
         /// Tokens with a `sid` and an `iat` not after `at`.
         case allSessionsEnded = "all_sessions_ended"
         /// Tokens with a `sid` and an `iat` that is not after `at`; only those with this `client_id` or this `sub`, if it names
-        /// one. Their sessions end earlier now. Those that live get tokens that say so.
+        /// one. Their sessions end earlier now, and active ones get new tokens with the new expiry.
         case lifetimesShortened = "lifetimes_shortened"
 
         /// True if tokens issued after `at` are valid.
@@ -143,20 +143,20 @@ extension UserChange {
     mutating func switchLogins(
         _ kind: AuditEvent.Kind, at now: Instant, by origin: Origin, reason: String? = nil, _ edit: (inout User) -> Void
     ) {
-        let wasBlocked = user.rejectsRollingTokens
+        let wasBlocked = user.rejectsAccessTokens
         edit(&user)
         var event = AuditEvent(kind, at: now, by: origin, userID: user.id, reason: reason)
-        if user.rejectsRollingTokens != wasBlocked {
-            event.revokes = user.rejectsRollingTokens ? .userBlocked : .userUnblocked
+        if user.rejectsAccessTokens != wasBlocked {
+            event.revokes = user.rejectsAccessTokens ? .userBlocked : .userUnblocked
         }
         events.append(event)
     }
 }
 
-/// Until when access tokens live that were issued by some moment. Their life is settled when they are issued; a shorter one
-/// that is set later shortens only the next ones.
+/// The expiry of access tokens that were issued by some instant. The lifetime of a token is fixed when it is issued, and a
+/// shorter one that is set later affects only later tokens.
 extension Settings {
-    /// The longest life of an access token that is issued now, whatever its client.
+    /// The longest lifetime of an access token that is issued now, over all clients.
     public func tokenLife(_ clients: some Sequence<Client>) -> Duration {
         clients.reduce(.zero) { longest, client in
             // Users and the maximum affect only the ends of sessions, which limit the lifetime further.

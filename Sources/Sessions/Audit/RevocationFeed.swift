@@ -13,7 +13,7 @@ public final class RevocationFeed: Sendable {
     private typealias Answer = Result<[Revocation]?, StoreError>
 
     private struct Waiting {
-        let place: RevocationCursor
+        let cursor: RevocationCursor
         let limit: Int
         let deadline: ContinuousClock.Instant
         let continuation: CheckedContinuation<Answer, Never>
@@ -47,51 +47,51 @@ public final class RevocationFeed: Sendable {
 
     /// Returns true if this database made the cursor, as far as that can be known. A cursor before deleted revocations counts
     /// as known.
-    public func knows(_ place: RevocationCursor) async throws(ServiceError) -> Bool {
-        try await page(after: place, limit: 0) != nil
+    public func knows(_ cursor: RevocationCursor) async throws(ServiceError) -> Bool {
+        try await page(after: cursor, limit: 0) != nil
     }
 
-    /// The revocations after `place` that still matter, or an empty array; nil if the cursor is not of this database.
-    public func page(after place: RevocationCursor, limit: Int) async throws(ServiceError) -> [Revocation]? {
+    /// The revocations after `cursor` that still matter, or an empty array; nil if the cursor is not of this database.
+    public func page(after cursor: RevocationCursor, limit: Int) async throws(ServiceError) -> [Revocation]? {
         let limit = min(limit, Self.pageMax)
         do throws(StoreError) {
-            let excerpt = try await excerpt(from: place, limit: limit)
-            switch excerpt.news(for: place) {
-            case .unknownPlace: return nil
+            let excerpt = try await excerpt(from: cursor, limit: limit)
+            switch excerpt.news(for: cursor) {
+            case .unknownCursor: return nil
             case .revocations(let news): return Array(news.prefix(limit))
             case .nothing:
                 // Only the number can be checked, because the cursor's own revocation has been deleted.
-                if place.number == 0 || !excerpt.rows.isEmpty { return [] }
-                return try await place.number <= source.lastRevocation() ? [] : nil
+                if cursor.number == 0 || !excerpt.rows.isEmpty { return [] }
+                return try await cursor.number <= source.lastRevocation() ? [] : nil
             }
         } catch { throw .store(error) }
     }
 
-    private func excerpt(from place: RevocationCursor, limit: Int) async throws(StoreError) -> RevocationExcerpt {
-        try await RevocationExcerpt(from: place, in: source, at: clock.now, limit: limit)
+    private func excerpt(from cursor: RevocationCursor, limit: Int) async throws(StoreError) -> RevocationExcerpt {
+        try await RevocationExcerpt(from: cursor, in: source, at: clock.now, limit: limit)
     }
 
-    /// Returns the revocations after `place` like `page`, but waits for at least one, at most for `patience` or until the task
+    /// Returns the revocations after `cursor` like `page`, but waits for at least one, at most for `patience` or until the task
     /// is cancelled.
     public func next(
-        after place: RevocationCursor, limit: Int, patience: Duration
+        after cursor: RevocationCursor, limit: Int, patience: Duration
     ) async throws(ServiceError) -> [Revocation]? {
         // A reader at the delivered cursor only needs to wait with the others.
-        if state.withLock({ $0.seen != place }) {
-            guard let page = try await page(after: place, limit: limit) else { return nil }
+        if state.withLock({ $0.seen != cursor }) {
+            guard let page = try await page(after: cursor, limit: limit) else { return nil }
             if !page.isEmpty { return page }
         }
         let news: [Revocation]?
         do throws(StoreError) {
-            news = try await wait(at: place, limit: min(limit, Self.pageMax), until: now() + patience).get()
+            news = try await wait(at: cursor, limit: min(limit, Self.pageMax), until: now() + patience).get()
         } catch { throw .store(error) }
         // The store is read again, because the shared query may have begun before the cursor was made.
-        if news?.isEmpty != false, !Task.isCancelled { return try await page(after: place, limit: limit) }
+        if news?.isEmpty != false, !Task.isCancelled { return try await page(after: cursor, limit: limit) }
         return news
     }
 
     private func wait(
-        at place: RevocationCursor, limit: Int, until deadline: ContinuousClock.Instant
+        at cursor: RevocationCursor, limit: Int, until deadline: ContinuousClock.Instant
     ) async -> Answer {
         let ticket = state.withLock { state in
             state.lastTicket += 1
@@ -100,7 +100,7 @@ public final class RevocationFeed: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 begin(
-                    ticket, Waiting(place: place, limit: limit, deadline: deadline, continuation: continuation))
+                    ticket, Waiting(cursor: cursor, limit: limit, deadline: deadline, continuation: continuation))
             }
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: ticket) }?.continuation.resume(returning: .success([]))
@@ -123,26 +123,26 @@ public final class RevocationFeed: Sendable {
     /// Repeats the query while there are readers.
     private func look() async {
         while true {
-            let place = state.withLock { state -> RevocationCursor? in
-                let place = state.waiting.values.lazy.map(\.place).min { $0.number < $1.number }
-                if place == nil { (state.isLooking, state.seen) = (false, nil) }
-                return place
+            let cursor = state.withLock { state -> RevocationCursor? in
+                let cursor = state.waiting.values.lazy.map(\.cursor).min { $0.number < $1.number }
+                if cursor == nil { (state.isLooking, state.seen) = (false, nil) }
+                return cursor
             }
-            guard let place else { return }
+            guard let cursor else { return }
             do throws(StoreError) {
-                deliver(.success(try await excerpt(from: place, limit: Self.pageMax)), from: place)
-            } catch { deliver(.failure(error), from: place) }
+                deliver(.success(try await excerpt(from: cursor, limit: Self.pageMax)), from: cursor)
+            } catch { deliver(.failure(error), from: cursor) }
             try? await Task.sleep(for: Self.pause)
         }
     }
 
-    private func deliver(_ result: Result<RevocationExcerpt, StoreError>, from place: RevocationCursor) {
+    private func deliver(_ result: Result<RevocationExcerpt, StoreError>, from cursor: RevocationCursor) {
         let now = now()
         let ended = state.withLock { state in
-            if case .success(let excerpt) = result { state.seen = excerpt.end ?? place }
+            if case .success(let excerpt) = result { state.seen = excerpt.end ?? cursor }
             var ended: [(Waiting, Answer)] = []
             for (ticket, waiting) in state.waiting {
-                guard let answer = Self.answer(to: waiting, from: result, since: place, at: now) else { continue }
+                guard let answer = Self.answer(to: waiting, from: result, since: cursor, at: now) else { continue }
                 state.waiting[ticket] = nil
                 ended.append((waiting, answer))
             }
@@ -153,16 +153,16 @@ public final class RevocationFeed: Sendable {
 
     /// Returns the answer to a reader; nil if it continues to wait.
     private static func answer(
-        to waiting: Waiting, from result: Result<RevocationExcerpt, StoreError>, since place: RevocationCursor,
+        to waiting: Waiting, from result: Result<RevocationExcerpt, StoreError>, since cursor: RevocationCursor,
         at now: ContinuousClock.Instant
     ) -> Answer? {
         switch result {
         case .failure(let error): return .failure(error)
         case .success(let excerpt):
             // A reader with an earlier cursor that came during the query gets earlier revocations from the next query.
-            let news = waiting.place.number < place.number ? .nothing : excerpt.news(for: waiting.place)
+            let news = waiting.cursor.number < cursor.number ? .nothing : excerpt.news(for: waiting.cursor)
             return switch news {
-            case .unknownPlace: .success(nil)
+            case .unknownCursor: .success(nil)
             case .revocations(let news): .success(Array(news.prefix(waiting.limit)))
             case .nothing: waiting.deadline <= now ? .success([]) : nil
             }

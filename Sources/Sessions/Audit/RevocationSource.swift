@@ -22,14 +22,14 @@ struct RevocationExcerpt {
         case nothing
         case revocations(ArraySlice<Revocation>)
         /// The database has never made the cursor, or has lost the revocation.
-        case unknownPlace
+        case unknownCursor
     }
 
-    init(from place: RevocationCursor, in source: any RevocationSource, at now: Instant, limit: Int)
+    init(from cursor: RevocationCursor, in source: any RevocationSource, at now: Instant, limit: Int)
         async throws(StoreError)
     {
         // One row more, for the cursor's own revocation.
-        rows = try await source.revocations(after: place.number - 1, at: now, limit: limit + 1)
+        rows = try await source.revocations(after: cursor.number - 1, at: now, limit: limit + 1)
         isComplete = rows.count <= limit
         instant = now
     }
@@ -37,14 +37,14 @@ struct RevocationExcerpt {
     /// The cursor after the last row.
     var end: RevocationCursor? { rows.last.map(RevocationCursor.init(after:)) }
 
-    func news(for place: RevocationCursor) -> News {
-        let rest = rows.drop { $0.number < place.number }
+    func news(for cursor: RevocationCursor) -> News {
+        let rest = rows.drop { $0.number < cursor.number }
         if rest.isEmpty, !isComplete { return .nothing }
-        guard let own = rest.first, own.number == place.number else {
-            if place.number > 0, let until = place.until, until > instant { return .unknownPlace }
+        guard let own = rest.first, own.number == cursor.number else {
+            if cursor.number > 0, let until = cursor.until, until > instant { return .unknownCursor }
             return rest.isEmpty ? .nothing : .revocations(rest)
         }
-        if !place.isBehind(own) { return .unknownPlace }
+        if !cursor.isBehind(own) { return .unknownCursor }
         return rest.count == 1 ? .nothing : .revocations(rest.dropFirst())
     }
 }

@@ -1,18 +1,18 @@
 internal import Cryptography
 
-/// Nonces for proofs of possession (RFC 9449 section 8), which are stored nowhere: each is the second in which it was given out, with
-/// a MAC under a key from the root key, so that every node takes what another one gave out.
+/// Nonces for proofs of possession (RFC 9449 section 8), which are stored nowhere: each is the second in which it was given
+/// out, with a MAC under a key from the root key, so that every node takes what another one gave out.
 struct DPoPNonces: Sendable {
-    /// How long a nonce is taken.
+    /// The time for which a nonce is accepted.
     static let lifetime = Duration.seconds(240)
-    /// How far the clock of the node may be ahead that gave it out.
+    /// The largest lead of the clock of the node that issued the nonce.
     static let lead = Duration.seconds(120)
 
     /// A nonce that one of the nodes gave out.
     struct Nonce: Sendable {
         let issuedAt: Instant
 
-        /// When it is taken no more.
+        /// The time from which the nonce is refused.
         var end: Instant { issuedAt + DPoPNonces.lifetime }
 
         /// Whether it was given out a moment ago.

@@ -1,4 +1,4 @@
-/// What a session records of its user's presence since the login.
+/// The record of a user's presence since the login of the session.
 public struct UserPresence: Hashable, Sendable {
     /// The presence key as `DeviceKey.text`. The device asks for biometry before this key signs.
     public var key: String?
@@ -27,7 +27,7 @@ public enum PresenceProof: Hashable, Sendable {
     case password(hash: String?)
 }
 
-/// What a session requires before it is renewed (RFC 9470): a recent proof of the user's presence.
+/// The proof of the user's presence that a session requires before it is renewed (RFC 9470).
 public struct PresenceRequirement: Hashable, Sendable {
     /// The ways to prove presence (`acr`), the preferred one first.
     public enum Way: String, CaseIterable, Sendable {

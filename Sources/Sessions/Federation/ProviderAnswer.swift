@@ -25,7 +25,7 @@ public enum ProviderAnswer: Hashable, Sendable {
     /// The provider refuses: the token is no longer valid, or the user has to authenticate there first.
     case rejected
     /// The answer names another subject.
-    case somebodyElse
+    case otherSubject
     /// The answer has tokens but does not show their subject. `refreshToken` is the token for the next question, if it is a new
     /// one.
     case unproven(refreshToken: String?)
@@ -44,7 +44,7 @@ extension ProviderAnswer {
     var newToken: String? {
         switch self {
         case .confirmed(let token), .unproven(let token): token
-        case .rejected, .somebodyElse, .failed: nil
+        case .rejected, .otherSubject, .failed: nil
         }
     }
 }
@@ -94,7 +94,7 @@ extension ProviderCheckChange {
             check.failingSince = check.failingSince ?? now
             self.check = check
             return settleLost(terms, at: now)
-        case .rejected, .somebodyElse:
+        case .rejected, .otherSubject:
             end(.revokedByProvider, check, at: now)
             return .rejected
         case .failed, .unproven:

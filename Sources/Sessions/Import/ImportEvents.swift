@@ -34,6 +34,6 @@ extension UserChange {
         replaceUser(
             by: imported, .ofSettingsAlone,
             AuditEvent(.userChanged, at: now, by: .importing, userID: user.id, reason: "import"))
-        tellEmailChange(from: profile, at: now, by: .importing)
+        recordEmailChange(from: profile, at: now, by: .importing)
     }
 }

@@ -54,8 +54,8 @@ extension Revocation {
     public func holds(user: User?, sessionLives: Bool) -> Bool {
         switch kind {
         case .sessionEnded: !sessionLives
-        case .userBlocked: user?.rejectsRollingTokens == true
-        case .userUnblocked: user?.rejectsRollingTokens != true
+        case .userBlocked: user?.rejectsAccessTokens == true
+        case .userUnblocked: user?.rejectsAccessTokens != true
         case .userDeleted: user == nil
         case .clientDeleted, .allSessionsEnded, .lifetimesShortened: true
         }

@@ -87,7 +87,7 @@ extension StoreTransaction {
             ended += sessions.count
             events += edited.events(sessions, by: ending)
         }
-        if edited.forgetsGuesses { deleteFailedAttempts(of: old.id) }
+        if edited.forgetsFailedAttempts { deleteFailedAttempts(of: old.id) }
         if effect.deletes {
             deleteIdentities(of: old.id)
             deleteUser(old.id)

@@ -9,7 +9,7 @@ public struct Device: Hashable, Sendable {
     public let id: String
     /// The name that the user gave it.
     public var name: String?
-    /// The platform by the client's word: `ios`, `android` ….
+    /// The platform that the client reports: `ios`, `android` ….
     public var platform: String?
     /// The version of the app.
     public var appVersion: String?
@@ -31,7 +31,7 @@ public struct Device: Hashable, Sendable {
     public static func isValid(text: String) -> Bool { Text.isValid(text, lengthMax: textLengthMax) }
 }
 
-/// How the app guards the stored token on the device (the three modes of "Stay Logged In").
+/// The protection of the stored token on the device (the three modes of "Stay Logged In").
 public enum AuthenticationMode: String, CaseIterable, Sendable {
     /// The token is used without asking.
     case no = "NO"

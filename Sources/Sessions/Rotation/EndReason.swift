@@ -1,5 +1,5 @@
-/// Why a session has ended. Recorded with the session and kept as a tombstone, so that "why was I logged out?" has an
-/// answer; the raw values are on the wire and in the database.
+/// The reason for which a session has ended. The tombstone of the session keeps it, so that it can be shown later. The raw
+/// values are on the wire and in the database.
 public enum EndReason: String, CaseIterable, Sendable {
     case loggedOut = "logged_out"
     case replaced
@@ -16,7 +16,7 @@ public enum EndReason: String, CaseIterable, Sendable {
     case recheckLost = "recheck_lost"
 }
 
-/// Why a refresh was refused: the `reason` beside `invalid_grant` (RFC 6749 section 5.2).
+/// The reason for which a refresh was refused: the `reason` beside `invalid_grant` (RFC 6749 section 5.2).
 public enum RefusalReason: Hashable, Sendable {
     /// Not a refresh token of this server: wrong format, or wrong authentication tag.
     case malformed

@@ -49,7 +49,7 @@ public struct Lifetimes: Hashable, Sendable {
 }
 
 extension Lifetimes {
-    /// What is wrong with `settings` beside `clients`, in one sentence; nil when they fit:
+    /// The error in `settings` and `clients`, in one sentence; nil if they satisfy
     /// `refresh_after` < `access_token_lifetime` ≤ `offline_session_idle` ≤ `absolute_max_lifetime`, and
     /// `rotation_interval` ≤ `offline_session_idle` / 2, for the settings alone and for each client.
     public static func problem(
@@ -71,7 +71,7 @@ extension Lifetimes {
         return nil
     }
 
-    /// What is wrong with `settings` for `client`.
+    /// The error in `settings` for `client`.
     private static func problem(
         settings: SessionSettings, client: Client?, absoluteMaximum: Duration
     ) -> String? {

@@ -1,7 +1,7 @@
 // Shaped for speed: one object carries a refresh from the request's thread to the store's and back, because a value of two
 // dozen texts would be copied at each call and kept in each async frame. A closure that captures this object alone allocates
-// nothing. The async frames of one refresh took 34 KB with values and inlined rare branches; they take 6 KB. Measure:
-// `sojourn-bench refresh`.
+// nothing. The async frames of one refresh took 34 000 bytes with values and inlined rare branches; they take 6000 bytes.
+// Measure: `sojourn-bench refresh`.
 
 internal import Cryptography
 internal import Synchronization
@@ -24,7 +24,7 @@ public final class RefreshAttempt: Sendable {
     public let proof: ProofOfPossession?
     /// The thumbprint of the key that the proof proves.
     public let provenKeyThumbprint: String?
-    /// What the request brings to prove the user's presence.
+    /// The evidence of the user's presence in the request.
     public let evidence: PresenceEvidence
     /// A narrower scope for the access token (RFC 6749 section 6); nil: all that was granted.
     public let scope: Scope?
@@ -33,8 +33,8 @@ public final class RefreshAttempt: Sendable {
 
     private let state: Mutex<State>
 
-    /// What the steps of the refresh find out, each after the one before. A `Mutex`, which is never contended, and which needs
-    /// no memory of its own.
+    /// The results of the steps of the refresh. A `Mutex` guards them, because it allocates no memory. It is never contended,
+    /// because each step follows the one before.
     private struct State: Sendable {
         /// The serial in the token, whose tag is valid.
         var serial: UInt64 = 0
@@ -46,14 +46,14 @@ public final class RefreshAttempt: Sendable {
         var grant: Result<TokenGrant, ServiceError>?
     }
 
-    /// Where and when the attempt is decided.
+    /// The context, origin and time of the decision.
     struct Circumstances: Sendable {
         let context: ServiceContext
         let origin: Origin
         let time: ClockGuard.Reading
     }
 
-    /// What the transaction decides.
+    /// The decision of the transaction.
     enum Verdict: Sendable {
         case granted(TokenGrant.Entitlement)
         /// The token belongs to a session of that user and is refused, or does not grant what the request asks for.
@@ -110,13 +110,13 @@ public final class RefreshAttempt: Sendable {
             isOfDeviceKey: isOfDeviceKey)
     }
 
-    /// Eight bytes of SHA-256: enough to tell the retries of one device apart, and no way back to the key.
+    /// Eight bytes of SHA-256: enough to distinguish the retries of one device, and too few to recover the key.
     private static func shortHash(_ idempotencyKey: String) -> UInt64 {
         sha256(Array(idempotencyKey.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-// The steps, in their order.
+// The steps in their order.
 extension RefreshAttempt {
     /// Begins the decision on a session, at the present time. Serial 0: that of a token of another system, or of none.
     func begin(
@@ -130,7 +130,7 @@ extension RefreshAttempt {
         }
     }
 
-    /// Where and when the attempt is decided; set by `begin`.
+    /// The context, origin and time of the decision; set by `begin`.
     var circumstances: Circumstances {
         guard let circumstances = state.withLock({ $0.circumstances }) else {
             preconditionFailure("a refresh is decided before it has begun")
@@ -162,7 +162,7 @@ extension RefreshAttempt {
     /// Runs the decision inside the transaction of `change`, and records it; again, if the transaction is run again.
     func settle(_ change: inout SessionChange) { record(verdict(on: &change)) }
 
-    /// Records what was decided.
+    /// Records the decision, and discards the tokens of an earlier one.
     func record(_ verdict: Verdict) {
         state.withLock { state in
             state.verdict = verdict
@@ -170,7 +170,7 @@ extension RefreshAttempt {
         }
     }
 
-    /// What was decided; nil before.
+    /// The decision; nil before it was made.
     var verdict: Verdict? { state.withLock { $0.verdict } }
 
     /// The signed tokens, or why they could not be signed; nil: nothing was signed yet.
@@ -179,8 +179,8 @@ extension RefreshAttempt {
         set { state.withLock { $0.grant = newValue } }
     }
 
-    /// The user whose session the token genuinely names, although it was refused: only a holder of the session's secrets
-    /// can bring this about.
+    /// The user of the session, if the credential was genuine and was refused. A request without the session's secrets never
+    /// sets it.
     public var refusedUserID: Identifier<User>? { state.withLock { $0.refusedUserID } }
 
     /// Records that a genuine token, or assertion, of a session of that user is refused.

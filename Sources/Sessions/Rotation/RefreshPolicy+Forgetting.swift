@@ -1,5 +1,5 @@
 extension RefreshPolicy {
-    /// How long a session's row is kept after its end, so that "why was I logged out?" has an answer.
+    /// The time for which a session's row is kept after its end, so that the reason of the end can be shown.
     public static let tombstoneLifetime = Duration.seconds(30 * 86400)
 
     /// Whether the row of a session can be deleted: 30 days have passed since its end, however it came. A token of a
@@ -10,8 +10,8 @@ extension RefreshPolicy {
         return now >= end + Self.tombstoneLifetime
     }
 
-    /// When the session ended: as recorded, otherwise by the earlier of a revocation and the clock. A session of a deleted user
-    /// or client without a recorded end ends by the clock.
+    /// The time at which the session ended: as recorded, otherwise by the earlier of a revocation and the clock. A session of a
+    /// deleted user or client without a recorded end ends by the clock.
     private func endingInstant(of record: SessionRecord, at now: Instant) -> Instant? {
         if let ending = record.session.ending { return ending.at }
         var ends: [Instant] = []

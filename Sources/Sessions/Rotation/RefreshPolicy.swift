@@ -3,7 +3,7 @@
 
 /// The row of the table that answers a refresh, or the reason why no row does.
 public enum RefreshDecision: Hashable, Sendable {
-    /// The child is presented again within the rotation interval: it stays the child, and its arrival is confirmed.
+    /// The child is presented again within the rotation interval: it remains the child, and its arrival is confirmed.
     case repeated
     /// The child is presented after the rotation interval: it becomes the parent of a new child.
     case rotated
@@ -172,7 +172,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         let serial = attempt.serial
         let sinceAnswer = now - session.childAnsweredAt
         let isRecent = sinceAnswer < interval
-        // And the proof is valid, because the binding check would have refused.
+        // The proof of the key is valid, because the binding check has refused all others.
         let isBound = session.keyThumbprint != nil
         let isSameRequest = attempt.requestKey != nil && attempt.requestKey == session.childRequestKey
 
@@ -240,7 +240,7 @@ public struct RefreshPolicy: Hashable, Sendable {
 }
 
 extension RefreshPolicy {
-    /// What to ask for again after a wrong password. A session without a requirement of its own asks for the password.
+    /// The requirement after a wrong password. A session without a requirement of its own asks for the password.
     func requirement(afterWrongPasswordIn record: SessionRecord) -> PresenceRequirement {
         presenceRequirement(on: record)
             ?? PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.password])
@@ -282,7 +282,7 @@ extension Session {
         if childConfirmation == nil, now > childAnsweredAt { childConfirmedAt = now }
     }
 
-    /// When `child` was first presented after it was last given out, if it was.
+    /// The time at which `child` was first presented after it was last given out, if it was.
     fileprivate var childConfirmation: Instant? {
         childConfirmedAt.flatMap { $0 > childAnsweredAt ? $0 : nil }
     }

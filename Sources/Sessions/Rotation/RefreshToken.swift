@@ -21,7 +21,7 @@ public struct RefreshToken: Hashable, Sendable {
 /// The tag is HMAC-SHA256, cut to 128 bits, over a domain string and all bytes before it, under a key derived from the
 /// root key. No token has to be stored, and junk is refused before the database is asked.
 public struct RefreshTokenCoder: Sendable {
-    /// What every refresh token begins with, so that scanners of leaked secrets recognise it.
+    /// The prefix of every refresh token, so that scanners of leaked secrets recognise it.
     public static let prefix = "sjr_"
     /// The largest serial: what a database's signed integer holds, with room for a successor.
     static let serialMax = UInt64(Int64.max) - 1
@@ -68,7 +68,7 @@ public struct RefreshTokenCoder: Sendable {
             bytes.count == Self.bodyCount + Self.tagCount, bytes[0] == Self.version, let key = keys[bytes[1]]
         else { return nil }
         let body = bytes[..<Self.bodyCount]
-        // Constant time: how many leading bytes of a guessed tag are right must not show in how long this takes.
+        // In constant time, because the duration must not disclose how many leading bytes of a guessed tag are right.
         guard constantTimeEqual(Self.tag(of: body, with: key), Array(bytes[Self.bodyCount...])),
             let sessionID = Identifier<Session>(bytes: body[2..<18])
         else { return nil }

@@ -1,13 +1,13 @@
 /// One user's login session on one device in one client: the row that holds the *per-device refresh token*.
 ///
-/// Of its refresh tokens a session knows only serials: the token itself is derived from the session's id, a serial and
-/// the root key (`RefreshToken`), so that a stolen database mints nothing.
+/// A session stores only the serials of its refresh tokens. The tokens are derived from the session's id, a serial and the root
+/// key (`RefreshToken`), so that a stolen database does not suffice to mint tokens.
 public struct Session: Hashable, Sendable, Identifiable {
     /// How and when a session ended. Once recorded, an ending is final.
     public struct Ending: Hashable, Sendable {
-        /// Why.
+        /// The reason.
         public let reason: EndReason
-        /// When it was recorded, or when the clock had ended it.
+        /// The time at which it was recorded, or at which the clock had ended the session.
         public let at: Instant
 
         /// The ending for `reason` at `at`.
@@ -47,11 +47,12 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var parent: UInt64
     /// The serial of the refresh token last issued.
     public var child: UInt64
-    /// When `child` was last given out: the last refresh, from which the idle time counts.
+    /// The time at which `child` was last given out: the last refresh, from which the idle time counts.
     public var childAnsweredAt: Instant
     /// A short hash of the `Idempotency-Key` of the request that made `child`, if it had one.
     public var childRequestKey: UInt64?
-    /// When `child` was first presented, if that was before the next rotation was due: its holder needs `parent` no more.
+    /// The time at which `child` was first presented, if that was before the next rotation was due. The client then no longer
+    /// needs `parent`.
     public var childConfirmedAt: Instant?
 
     /// Set when the session has ended.

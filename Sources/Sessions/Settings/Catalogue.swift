@@ -27,23 +27,23 @@ public struct Catalogue: Hashable, Sendable {
         return settings
     }
 
-    /// What `event`, which is written at `now`, revokes; nil: nothing. For a change that shortens the lifetime of tokens, this must be
-    /// the catalogue before the change, because the revocation is about tokens that were issued before it.
+    /// What `event`, which is written at `now`, revokes; nil: nothing. For a change that shortens the lifetime of tokens, this
+    /// must be the catalogue before the change, because the revocation is about tokens that were issued before it.
     public func revocation(of event: AuditEvent, at now: Instant) -> Revocation? {
         Revocation(event, at: now) { settings.lastTokenEnd(clients.values, issuedBy: $0) }
     }
 }
 
-/// What a transaction writes of a changed catalogue.
+/// The rows that a transaction writes of a changed catalogue.
 public struct CatalogueDifference: Sendable {
-    /// The settings; nil: they stay.
+    /// The settings; nil if they do not change.
     public let settings: Settings?
     /// Clients that are new or changed.
     public let clients: [Client]
     /// Ids of clients that are deleted.
     public let deletedClients: [String]
 
-    /// What turns `old` into `new`.
+    /// Creates the difference between `old` and `new`.
     init(from old: Catalogue, to new: Catalogue) {
         settings = new.settings == old.settings ? nil : new.settings
         clients = new.clients.values.filter { $0 != old.clients[$0.id] }

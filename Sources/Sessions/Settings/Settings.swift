@@ -39,7 +39,7 @@ public struct Settings: Hashable, Sendable {
     public var epoch: Int64
     /// The last "revoke all"; nil if there was none. It ended all sessions of an earlier epoch.
     public var revokedBefore: RevokedBefore?
-    /// Until when access tokens may live that were issued before their life was shortened; nil: it never was.
+    /// The latest expiry of access tokens that were issued before their lifetime was shortened; nil if it never was.
     public var earlierTokensEnd: Instant?
     /// The absolute maximum in the configuration file of the server that started last; nil: none has said so yet. No node lets
     /// a session live longer.

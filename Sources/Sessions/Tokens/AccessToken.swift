@@ -155,7 +155,7 @@ struct AccessTokenIssuer: Sendable {
     }
 
     /// The refresh token in an access token that names an unknown key, which was withdrawn, or is newer than a restored backup.
-    /// No other claim of it may be believed; the refresh token has a tag of its own.
+    /// Its other claims must not be trusted; the refresh token has a tag of its own.
     func refreshTokenUnderUnknownKey(_ token: String) -> String? {
         guard let parsed = try? JWT.parse(token), let id = parsed.header.kid, keys.verificationKey(id: id) == nil,
             JWT.ExpectedType.accessToken.accepts(parsed.header.typ)

@@ -2,7 +2,7 @@ public import Cryptography
 public import JOSE
 internal import Locks
 
-/// The keys that sign access tokens. They live in the store, encrypted with the root key; this holds them opened.
+/// The keys that sign access tokens. The store has them encrypted with the root key, and this object holds them decrypted.
 ///
 /// They rotate automatically. A new key is published one day before it signs, so that every verifier has it in time, and an old
 /// key is published until the last token that it signed has expired.
@@ -134,9 +134,10 @@ public final class SigningKeys: Sendable {
         return key.id
     }
 
-    /// Takes a key that others know out of the set: what it has signed is good for nothing from then on, here at once,
-    /// elsewhere when verifiers read the set again. If it was the one that signs, a new key signs at once. Refresh tokens
-    /// are not touched: every app gets a new access token at its next refresh. False: there is no such key.
+    /// Removes a compromised key from the set. The tokens that it has signed are invalid from then on: on this server at once,
+    /// and for other verifiers when they read the set again. If the key was the signing one, a new key signs at once. Refresh
+    /// tokens remain valid, so that every app gets a new access token at its next refresh. Returns false if there is no such
+    /// key.
     public func withdraw(_ id: String, at now: Instant, by origin: Origin) async throws(Problem) -> Bool {
         var fresh = makeKey(at: now)
         fresh.activeFrom = now
@@ -227,8 +228,8 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// For how long an access token can still be presented at present: beyond its own end it logs out, and refreshes
-    /// for clients that keep one string, as long as its session lives.
+    /// The longest time for which an access token can be presented. After its expiry it can still log out, and for clients that
+    /// keep one string refresh, until its session has ended.
     private func longestTokenLife(settings: Settings, clients: [Client]) -> Duration {
         ([nil] + clients).map { (client: Client?) in
             Lifetimes(settings: settings.sessions, client: client, user: nil, absoluteMaximum: absoluteMaximum).idle

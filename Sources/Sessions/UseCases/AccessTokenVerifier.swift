@@ -26,7 +26,7 @@ public enum TokenUse: Hashable, Sendable {
     case bearer
     /// With a valid proof of a key, made for this very token.
     case proven(ProofOfPossession)
-    /// In a question about the token, which uses it for nothing.
+    /// In an introspection, which gives no access.
     case inquiry
 
     /// Whether a token that is bound to the key with this thumbprint, or to none, may be used so.
@@ -96,7 +96,7 @@ public final class AccessTokenVerifier: UseCase {
             let id = claims.sessionID.flatMap({ Identifier<Session>($0) })
         else { throw .invalidToken(nil) }
         guard claims.isTimely(at: now) else { throw .invalidToken(nil) }
-        // Before the store is asked, because a token for another API must not cost a read.
+        // The audience is checked before the store is read, because a token for another API must not cost a read.
         guard requirement.isMet(by: claims.audience.all, own: context.audience) else { throw .invalidToken(nil) }
         guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
@@ -111,7 +111,7 @@ public final class AccessTokenVerifier: UseCase {
         let audience = context.standing(claims.audience.all, of: record.client)
         guard requirement.isMet(by: audience, own: context.audience) else { throw .invalidToken(nil) }
         guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
-        if user.rejectsRollingTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
+        if user.rejectsAccessTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
         if requiresPresence, let presence = policy.presenceRequirement(on: record),
             !presence.isMet(by: record.session, at: now)
         {
@@ -123,7 +123,7 @@ public final class AccessTokenVerifier: UseCase {
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
     }
 
-    /// Records an end that the clock has brought, so that it is final whatever the settings become.
+    /// Records an end by the clock, so that later settings cannot revive the session.
     private func record(
         _ ending: Session.Ending, of record: SessionRecord, from origin: Origin, at now: Instant
     ) async throws(ServiceError) {
@@ -138,7 +138,7 @@ public final class AccessTokenVerifier: UseCase {
         }
     }
 
-    /// The present state of `token`. Inactive does not tell why.
+    /// The present state of `token`. `inactive` gives no reason.
     public func introspect(_ token: String, from origin: Origin) async throws(ServiceError) -> Introspection {
         if token.hasPrefix(RefreshTokenCoder.prefix) { return try await introspectRefreshToken(token) }
         let reading = context.signingKeys.readingNumber

@@ -19,7 +19,7 @@ public final class ClientAuthenticator: UseCase {
         else { throw .invalidClient }
         guard client.authenticationMethod == method else { throw .invalidClient }
         if client.isPublic { return client }
-        // In constant time, because the duration must not tell how much of a guessed secret's hash is right.
+        // In constant time, because the duration must not disclose how much of a guessed secret's hash is right.
         guard let secret, let hash = client.secretHash, constantTimeEqual(sha256(Array(secret.utf8)), hash) else {
             throw .invalidClient
         }
@@ -51,9 +51,9 @@ public final class ClientAuthenticator: UseCase {
 }
 
 extension KeyAssertion {
-    /// Until when the assertion is accepted; nil when it is not valid at `now`. Some libraries sign assertions for an hour:
-    /// with the time of its signature (`nbf`) such an assertion is accepted for as long as others, and need not be remembered
-    /// for longer.
+    /// The time until which the assertion is accepted; nil if it is not valid at `now`. Some libraries sign assertions for an
+    /// hour: with the time of its signature (`nbf`) such an assertion is accepted for as long as others, and need not be
+    /// remembered for longer.
     fileprivate func end(at now: Instant, lead: Duration) -> Instant? {
         let longest = DeviceKeyService.assertionLifetimeMax
         var end = Instant(secondsSinceEpoch: expiry)

@@ -3,8 +3,7 @@ internal import JOSE
 /// Resumes sessions by device keys: a device that registered a key at its login presents an assertion signed by it (RFC 7523)
 /// instead of a refresh token. The checks and limits are those of a refresh.
 public final class DeviceKeyService: UseCase {
-    /// The maximum lifetime of an assertion. Used assertions are remembered for so long, and a device can sign a new one at any
-    /// time.
+    /// The maximum lifetime of an assertion, for which the store remembers used ones. A device can sign a new one at any time.
     public static let assertionLifetimeMax = Duration.seconds(300)
     /// How far the clock of a device may be ahead.
     static let deviceLead = Duration.seconds(15)

@@ -2,7 +2,7 @@ internal import Cryptography
 
 /// Logs in users by the ID tokens of identity providers.
 public final class FederationService: UseCase {
-    /// The maximum age of any provider's ID tokens. Used tokens are remembered for so long.
+    /// The maximum age of any provider's ID tokens. The store remembers used tokens for this time.
     public static let identityTokenAgeMax = Duration.seconds(3600)
 
     let context: ServiceContext

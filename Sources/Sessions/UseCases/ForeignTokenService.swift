@@ -55,7 +55,7 @@ final class ForeignTokenService: UseCase {
         return try outcome?.get() ?? .unknown
     }
 
-    /// What logging out a foreign token results in.
+    /// The result of logging out a foreign token.
     enum LogOut: Sendable {
         /// It is not a foreign token.
         case unknown
@@ -73,7 +73,7 @@ final class ForeignTokenService: UseCase {
     }
 }
 
-/// What presenting a foreign token results in.
+/// The result of presenting a foreign token.
 enum ForeignTokenExchange: Sendable {
     /// It was not exchanged before, and this was decided.
     case decided(RefreshAttempt.Verdict)
@@ -82,7 +82,7 @@ enum ForeignTokenExchange: Sendable {
 }
 
 extension ForeignTokenChange {
-    /// Makes the session `id` of the token, if the decision grants tokens. A token that was exchanged already stays so.
+    /// Exchanges the token for the session `id`, if the decision grants tokens and the token was not exchanged before.
     mutating func exchange(_ attempt: RefreshAttempt, for id: Identifier<Session>) -> ForeignTokenExchange {
         let (origin, time) = (attempt.circumstances.origin, attempt.circumstances.time)
         let now = time.now
@@ -122,7 +122,7 @@ extension RefreshPolicy {
 /// Remembers for a second whether there are foreign tokens at all, so that junk is refused without asking the store where
 /// nothing was imported.
 final class ForeignTokenPresence: Sendable {
-    /// How long an answer of the store is believed.
+    /// The time for which an answer of the store is used.
     static let beliefSpan = Duration.seconds(1)
 
     private let last = Locked<(exist: Bool, at: Instant)?>(nil)

@@ -1,4 +1,4 @@
-/// A login as the request asks for it.
+/// The parameters of a login.
 public struct LoginRequest: Sendable {
     /// The app.
     public var clientID: String
@@ -38,16 +38,14 @@ public struct LoginRequest: Sendable {
     }
 }
 
-extension LoginRequest {
-    /// What is wrong with the presence key. It must differ from the device key, because a key that resumes silently proves no
-    /// presence.
-    var presenceKeyProblem: ServiceError? {
-        guard let presenceKey else { return nil }
-        if authenticationMode != .biometric {
+extension DeviceKey {
+    /// The error if a session in `mode` cannot have this presence key; nil if it can. The key must differ from the device key,
+    /// because a key that resumes silently proves no presence.
+    func presenceKeyProblem(in mode: AuthenticationMode, besideDeviceKey deviceKey: String?) -> ServiceError? {
+        guard mode == .biometric else {
             return .invalid(member: "presence_key", detail: "is for the authentication_mode BIOMETRIC")
         }
-        return presenceKey == deviceKey
-            ? .invalid(member: "presence_key", detail: "must be another key than device_key") : nil
+        return text == deviceKey ? .invalid(member: "presence_key", detail: "must be another key than device_key") : nil
     }
 }
 
@@ -154,7 +152,9 @@ extension SessionOpening {
             return .failure(
                 .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
         }
-        if let problem = request.presenceKeyProblem { return .failure(problem) }
+        let keyProblem = request.presenceKey?.presenceKeyProblem(
+            in: request.authenticationMode, besideDeviceKey: request.deviceKey?.text)
+        if let keyProblem { return .failure(keyProblem) }
         guard request.authenticationMode.suits(user) else {
             return .failure(
                 .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))

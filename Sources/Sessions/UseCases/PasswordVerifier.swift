@@ -1,4 +1,4 @@
-/// A password that a request brings, and for which name and device.
+/// A password in a request, with the username and the device.
 struct LoginAttempt: Sendable {
     let username: String
     let password: String
@@ -15,10 +15,10 @@ struct LoginAttempt: Sendable {
 /// login.
 ///
 /// Where there is a session, the store has the count, and every node acts on it (`AdmittedAttempt`). For logins from anywhere
-/// else each node delays in memory, for every name alike, so that a 429 does not tell which names exist. The count that leads
-/// to the lock is stored with the user, so that it outlives restarts and all nodes share it. A node that knows of a lock from
-/// the store alone answers as to a wrong password, equally slowly, because unknown names have no lock and must not be told
-/// apart.
+/// else each node delays in memory, for every name alike, so that a 429 does not disclose which names exist. The count that
+/// leads to the lock is stored with the user, so that it outlives restarts and all nodes share it. A node that knows of a lock
+/// from the store alone answers as to a wrong password, equally slowly, because unknown names have no lock and must not be
+/// distinguishable.
 final class PasswordVerifier: UseCase {
     let context: ServiceContext
 
@@ -87,7 +87,7 @@ final class PasswordVerifier: UseCase {
     }
 
     /// Counts a wrong password, and records it in the audit trail. An unknown name is recorded without the name, and reads and
-    /// writes as much, so that the duration does not tell it from a wrong password.
+    /// writes as much, so that the duration does not distinguish it from a wrong password.
     private func countWrongPassword(
         _ attempt: LoginAttempt, of user: User?, _ name: String, _ here: AdmittedAttempt, isLocked: Bool,
         from origin: Origin, at now: Instant

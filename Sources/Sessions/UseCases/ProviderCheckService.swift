@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// What a login keeps of its identity provider's refresh token, so that the provider can be asked again later.
+/// The identity provider's refresh token of a login, with which the provider can be asked again later.
 struct ProviderGrant: Sendable {
     let provider: String
     let subject: String
@@ -26,7 +26,7 @@ extension LoginRequest {
     }
 }
 
-/// Asks identity providers whether they still confirm the users of running sessions, and does what follows.
+/// Asks identity providers whether they still confirm the users of running sessions, and records the outcome.
 public final class ProviderCheckService: UseCase {
     /// The longest refresh token of a provider, in bytes.
     public static let providerTokenLengthMax = 8192
@@ -35,7 +35,7 @@ public final class ProviderCheckService: UseCase {
         (1...providerTokenLengthMax).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
-    /// How long a claimed check belongs to its node: longer than any answer of a provider takes.
+    /// The time for which a claimed check belongs to its node. It is longer than any answer of a provider takes.
     public static let recheckLease = Duration.seconds(60)
 
     let context: ServiceContext
@@ -89,7 +89,7 @@ public final class ProviderCheckService: UseCase {
         }
     }
 
-    /// Asks the provider about the session of a claimed check, and does what follows from the answer. When it returns, the
+    /// Asks the provider about the session of a claimed check, and applies the answer. When it returns, the
     /// outcome is durable.
     public func recheck(
         _ check: ProviderCheck, _ terms: RecheckTerms, by asker: any ProviderAsker

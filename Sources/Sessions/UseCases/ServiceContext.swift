@@ -1,8 +1,8 @@
 public import Cryptography
 
-/// What all use cases share: the store, the keys, the clock and the rules.
+/// The store, the keys, the clock and the rules that all services share.
 public final class ServiceContext: Sendable {
-    /// Where everything is kept.
+    /// The store of all data.
     public let store: any Store
     /// The lifetimes and the decision on refreshes.
     public let policy: RefreshPolicy
@@ -16,7 +16,7 @@ public final class ServiceContext: Sendable {
     public let passwords: PasswordHasher
     /// The time.
     public let clock: WallClock
-    /// Guards against jumps of the clock; nil: the clock is believed.
+    /// Guards against jumps of the clock; nil: the clock is trusted.
     public let clockGuard: ClockGuard?
     /// Random bytes.
     public let random: RandomSource

@@ -1,6 +1,6 @@
 /// The services of the domain, each with one job, over one context.
 public struct Services: Sendable {
-    /// What the services share.
+    /// The shared context.
     public let context: ServiceContext
     /// Renews access tokens by refresh tokens.
     public let refresh: RefreshService
@@ -22,9 +22,9 @@ public struct Services: Sendable {
     public let clientCredentials: ClientCredentialsService
     /// Signs tokens with the present keys of all nodes.
     public let signer: TokenSigner
-    /// What users do with their own account.
+    /// Changes of a user's own account.
     public let accounts: AccountService
-    /// What admins do.
+    /// The calls of admins.
     public let administration: Administration
 
     /// The services of `context`.

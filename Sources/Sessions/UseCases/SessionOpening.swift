@@ -12,7 +12,7 @@ public struct SessionOpening: Sendable {
 
     /// The user.
     public let user: User
-    /// How the login found its user. What is new is written only if the session is set.
+    /// How the login found its user. New rows are written only if the session is set.
     public let arrival: Arrival
     /// Whether the one-time token of the login was used before, at any node. If not, it is used up when the session is set.
     public let isReplay: Bool

@@ -1,6 +1,6 @@
-/// What a login or a refresh gives: the signed tokens, and what they were granted for.
+/// The result of a login or a refresh: the signed tokens, and what they were granted for.
 public struct TokenGrant: Sendable {
-    /// What a transaction grants, before the tokens are signed. An object, because it goes from the store's thread to the
+    /// The tokens that a transaction grants, before they are signed. An object, because it goes from the store's thread to the
     /// answer and a value of two dozen texts would be copied at each step.
     final class Entitlement: Sendable {
         /// The session as the transaction leaves it, with its user, client and settings.

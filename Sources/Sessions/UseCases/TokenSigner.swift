@@ -79,14 +79,14 @@ public final class TokenSigner: UseCase {
         return read(token)
     }
 
-    /// Whether a token that was valid under the keys of reading `number` still is, now that the store was asked and has told
-    /// whether another node has withdrawn a key.
+    /// Whether a token that was valid under the keys of reading `number` still is, now that the store was asked and has
+    /// reported whether another node has withdrawn a key.
     func stands(_ token: String, since number: Int) async throws(ServiceError) -> Bool {
         try await followKeysIfBehind()
         return context.signingKeys.readingNumber == number || accessTokens.verify(token) != nil
     }
 
-    /// Asks the store for changes of keys by other nodes. If the store does not answer, the known keys stay.
+    /// Asks the store for changes of keys by other nodes. If the store does not answer, the known keys remain in use.
     public func lookForKeys() async {
         guard (try? await store.settings()) != nil else { return }
         try? await followKeys()

@@ -1,6 +1,6 @@
 internal import JOSE
 
-/// What a request brings to prove the user's presence.
+/// The evidence of the user's presence in a request.
 public struct PresenceEvidence: Hashable, Sendable {
     /// An assertion of the presence key (RFC 7523 section 3): `iss` the session, `sub` the user, `aud` the issuer, `exp` at
     /// most five minutes ahead, `jti` once.
@@ -31,14 +31,15 @@ final class UserPresenceService: UseCase {
     /// Verifies the evidence of `attempt`, and records in it what the evidence proves.
     ///
     /// Evidence beside a token that would be refused with any evidence is ignored: a token that has ended, was replaced or
-    /// lacks its key allows no guess at the password, and uses up none of the session's attempts.
+    /// lacks its key allows no attempt at the password, and uses up none of the session's attempts.
     func look(at attempt: RefreshAttempt, in id: Identifier<Session>) async throws(ServiceError) {
         let circumstances = attempt.circumstances
         let time = circumstances.time
         guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }),
             policy.accepts(attempt, withUserOf: record, at: time), let user = record.user
         else { return }
-        // Before a guess or an assertion is used up. The decision that follows accepts a proof that this request has used.
+        // The proof is used before a password attempt or an assertion is used up. The decision that follows accepts a proof
+        // that this request has used.
         try attempt.useProof(on: record.session)
         do throws(ServiceError) {
             attempt.presence = try await presence(
@@ -46,13 +47,14 @@ final class UserPresenceService: UseCase {
             // A client that was answered 503 meanwhile tries again, and must not find its token spent.
             if Task.isCancelled { throw .overloaded }
         } catch .invalidCredentials {
-            // The token is valid: a user who has mistyped is asked again, and must not lose the session.
+            // The token is valid, so that a mistyped password must not end the session: the user is asked again.
             throw .wrongPassword(policy.requirement(afterWrongPasswordIn: record))
         }
     }
 
-    /// What `evidence` proves for the session; nil: nothing. The password proves more than the key. An assertion that is not
-    /// accepted proves nothing and is no error, because a request that is repeated after a lost answer brings a used one.
+    /// The proof of presence that `evidence` gives for the session; nil if it gives none. The password proves more than the
+    /// key. An assertion that is not accepted proves nothing and is no error, because a request that is repeated after a lost
+    /// answer brings a used one.
     func presence(
         provedBy evidence: PresenceEvidence, of user: User, in session: Session, from origin: Origin, at now: Instant
     ) async throws(ServiceError) -> PresenceProof? {

@@ -84,9 +84,9 @@ struct APIPage {
 // Calls.
 extension APIPage {
     /// The calls of one listener; those of both stand with the public one.
-    private mutating func listener(_ title: String, _ place: Route.Place) {
+    private mutating func listener(_ title: String, _ place: Route.Listeners) {
         page.heading(2, title)
-        let own = calls.filter { ($0.route.place == .admin) == (place == .admin) }
+        let own = calls.filter { ($0.route.listeners == .admin) == (place == .admin) }
         for tag in document["tags"]?.elements ?? [] {
             let members = own.filter { $0.tag == tag["name"]?.string }
             guard let name = tag["name"]?.string, !members.isEmpty else { continue }

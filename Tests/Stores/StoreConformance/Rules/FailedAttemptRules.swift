@@ -149,7 +149,7 @@ let guessRules: [StoreRule] =
             #expect(try await counted() == [0, 2, 3, 4, 5, 6, 7, 8])
             // Another change of the user leaves them.
             _ = try await store.updateUser(.id(users[1].id)) { $0.user.profile.displayName = "B." }
-            _ = try await store.updateUser(.id(users[0].id)) { $0.forgetsGuesses = true }
+            _ = try await store.updateUser(.id(users[0].id)) { $0.forgetsFailedAttempts = true }
             #expect(try await counted() == [0, 0, 0, 0, 5, 6, 7, 8])
         },
         StoreRule("none of many wrong passwords at once is lost") { store in

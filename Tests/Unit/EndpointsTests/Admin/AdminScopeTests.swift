@@ -55,8 +55,8 @@ import Testing
 
     @Test func noCallOfOneListenerIsOnTheOther() async throws {
         try await EndpointsFixture.with { stage in
-            for route in Route.all where route.place != .both && !route.pattern.hasSuffix("*") {
-                let answer = await send(route, stage.adminKey, stage, on: route.place == .admin ? .public : .admin)
+            for route in Route.all where route.listeners != .both && !route.pattern.hasSuffix("*") {
+                let answer = await send(route, stage.adminKey, stage, on: route.listeners == .admin ? .public : .admin)
                 #expect(answer.status == 404, "\(route.name)")
                 #expect(answer.string("code") == "not_found", "\(route.name)")
             }

@@ -19,7 +19,7 @@ import Testing
                 let url = try #require(metadata.string(member))
                 #expect(url.hasPrefix(EndpointsFixture.issuer + "/"))
                 let path = String(url.dropFirst(EndpointsFixture.issuer.count))
-                #expect(Route.all.contains { $0.method == method && $0.pattern == path && $0.place == .public })
+                #expect(Route.all.contains { $0.method == method && $0.pattern == path && $0.listeners == .public })
             }
             #expect(metadata.strings("grant_types_supported") == Client.GrantType.allCases.map(\.rawValue))
             #expect(metadata.strings("response_types_supported") == [])

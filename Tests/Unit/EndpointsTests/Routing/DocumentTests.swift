@@ -32,12 +32,12 @@ import Testing
 
     @Test func eachListenerTellsOfItsOwnCalls() async throws {
         try await EndpointsFixture.with { stage in
-            for (listener, place) in [(Caller.Listener.public, Route.Place.public), (.admin, .admin)] {
+            for (listener, place) in [(Caller.Listener.public, Route.Listeners.public), (.admin, .admin)] {
                 let answer = await stage.send(Request(.get, "/openapi.json"), on: listener)
                 #expect(answer.status == 200)
                 #expect(answer.field("Content-Type") == "application/json")
                 let part = try JSONDecoder().decode(JSONValue.self, from: Data(answer.response.body))
-                let routes = Route.all.filter { $0.place == place || $0.place == .both }
+                let routes = Route.all.filter { $0.listeners == place || $0.listeners == .both }
                 #expect(Self.calls(part) == Set(routes.map(APIDocument.name)))
                 #expect(part["openapi"].string == "3.1.1")
                 #expect(answer.text.contains("/admin/") == (listener == .admin))
@@ -209,7 +209,7 @@ extension EndpointsFixture {
         }
         if json != nil { fields.append("Content-Type", "application/json") }
         let request = Request(route.method, path + query, fields: fields, body: Array((json ?? "").utf8))
-        return await send(request, on: isAdmin ? .adminSocket : route.place == .admin ? .admin : .public)
+        return await send(request, on: isAdmin ? .adminSocket : route.listeners == .admin ? .admin : .public)
     }
 }
 

@@ -94,7 +94,7 @@ import Testing
 
     private func answer(_ stage: EndpointsFixture, _ route: Route, _ request: Request) async -> Answer {
         // No address, so that no limit of the doors answers in the place of the check.
-        let caller = Caller(remoteAddress: nil, listener: route.place == .admin ? .admin : .public)
+        let caller = Caller(remoteAddress: nil, listener: route.listeners == .admin ? .admin : .public)
         return Answer(await stage.endpoints.reply(to: request, from: caller).response())
     }
 

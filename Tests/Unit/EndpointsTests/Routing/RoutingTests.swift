@@ -16,7 +16,7 @@ import Testing
                 let known = Problem(.notFound, code: "not_found", detail: "There is nothing at this path.").response
                     .body
                 let others: [Caller.Listener] =
-                    switch route.place {
+                    switch route.listeners {
                     case .public: [.admin, .adminSocket]
                     case .admin: [.public]
                     case .both: []
