@@ -4,7 +4,7 @@ internal import Geolocation
 internal import Locks
 internal import Telemetry
 
-/// The geo database, whose publisher renews it every week. A new file is loaded while the server runs. An unusable file is
+/// The geo database, which its publisher renews every week. A new file is loaded while the server runs. An unusable file is
 /// logged, and the old database remains in use.
 final class GeoDatabaseFile: Sendable {
     /// The time between two checks of the file.

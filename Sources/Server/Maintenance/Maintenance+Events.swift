@@ -18,7 +18,7 @@ extension Maintenance {
         }
     }
 
-    /// Deletes the revocations whose tokens have all expired. Returns their number.
+    /// Deletes the revocations that concern only expired tokens. Returns their number.
     @discardableResult
     func sweepRevocations(pause: Duration) async -> Int {
         await sweep("revocations", pause) { () async throws(StoreError) in

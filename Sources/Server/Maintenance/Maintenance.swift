@@ -57,7 +57,7 @@ struct Maintenance: Sendable {
     /// while the clock was ahead would be lost.
     var settled: Instant { context.clockGuard?.settled ?? context.clock.now }
 
-    /// Reads the signing keys, creates the next one when it is due, and deletes those whose last token has expired.
+    /// Reads the signing keys, creates the next one when it is due, and deletes keys without a valid token.
     func maintainKeys() async {
         do throws(SigningKeys.Problem) {
             try await context.signingKeys.maintain(at: settled)
