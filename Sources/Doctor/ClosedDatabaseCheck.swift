@@ -1,5 +1,4 @@
 internal import Configuration
-internal import FoundationEssentials
 internal import Server
 internal import SQLiteStore
 internal import Sessions

@@ -68,8 +68,8 @@ public final class HTTPServer: Sendable {
         return try state.open(ServicePort(listener, options, service))
     }
 
-    /// Adds a listener whose connections wait until `beginAccepting(by:)` assigns their responder, because the responder may
-    /// depend on the port of the listener.
+    /// Adds a listener. Its connections wait until `beginAccepting(by:)` assigns the responder, which may depend on the port
+    /// of the listener.
     ///
     /// - Returns: the address with its real port.
     @discardableResult

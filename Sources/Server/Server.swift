@@ -1,8 +1,8 @@
-// Server puts the parts together and runs them.
+// Server: assembles the parts of a running server.
 //
-// It owns the start, the stop, the listeners, the root key file, the certificates, maintenance and the wiring of everything
-// else. It decides nothing about tokens (`Sessions`), answers no request (`Endpoints`) and knows no command line (`sojourn`).
+// This module owns the start, the stop, the listeners, the root key file, the certificates, maintenance and the wiring of all
+// other modules. The rules of tokens are in `Sessions`, the answers to requests in `Endpoints`, the command line in `sojourn`.
 //
 // Reading order: SojournServer (start and stop); Wiring/Application (everything but the sockets), Wiring/FirstStart,
-// Wiring/Database; Wiring/SojournServer+Listening (the sockets, and who the caller of a request is); Maintenance/Maintenance;
+// Wiring/Database; Wiring/SojournServer+Listening (the sockets, and the caller of a request); Maintenance/Maintenance;
 // Files (root keys, certificates, locations of addresses, the ready file).

@@ -12,7 +12,7 @@ internal import Synchronization
 internal import TLS
 internal import Telemetry
 
-/// Whether the server is about to stop, so that `GET /readyz` says no. Requests are still answered.
+/// True from the start of the stop, so that `GET /readyz` fails. Requests are still answered.
 private final class StopFlag: Sendable {
     private let value = Atomic<Bool>(false)
 
@@ -21,9 +21,9 @@ private final class StopFlag: Sendable {
     func set() { value.store(true, ordering: .relaxed) }
 }
 
-/// A server, from its start to its stop. Each is started once.
+/// A server, which can start once.
 public actor SojournServer {
-    /// How long a successor waits beyond the time that the other process has for its stop.
+    /// The time that a successor waits in addition to the stop timeout of the process before it.
     private static let succession = Duration.seconds(10)
 
     let configuration: ServerConfiguration
@@ -41,11 +41,11 @@ public actor SojournServer {
         let upkeep: Task<Void, Never>
     }
 
-    /// A server that does not run yet.
+    /// Creates a server that does not run yet.
     ///
     /// - Parameters:
-    ///   - inherited: sockets that listen already, handed over by the parent process in place of the configured addresses.
-    ///   - readyFilePath: where the ready file goes, if one is wanted.
+    ///   - inherited: the listening sockets that the parent process passes instead of the configured addresses.
+    ///   - readyFilePath: the path of the ready file; nil for none.
     public init(
         _ configuration: ServerConfiguration, _ surroundings: Environment,
         inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil
@@ -56,11 +56,11 @@ public actor SojournServer {
         readyFile = readyFilePath.map(ReadyFile.init)
     }
 
-    /// What a start results in.
+    /// The result of a start.
     public struct Start: Sendable {
-        /// Where the server answers.
+        /// The addresses of the listeners.
         public let addresses: Addresses
-        /// The admin key that a first start has made: shown once, and never stored.
+        /// The admin key that a first start created. It is shown once and never stored.
         public let firstAdminKey: String?
     }
 
@@ -78,7 +78,7 @@ public actor SojournServer {
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: surroundings.logger)
                 webhooks = try application.webhooks(configuration.webhooks, surroundings, locations: geoDatabase)
-                // Not before the database is open, because the socket of a server that still has it must stay.
+                // After the database is open, because a server that still has it open needs the file of the socket.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
                 try beginAccepting(engine, application.endpoints(isStopping: { [stopFlag] in stopFlag.isSet }))
@@ -116,8 +116,8 @@ public actor SojournServer {
 
 // The steps of a start, and the stop.
 extension SojournServer {
-    /// Stops: the ready file goes, no new connections come, requests in flight are answered, and everything
-    /// acknowledged is on the disk when this returns. Requests that take longer than `deadline` are cut.
+    /// Stops the server: removes the ready file, refuses new connections, and answers the requests in progress. When this
+    /// returns, all acknowledged changes are on the disk. Requests that take longer than `deadline` are cut.
     public func stop(deadline: Duration) async {
         guard let running else { return }
         self.running = nil
@@ -166,12 +166,12 @@ extension SojournServer {
         } catch { throw .system(error.description) }
     }
 
-    /// With a shared port, the process that has the database may be about to stop: this one waits for it, and connections wait
-    /// in the queue.
+    /// Opens the database and makes the endpoints. With a shared port, the process that has the database open may be about to
+    /// stop, so this process waits for it; connections wait in the queue meanwhile.
     private func openApplication(issuer: String) async throws(StartError) -> Application {
         let patience = configuration.server.reusesPort ? configuration.limits.stopTimeout + Self.succession : .zero
         let start = ContinuousClock.now
-        var isTold = false
+        var isLogged = false
         while true {
             do throws(StartError) {
                 return try await Application.open(configuration, surroundings, issuer: issuer)
@@ -179,8 +179,8 @@ extension SojournServer {
                 guard case .database(.alreadyOpen) = error, patience > .zero else { throw error }
                 if Task.isCancelled { throw .cancelled }
                 guard ContinuousClock.now - start < patience else { throw error }
-                if !isTold { surroundings.logger.notice("waiting for the process that has the database to stop") }
-                isTold = true
+                if !isLogged { surroundings.logger.notice("waiting for the process that has the database to stop") }
+                isLogged = true
                 try? await Task.sleep(for: .milliseconds(20))
             }
         }

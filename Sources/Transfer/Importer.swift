@@ -136,13 +136,13 @@ public struct Importer {
         case .end(let expected):
             try await flush()
             hasEnd = true
-            // A line that was refused because it says nothing is not counted: it was told already.
+            // An unreadable line is in no count, and was reported already.
             if refusedCount == 0, TransferRecord.Kind.counted.contains(where: { expected[$0] != counts[$0] ?? 0 }) {
                 try refuse(
                     line, LineProblem("the file should hold \(TransferRecord.summary(expected))", isFatal: true))
             }
         default:
-            // Settings and clients must go together: they are written together.
+            // Settings and clients are written in one transaction.
             let goesOn = record.kind.isOfCatalogue ? kind.isOfCatalogue : record.kind == kind
             if !goesOn || !record.kind.isOfCatalogue && batch.count >= Self.batchSize { try await flush() }
             kind = record.kind
@@ -151,7 +151,7 @@ public struct Importer {
         }
     }
 
-    /// Tells that a line is left out.
+    /// Reports a line that is skipped.
     mutating func refuse(_ line: Int, _ problem: LineProblem) throws(TransferError) {
         let sentence = "line \(line): \(problem.detail)"
         if problem.isFatal { throw TransferError(.refused, sentence) }

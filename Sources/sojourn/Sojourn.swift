@@ -1,9 +1,8 @@
-// The command line. It finds the command that the words name, reads its options, runs it, and turns what went wrong into
-// one line and an exit code.
+// The command line. It finds the command, reads its options, runs it, and turns an error into one line and an exit code.
 //
-// It owns the commands and their output, and must not know a rule of the server: `serve` starts a `SojournServer`, the admin
-// commands send the requests of the admin API and print the answers, whether a server answers them or this process itself
-// (`AdminConnection`).
+// It owns the commands and their output, and must not know a rule of the server: `serve` starts a `SojournServer`; the admin
+// commands send the requests of the admin API, to a server or to the endpoints in this process (`AdminConnection`), and print
+// the answers.
 //
 // Reading order: this file · Command (what a command is) and Commands (the table) · Arguments (the parser) · Help ·
 // AdminConnection · then one file for each group of commands.
@@ -13,9 +12,9 @@ import Glibc
 @main
 struct Sojourn {
     static func main() async {
-        // A reader that goes away, as in `sojourn user list | head`, is an error of write(2), not the end of the process.
+        // A closed reader, as in `sojourn user list | head`, is an error of write(2) and does not end the process.
         signal(SIGPIPE, SIG_IGN)
-        // So is a file that may not grow any more: the database says so, and callers get a 503.
+        // A file that has reached its size limit is an error of write(2) too: the database reports it, and callers get a 503.
         signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
         do throws(Failure) {
@@ -35,7 +34,7 @@ struct Sojourn {
     }
 }
 
-/// What the exit of the process means. `sojourn help` documents them.
+/// The exit codes of the process, which `sojourn help` documents.
 enum ExitCode: Int32, CaseIterable {
     case ok = 0
     case failed = 1
@@ -56,7 +55,7 @@ enum ExitCode: Int32, CaseIterable {
     }
 }
 
-/// Why a command came to nothing.
+/// The failure of a command: the exit code, and the lines for standard error.
 struct Failure: Error {
     let code: ExitCode
     let lines: [String]

@@ -50,12 +50,6 @@ enum DatabaseError: Error, Hashable {
         }
     }
 
-    /// Whether another row has the same key.
-    var isUniqueViolation: Bool {
-        if case .refused("23505", _) = self { return true }
-        return false
-    }
-
     /// Whether a lock was not available within its timeout.
     var isLockTimeout: Bool {
         if case .refused("55P03", _) = self { return true }

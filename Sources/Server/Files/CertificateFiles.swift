@@ -4,13 +4,13 @@ public import TLS
 
 /// The files of one listener's TLS, and the keys of the configuration that name them.
 public struct CertificateFiles: Hashable, Sendable {
-    /// Whose they are: "public" or "admin".
+    /// The listener of the files: "public" or "admin".
     public let listener: String
     let certificate: String
     let key: String
     let clientAuthority: String?
 
-    /// No file of this kind is larger; a device or a log named by mistake is not read to its end.
+    /// The length limit of a file, because a device or a log may be named by mistake.
     private static let longestFile = 1 << 20
 
     /// The key of the configuration that names a file.
@@ -23,7 +23,7 @@ public struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Where a file is.
+    /// The path of a file.
     public func path(of file: TLSFile) -> String {
         switch file {
         case .certificate: certificate
@@ -32,7 +32,7 @@ public struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// What they hold, as bytes.
+    /// Reads the files.
     func read() throws(CertificateProblem) -> TLSCredentials.PEM {
         do throws(TLSError) {
             return TLSCredentials.PEM(
@@ -43,14 +43,14 @@ public struct CertificateFiles: Hashable, Sendable {
         } catch { throw CertificateProblem(self, error) }
     }
 
-    /// What they hold, if it can be used at a time given in seconds since 1970.
+    /// The credentials in `pem`, if they are valid at `now` in seconds since 1970.
     func credentials(_ pem: TLSCredentials.PEM, now: Int64) throws(CertificateProblem) -> TLSCredentials {
         do throws(TLSError) {
             return try TLSCredentials(pem, now: now)
         } catch { throw CertificateProblem(self, error) }
     }
 
-    /// Reads and checks, and says what the certificate is.
+    /// Reads and checks the files, and returns a summary of the certificate.
     public func examine(now: Int64) throws(CertificateProblem) -> CertificateSummary {
         try credentials(read(), now: now).certificate
     }
@@ -71,7 +71,7 @@ public struct CertificateFiles: Hashable, Sendable {
     }
 }
 
-/// What is wrong with one of the files: a line that names the key of the configuration and the file.
+/// A problem of one of the files: a line that names the key of the configuration and the file.
 public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {
     /// The line.
     public let description: String
@@ -83,14 +83,14 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
 }
 
 extension ServerConfiguration.Listeners {
-    /// The files of the public listener; nil: it speaks clear text.
+    /// The files of the public listener; nil without TLS.
     public var publicCertificate: CertificateFiles? {
         guard let tlsCertificate, let tlsKey else { return nil }
         return CertificateFiles(
             listener: "public", certificate: tlsCertificate, key: tlsKey, clientAuthority: nil)
     }
 
-    /// The files of the admin listener; nil: it speaks clear text.
+    /// The files of the admin listener; nil without TLS.
     public var adminCertificate: CertificateFiles? {
         guard let adminTLSCertificate, let adminTLSKey else { return nil }
         return CertificateFiles(

@@ -5,21 +5,21 @@ internal import Sessions
 internal import TLS
 internal import Telemetry
 
-/// Keeps the certificate of one listener up to date while the server runs: new files make a new context for the connections
-/// to come, those that are there go on. Files that cannot be used change nothing but the log.
+/// Keeps the certificate of one listener up to date while the server runs. New files make a new context for new connections;
+/// existing connections keep theirs. Unusable files are logged, and the old certificate remains in use.
 ///
-/// It compares what the files hold, not when they were changed: a certificate that is put in place by a link (as
-/// Kubernetes does), a copy or a move is noticed alike, and one that is only touched is not loaded again.
+/// The reloader compares the contents of the files and not their times. So it notices a certificate that is replaced by a
+/// link (as Kubernetes does), a copy or a move, and does not load a file again of which only the time changed.
 final class CertificateReloader: Sendable {
-    /// How often the files are looked at: three small files.
+    /// The time between two reads of the files, which are small.
     static let period = Duration.seconds(5)
-    /// From when on the log warns that the certificate ends, and how often.
+    /// The days before the end of the certificate in which the log warns, and the time between two warnings.
     static let warningDays: Int64 = 14
     static let warningInterval = Duration.seconds(86_400)
 
     private struct State {
         var loaded: TLSCredentials.PEM
-        /// What was found at the last look and could not be used.
+        /// The unusable files of the last read.
         var refused: Refusal?
         var warnedAt: Instant?
         var rotatedAt: Instant
@@ -31,7 +31,7 @@ final class CertificateReloader: Sendable {
         var isLogged = false
     }
 
-    /// What the listener takes its connections' context from.
+    /// The current context, which the listener gives to new connections.
     let holder: TLSContextHolder
     let files: CertificateFiles
     private let ticketKeys = TicketKeys()
@@ -39,7 +39,7 @@ final class CertificateReloader: Sendable {
     private let logger: Logger
     private let state: Locked<State>
 
-    /// Loads the files for the first time; whatever is wrong with them is a reason not to start.
+    /// Loads the files for the first time. Every problem of the files prevents the start.
     init(_ files: CertificateFiles, clock: WallClock, logger: Logger) throws(CertificateProblem) {
         self.files = files
         self.clock = clock
@@ -52,10 +52,10 @@ final class CertificateReloader: Sendable {
         warnIfDue()
     }
 
-    /// When the certificate ends, in seconds since 1970.
+    /// The end of the certificate, in seconds since 1970.
     var notAfter: Int64 { holder.current.certificate.notAfter }
 
-    /// Works until the task is cancelled.
+    /// Reads the files regularly until the task is cancelled.
     @concurrent func run() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.period)
@@ -64,7 +64,7 @@ final class CertificateReloader: Sendable {
         }
     }
 
-    /// One look at the files and at the clock.
+    /// Reads the files once, warns, and rotates the ticket keys when they are due.
     func tick() {
         look()
         warnIfDue()
@@ -76,14 +76,14 @@ final class CertificateReloader: Sendable {
         if isDue { ticketKeys.rotate() }
     }
 
-    /// Somebody asks for it (SIGHUP): loads the files, whether they have changed or not, and says what came of it.
+    /// Loads the files, even if they have not changed, and logs the result: for SIGHUP.
     func reload() {
         do throws(CertificateProblem) {
             try use(files.read())
         } catch { refuse(error) }
     }
 
-    // MARK: Looking
+    // MARK: Loading
 
     private func look() {
         let pem: TLSCredentials.PEM
@@ -114,8 +114,8 @@ final class CertificateReloader: Sendable {
         warnIfDue()
     }
 
-    /// Certificate and key are two files, and may be met while one of them is still the old one. So what cannot be used is
-    /// an error only when it is still there at the next look; it is told once.
+    /// Logs a problem once, and only if the next read finds it again. Certificate and key are two files, and the reloader may
+    /// read them while only one of them is new.
     private func refuseTwice(_ pem: TLSCredentials.PEM?, _ problem: CertificateProblem) {
         let isDue = state.withLock { state in
             let new = Refusal(pem: pem, problem: problem)
@@ -146,7 +146,7 @@ final class CertificateReloader: Sendable {
         } catch { throw CertificateProblem(files, error) }
     }
 
-    // MARK: Saying
+    // MARK: Logging
 
     private func log(_ context: TLSContext) {
         let certificate = context.certificate
@@ -180,13 +180,13 @@ final class CertificateReloader: Sendable {
 }
 
 extension Telemetry.MetricsRegistry {
-    /// Shows when each listener's certificate ends, and what its handshakes came to.
+    /// Shows the end of each listener's certificate, and the handshakes by outcome.
     func showCertificates(_ reloaders: [CertificateReloader], _ engine: HTTPServer) {
         if reloaders.isEmpty { return }
         showTLS(engine) { reloaders.map { ($0.files.listener, Double($0.notAfter)) } }
     }
 
-    /// Shows the handshakes of an engine, and when the certificate of each listener ends, as `readExpiries` gives it.
+    /// Shows the handshakes of an engine, and the end of each listener's certificate, as `readExpiries` returns it.
     func showTLS(
         _ engine: HTTPServer, expiries readExpiries: @escaping @Sendable () -> [(labelValue: String, value: Double)]
     ) {

@@ -1,12 +1,12 @@
 internal import Sessions
 
-/// The file beside the database in which a server writes down what it believed of the time (`ClockGuard`). Without it, or
-/// with one that cannot be read, the clock is believed.
+/// The file beside the database with the memory of the `ClockGuard`, for the next start. Without a readable file, the clock
+/// guard trusts the clock.
 struct ClockFile {
-    /// Where it is.
+    /// The path of the file.
     let path: String
 
-    /// What the server before has written.
+    /// The memory that the previous server wrote; nil without a readable file.
     func read() -> ClockGuard.Memory? {
         guard let bytes = try? PrivateFile.read(path, check: { (_) throws(PrivateFile.Failure) in }) else { return nil }
         let seconds = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).map { Int64($0) }
@@ -15,7 +15,7 @@ struct ClockFile {
             believed: Instant(secondsSinceEpoch: believed), settled: Instant(secondsSinceEpoch: settled))
     }
 
-    /// Puts `memory` in the place of what was there.
+    /// Replaces the file in one step.
     func write(_ memory: ClockGuard.Memory) throws(PrivateFile.Failure) {
         let text = "\(memory.believed.secondsSinceEpoch) \(memory.settled.secondsSinceEpoch)\n"
         try PrivateFile.replace(path, Array(text.utf8), mode: 0o600)

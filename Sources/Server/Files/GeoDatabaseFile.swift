@@ -4,19 +4,19 @@ internal import Geolocation
 internal import Locks
 internal import Telemetry
 
-/// Where network addresses are, by a file that its publisher makes anew every week: a new one in its place is taken while the
-/// server runs, and one that cannot be used changes nothing but the log.
+/// The geo database, which its publisher renews every week. A new file is loaded while the server runs. An unusable file is
+/// logged, and the old database remains in use.
 final class GeoDatabaseFile: Sendable {
-    /// How often the file is looked at.
+    /// The time between two checks of the file.
     static let period = Duration.seconds(5)
 
     private struct State {
         var database: GeoDatabase
-        /// What was found at the last look.
+        /// The version of the file at the last check.
         var seen: FileVersion?
-        /// Whether the log has told that this one cannot be used.
+        /// True if the log has an entry that this version cannot be used.
         var isRefused = false
-        /// Whether the log has told that the database contradicts itself.
+        /// True if the log has an entry that the database is damaged.
         var isDoubted = false
     }
 
@@ -25,7 +25,7 @@ final class GeoDatabaseFile: Sendable {
     private let logger: Logger
     private let state: Locked<State>
 
-    /// Opens the file for the first time; whatever is wrong with it is a reason not to start. Copies are made in `folder`.
+    /// Opens the file for the first time. Every problem of the file prevents the start. Copies are made in `folder`.
     init(path: String, copyingTo folder: String, logger: Logger) throws(StartError) {
         do throws(GeoDatabaseError) {
             let database = try GeoDatabase(path: path, copyingTo: folder)
@@ -35,10 +35,10 @@ final class GeoDatabaseFile: Sendable {
         log(state.withLock { $0.database })
     }
 
-    /// When the publisher made what is in use, in seconds since 1970.
+    /// The build time of the database in use, in seconds since 1970.
     var builtAt: Int64 { state.withLock { $0.database }.builtAt }
 
-    /// Where `address` is; nil: unknown, or private. May wait for the disk.
+    /// The location of `address`; nil for an unknown or private one. May wait for the disk.
     func location(of address: String) -> Location? {
         let database = state.withLock { $0.database }
         do throws(GeoDatabaseError) {
@@ -57,7 +57,7 @@ final class GeoDatabaseFile: Sendable {
         }
     }
 
-    /// Works until the task is cancelled.
+    /// Checks the file regularly until the task is cancelled.
     @concurrent func run() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.period)
@@ -66,8 +66,8 @@ final class GeoDatabaseFile: Sendable {
         }
     }
 
-    /// One look at the file. One that is new is taken when it has stayed as it is until the next look: it may take a while to
-    /// be written.
+    /// Checks the file once. A new version is loaded when the next check finds the same version, because the file may still
+    /// be written at the first one.
     func look() {
         let found = FileVersion(path: path)
         let isDue = state.withLock { state in
@@ -80,7 +80,7 @@ final class GeoDatabaseFile: Sendable {
             state.withLock { $0 = State(database: database, seen: database.version) }
             log(database)
         } catch {
-            // Who writes it is not ready: the next look sees another file.
+            // The file is still being written: the next check finds another version.
             if error == .changing { return }
             state.withLock { $0.isRefused = true }
             logger.warning(
@@ -94,13 +94,13 @@ final class GeoDatabaseFile: Sendable {
             "geo database loaded",
             [
                 "path": .string(path), "kind": .string(database.kind),
-                "built_at": .string(UTCTime(secondsSinceEpoch: Int64(database.builtAt)).rfc3339),
+                "built_at": .string(UTCTime(secondsSinceEpoch: database.builtAt).rfc3339),
             ])
     }
 }
 
 extension ServerConfiguration {
-    /// The file of places that the configuration names, opened; nil: it names none.
+    /// Opens the geo database of the configuration; nil without one.
     func geoDatabase(logger: Logger) throws(StartError) -> GeoDatabaseFile? {
         try geo.database.map { path throws(StartError) in
             try GeoDatabaseFile(path: path, copyingTo: database.folder, logger: logger)
@@ -109,10 +109,10 @@ extension ServerConfiguration {
 }
 
 extension MetricsRegistry {
-    /// Shows how old the file of places is.
+    /// Shows the build time of the geo database.
     func showGeoDatabase(_ file: GeoDatabaseFile) { showGeoDatabase { Double(file.builtAt) } }
 
-    /// Shows when a file of places was made, as `readTime` gives it.
+    /// Shows the build time of a geo database, as `readTime` returns it.
     func showGeoDatabase(builtAt readTime: @escaping @Sendable () -> Double) {
         gauge(
             "sojourn_geo_database_build_seconds", help: "When the geo database was made, in seconds since 1970.",

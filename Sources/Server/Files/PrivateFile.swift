@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Files that must be whole or absent, and that nobody else may read.
+/// Reads and writes files that are complete or absent, mostly with access only for their owner.
 enum PrivateFile {
-    /// Why a system call failed, in the system's words.
+    /// The failure of a system call, in the words of the system.
     struct Failure: Error {
         let code: Int32
         var isMissing: Bool { code == ENOENT }
@@ -13,14 +13,14 @@ enum PrivateFile {
         static var last: Failure { Failure(code: errno) }
     }
 
-    /// What a file is and who may read it.
+    /// The type of a file, its mode and its owner.
     struct Status {
         let isRegular: Bool
         let mode: UInt32
         let owner: UInt32
     }
 
-    /// Reads a whole file of at most `limit` bytes. `check` sees what was opened before it is read.
+    /// Reads a complete file of at most `limit` bytes. `check` can refuse the open file before it is read.
     static func read<Problem: Error>(
         _ path: String, limit: Int = 1 << 20, check: (Status) throws(Problem) -> Void
     ) throws(ReadFailure<Problem>) -> [UInt8] {
@@ -48,13 +48,13 @@ enum PrivateFile {
         }
     }
 
-    /// Why `read` gave nothing.
+    /// The reason why `read` failed.
     enum ReadFailure<Problem: Error>: Error {
         case system(Failure)
         case refused(Problem)
     }
 
-    /// Makes a file of mode 0600 that did not exist before, durable before this returns.
+    /// Creates a file of mode 0600, which must not exist. It is durable when this returns.
     static func create(_ path: String, _ bytes: [UInt8]) throws(Failure) {
         let draft = try writeDraft(of: path, bytes, mode: 0o600)
         defer { unlink(draft) }
@@ -62,7 +62,7 @@ enum PrivateFile {
         syncFolder(of: path)
     }
 
-    /// Puts a file in the place of whatever was there, in one step.
+    /// Creates or replaces a file in one step.
     static func replace(_ path: String, _ bytes: [UInt8], mode: UInt32) throws(Failure) {
         let draft = try writeDraft(of: path, bytes, mode: mode)
         guard rename(draft, path) == 0 else {
@@ -72,7 +72,7 @@ enum PrivateFile {
         }
     }
 
-    /// Removes the file; it may be gone already.
+    /// Removes the file, if it exists.
     static func remove(_ path: String) { unlink(path) }
 
     private static func writeDraft(of path: String, _ bytes: [UInt8], mode: UInt32) throws(Failure) -> String {

@@ -1,10 +1,10 @@
-import FoundationEssentials
+internal import FoundationEssentials
 internal import Glibc
 
-/// The file that says where a server answers, there from the moment it does until it stops: a test or a supervisor that
-/// started it on free ports waits for this file and never sleeps.
+/// The file with the addresses of a server, which exists while the server answers. A test or a supervisor that starts a server
+/// on free ports waits for this file.
 struct ReadyFile {
-    /// Where it is.
+    /// The path of the file.
     let path: String
 
     private struct Content: Codable {
@@ -13,7 +13,7 @@ struct ReadyFile {
         var pid: Int32
     }
 
-    /// Puts the file there in one step, so that nobody reads half of it.
+    /// Writes the file in one step, so that a reader never finds half of it.
     func write(_ addresses: Addresses) throws(PrivateFile.Failure) {
         let content = Content(public: addresses.public, admin: addresses.admin, pid: getpid())
         let encoder = JSONEncoder()
@@ -22,7 +22,7 @@ struct ReadyFile {
         try PrivateFile.replace(path, Array(json) + Array("\n".utf8), mode: 0o644)
     }
 
-    /// Takes the file away, unless a successor has written its own.
+    /// Removes the file, unless a successor has replaced it.
     func remove() {
         let bytes = try? PrivateFile.read(path) { (_) throws(PrivateFile.Failure) in }
         guard let bytes, let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
@@ -32,7 +32,7 @@ struct ReadyFile {
     }
 }
 
-/// Where a server answers.
+/// The addresses of a server.
 public struct Addresses: Hashable, Sendable {
     /// The base URL of the public listener.
     public let `public`: String

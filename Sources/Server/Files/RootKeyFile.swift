@@ -3,28 +3,28 @@ public import Cryptography
 internal import Glibc
 public import Sessions
 
-/// The file of the root keys: one key a line as 64 hexadecimal digits, the minting one first; lines that begin with `#`
-/// are comments. Without it no token of the database is good any more, so it is made once and never silently again.
+/// The file of the root keys: one key per line as 64 hexadecimal digits; the first one makes new tokens, and lines that begin
+/// with `#` are comments. Without its root key no token of a database is valid, so a start creates the file only for a new one.
 public struct RootKeyFile: Sendable {
-    /// Where it is.
+    /// The path of the file.
     public let path: String
 
     /// The key file at `path`.
     public init(path: String) { self.path = path }
 
-    /// Why the keys cannot be had, in one line that says what to do.
+    /// The reason why the keys cannot be read or created, in one line with the remedy.
     public enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The database has sessions, but its key file is gone.
+        /// The database exists, but its key file is missing.
         case missing(path: String)
         /// Not a file: a folder, a pipe, a device.
         case notAFile(path: String)
-        /// Somebody else may read it.
+        /// The mode allows other users to use the file.
         case readableByOthers(path: String, mode: UInt32)
-        /// It belongs to somebody else, who can read it.
+        /// The file belongs to another user, which can read it.
         case foreign(path: String)
-        /// The system refuses.
+        /// A system call failed.
         case inaccessible(path: String, reason: String)
-        /// What it holds are no keys; `source` is the file with its line, or the variable.
+        /// The content is not a list of keys; `source` is the file with the line, or the variable.
         case malformed(source: String, reason: String)
 
         /// The line.
@@ -50,7 +50,7 @@ public struct RootKeyFile: Sendable {
             return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         }
 
-        /// For a shell: unchanged where nothing in it means anything to one.
+        /// Quotes a path for a shell, if it has characters with a meaning there.
         private static func quoted(_ path: String) -> String {
             let isPlain = path.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
@@ -64,7 +64,7 @@ public struct RootKeyFile: Sendable {
         }
     }
 
-    /// The keys; nil when there is no file.
+    /// Reads the keys; nil without a file.
     public func load() throws(Problem) -> RootKeys? {
         let text: [UInt8]
         do throws(PrivateFile.ReadFailure<Problem>) {
@@ -82,7 +82,7 @@ public struct RootKeyFile: Sendable {
         return try Self.keys(numbered.filter { !$0.text.hasPrefix("#") }, of: path)
     }
 
-    /// Makes the file with one new key, mode 0600, durable before this returns. It must not exist.
+    /// Creates the file, which must not exist, with one new key and mode 0600. It is durable when this returns.
     public func create(random: RandomSource) throws(Problem) -> RootKeys {
         let text = """
             # Root key of Sojourn: every token and every signing key depends on it. Keep it secret; back it up apart
@@ -99,7 +99,7 @@ public struct RootKeyFile: Sendable {
         return keys
     }
 
-    /// The keys that the variable `SOJOURN_ROOT_KEY` holds, parted by commas.
+    /// The keys in the value of `SOJOURN_ROOT_KEY`, separated by commas.
     public static func keys(fromVariable text: String) throws(Problem) -> RootKeys {
         let name = ServerConfiguration.SpecialVariable.rootKey.rawValue
         return try keys(text.split(separator: ",").map { (source: name, text: $0) }, of: name)
@@ -112,7 +112,7 @@ public struct RootKeyFile: Sendable {
         for (source, line) in lines {
             let text = line.filter { !$0.isWhitespace }
             if text.isEmpty { continue }
-            // What was read is not repeated: it may be a key with a typing error.
+            // The error does not repeat the text, because it may be a key with a typing error.
             guard let secret = Hex.decode(text.lowercased()).flatMap(SecretKey.init) else {
                 throw .malformed(source: source, reason: "a root key is 64 hexadecimal digits")
             }
@@ -129,7 +129,7 @@ public struct RootKeyFile: Sendable {
         guard status.isRegular else { throw .notAFile(path: path) }
         guard status.mode & 0o077 == 0 else { throw .readableByOthers(path: path, mode: status.mode) }
         let user = geteuid()
-        // Root reads everything anyway, whether it is the owner or the one who asks.
+        // Root can read every file, both as the owner and as the user of this process.
         guard status.owner == user || status.owner == 0 || user == 0 else { throw .foreign(path: path) }
     }
 }

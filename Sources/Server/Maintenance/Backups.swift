@@ -4,7 +4,7 @@ internal import SQLiteStore
 internal import Sessions
 internal import Telemetry
 
-/// Makes backups of the database that the server has open, one at a time, and remembers how the last one went.
+/// Makes backups of the open database, one at a time, and keeps the status of the last one.
 final class Backups: BackupService {
     private let store: SQLiteStore
     private let logger: Logger
@@ -24,7 +24,7 @@ final class Backups: BackupService {
             return true
         }
         guard isFree else { return false }
-        // It outlives the request: a large database takes longer than any answer may.
+        // The task outlives the request, because the backup of a large database takes longer than the request timeout.
         Task { await make(file, replacing, origin) }
         return true
     }
@@ -41,9 +41,7 @@ final class Backups: BackupService {
         do throws(BackupError) {
             let backup = try await store.backUp(to: file, replacing: replacing, by: origin, options)
             status.bytes = backup.bytes
-            status.seconds =
-                Double(backup.duration.components.seconds) + Double(
-                    backup.duration.components.attoseconds) * 1e-18
+            status.seconds = backup.duration / .seconds(1)
             logger.notice(
                 "backup made",
                 ["file": .string(file), "bytes": .int(Int(backup.bytes)), "seconds": .double(status.seconds ?? 0)])

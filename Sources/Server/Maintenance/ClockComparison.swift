@@ -3,19 +3,19 @@ internal import PostgresStore
 internal import Sessions
 internal import Telemetry
 
-/// Compares this machine's clock with that of the database, which all nodes have in common, shows by how much they differ, and warns
-/// when tokens could slip past an ending by it.
+/// Compares the clock of this machine with the clock of the database, which all nodes share. It shows the difference, and warns
+/// when the difference is so large that a token could be accepted after its session has ended.
 struct ClockComparison: Sendable {
     private let store: PostgresStore
     private let logger: Logger
     private let lead: Shown
 
-    /// What was found last.
+    /// The last difference.
     private final class Shown: Sendable {
         let seconds = Locked(0.0)
     }
 
-    /// Nil for a file, which is of this machine.
+    /// Nil for a database file, which has no clock of its own.
     init?(_ database: Database, _ metrics: MetricsRegistry, _ logger: Logger) {
         guard case .postgres(let store) = database else { return nil }
         let lead = Shown()
@@ -23,7 +23,7 @@ struct ClockComparison: Sendable {
         metrics.showClockSkew { lead.seconds.withLock { $0 } }
     }
 
-    /// Compares them once.
+    /// Compares the clocks once.
     func compare() async {
         let skew: ClockSkew
         do throws(StoreError) { skew = try await store.clockSkew() } catch {
@@ -43,7 +43,7 @@ struct ClockComparison: Sendable {
 }
 
 extension MetricsRegistry {
-    /// Shows by how much the clocks differ, as `readLead` gives it.
+    /// Shows the difference of the clocks, as `readLead` returns it.
     func showClockSkew(_ readLead: @escaping @Sendable () -> Double) {
         gauge(
             "sojourn_clock_skew_seconds", help: "How far this machine's clock is ahead of the database's.",

@@ -4,22 +4,21 @@ internal import Sessions
 internal import Telemetry
 
 extension Maintenance {
-    /// Deletes the events of the audit trail that are older than it is kept, the oldest first, a step at a time. Returns
-    /// how many.
+    /// Deletes the events of the audit trail that are older than its retention, in steps, the oldest first. Returns their
+    /// number.
     @discardableResult
     func sweepEvents(pause: Duration) async -> Int {
         guard let retention = cleanUp.auditRetention else { return 0 }
-        // That this cannot be told keeps nothing from being deleted.
+        // Events are deleted even if this report fails.
         for webhook in webhooks { try? await webhook.reportLost(before: settled + (.seconds(1) - retention)) }
         return await sweep("audit events", pause) { () async throws(StoreError) in
-            // An event goes when it is as old as that, to the second, as sessions do.
+            // An event is deleted in the second in which it reaches that age, as sessions are.
             let instant = settled + (.seconds(1) - retention)
             return try await context.store.sweepEvents(before: instant, limit: cleanUp.stepSize)
         }
     }
 
-    /// Deletes the revocations that do not matter any more, because all tokens that they are about have expired. Returns
-    /// how many.
+    /// Deletes the revocations that concern only expired tokens. Returns their number.
     @discardableResult
     func sweepRevocations(pause: Duration) async -> Int {
         await sweep("revocations", pause) { () async throws(StoreError) in
@@ -27,18 +26,18 @@ extension Maintenance {
         }
     }
 
-    /// How long it is remembered how far a webhook has come that no node's configuration has any more: who is put back before
-    /// goes on where it stopped.
+    /// The time for which the store keeps the progress of a webhook that no node's configuration has. A webhook that returns to
+    /// the configuration within this time continues where it stopped.
     static let webhookMemory = Duration.seconds(7 * 86_400)
 
-    /// Forgets webhooks that no node has worked on for long, and that this one does not know.
+    /// Deletes the progress of webhooks that are not in this configuration and that no node has run for `webhookMemory`.
     func forgetWebhooks() async {
         let (known, limit) = (Set(webhooks.map(\.name)), settled + (.zero - Self.webhookMemory))
         do throws(StoreError) {
             for (name, progress) in try await context.store.webhooks()
             where !known.contains(name) && progress.heldUntil < limit {
                 let isGone = try await context.store.updateWebhook(name) { progress in
-                    // Another node may know it, and have taken it up meanwhile.
+                    // Another node may have it in its configuration, and have taken the lease since.
                     guard let current = progress, current.heldUntil < limit else { return false }
                     progress = nil
                     return true
@@ -52,7 +51,7 @@ extension Maintenance {
         } catch { logger.warning("the progress of old webhooks could not be deleted", ["cause": .string("\(error)")]) }
     }
 
-    /// Forgets the tokens that no node takes any more, by whose clock ever. Returns how many.
+    /// Deletes the used tokens that no node accepts any more, even if its clock is slow. Returns their number.
     @discardableResult
     func sweepUsedTokens(pause: Duration) async -> Int {
         await sweep("used tokens", pause) { () async throws(StoreError) in
@@ -60,7 +59,7 @@ extension Maintenance {
         }
     }
 
-    /// Forgets the wrong passwords after which the next one begins a new row, by whose clock ever. Returns how many rows.
+    /// Deletes the counts of wrong passwords that have expired, even for a node with a slow clock. Returns their number.
     @discardableResult
     func sweepFailedAttempts(pause: Duration) async -> Int {
         await sweep("wrong passwords", pause) { () async throws(StoreError) in
@@ -69,7 +68,7 @@ extension Maintenance {
         }
     }
 
-    /// Takes steps until one finds nothing.
+    /// Repeats `step` until it deletes nothing. Returns the number of deleted rows.
     private func sweep(
         _ what: String, _ pause: Duration, _ step: () async throws(StoreError) -> Int
     ) async -> Int {

@@ -3,7 +3,7 @@ internal import Sessions
 internal import Telemetry
 
 extension Maintenance {
-    /// Walks once over all foreign tokens, a step at a time, and deletes those that are forgotten. Returns how many.
+    /// Reads all foreign tokens once, in steps, and deletes those that have expired. Returns the number of deleted ones.
     @discardableResult
     func sweepForeignTokens(pause: Duration) async -> Int {
         let store = context.store

@@ -3,24 +3,24 @@ internal import Notifications
 internal import Sessions
 internal import Telemetry
 
-/// What a running server does without being asked: rotates signing keys, and forgets sessions whose tombstones have
-/// served their time, with what else is over: foreign tokens and old audit events.
+/// The background work of a running server: it rotates signing keys, and deletes ended sessions, foreign tokens, audit events
+/// and other rows after their retention.
 struct Maintenance: Sendable {
     let context: ServiceContext
     let logger: Logger
-    /// Where what is believed of the time is written down; nil: nowhere.
+    /// The file for the memory of the clock guard; nil for none.
     var clockFile: ClockFile?
-    /// What the clock is compared with; nil: with nothing.
+    /// The comparison with the clock of the database; nil for a database file.
     var clockComparison: ClockComparison?
-    /// How fast old rows go, and which.
+    /// The rate of clean-up, and the retention of rows.
     var cleanUp = ServerConfiguration.CleanUp()
-    /// Who is told of events.
+    /// The webhooks, which report events before clean-up deletes them.
     var webhooks: [Webhook] = []
 
-    /// How often keys are looked after: the lead of a day in which a new one is published makes this soon enough.
+    /// The time between two rounds. It is short enough for signing keys, which are published a day before their first use.
     static let period = Duration.seconds(300)
 
-    /// Works until the task is cancelled.
+    /// Repeats all work until the task is cancelled.
     @concurrent func run() async {
         while !Task.isCancelled {
             watchClock()
@@ -38,7 +38,7 @@ struct Maintenance: Sendable {
         watchClock()
     }
 
-    /// Writes down what is believed of the time, and tells when that is in doubt.
+    /// Writes the memory of the clock guard to its file, and warns when the time is in doubt.
     func watchClock() {
         guard let watch = context.clockGuard else { return }
         let reading = watch.reading
@@ -53,18 +53,18 @@ struct Maintenance: Sendable {
         } catch { logger.warning("the time cannot be written to its file", ["cause": .string(error.description)]) }
     }
 
-    /// The time to delete by: that of a clock which no jump moves (`ClockGuard`). A row or a key that was deleted because
-    /// the clock was ahead for an hour would not come back with the hour.
+    /// The time for deletions: the clock of `ClockGuard`, which does not follow a jump, because a row or a key that was deleted
+    /// while the clock was ahead would be lost.
     var settled: Instant { context.clockGuard?.settled ?? context.clock.now }
 
-    /// Reads the signing keys, makes the next one when it is due, lets go those whose last token has ended.
+    /// Reads the signing keys, creates the next one when it is due, and deletes keys without a valid token.
     func maintainKeys() async {
         do throws(SigningKeys.Problem) {
             try await context.signingKeys.maintain(at: settled)
         } catch { logger.error("signing keys could not be renewed", ["cause": .string("\(error)")]) }
     }
 
-    /// Walks once over all sessions, a step at a time, and deletes those that are forgotten. Returns how many.
+    /// Reads all sessions once, in steps, and deletes those that ended long enough ago. Returns the number of deleted ones.
     @discardableResult
     func sweep(pause: Duration) async -> Int {
         let policy = context.policy

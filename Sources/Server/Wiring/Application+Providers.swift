@@ -4,7 +4,7 @@ internal import Sessions
 internal import Telemetry
 
 extension Application {
-    /// The providers of the configuration, each with the secret that this server has there, if it has one.
+    /// The identity providers of the configuration, with the client secret of each that has rechecks.
     static func makeProviders(
         _ configuration: ServerConfiguration, _ surroundings: Environment
     ) throws(StartError) -> [IdentityProvider] {
@@ -40,7 +40,6 @@ extension Application {
         guard let identityProviders else { return [] }
         return Rechecks.all(
             providers, of: identityProviders, checks: ProviderCheckService(context), clock: context.clock,
-            metrics: metrics,
-            logger: logger)
+            metrics: metrics, logger: logger)
     }
 }

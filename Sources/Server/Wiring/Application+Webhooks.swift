@@ -1,17 +1,17 @@
-internal import Cryptography
 public import Configuration
+internal import Cryptography
 internal import Geolocation
 public import Notifications
 internal import Sessions
 internal import Telemetry
 
 extension Application {
-    /// The webhooks that the configuration asks for.
+    /// The webhooks of the configuration.
     func webhooks(
         _ configurations: [ServerConfiguration.Webhook], _ environment: Environment, locations: GeoDatabaseFile? = nil
     ) throws(StartError) -> [Webhook] {
         if configurations.isEmpty { return [] }
-        // A file has one process at a time: the next one continues at once, even after the last one was killed.
+        // Only one process has a database file open, so the next process continues at once, under the same name.
         var node = "file"
         if case .postgres = database { node = Hex.encode(environment.random.bytes(8)) }
         let locate = locations.map { file -> WebhookMessage.Locator in { file.location(of: $0) } }

@@ -6,20 +6,18 @@ internal import HTTPClient
 public import Sessions
 public import Telemetry
 
-/// Everything but the sockets: the store, the keys and the endpoints, put together for one database. A server puts
-/// listeners in front of it; the command line, when no server runs, asks it directly.
+/// The store, the keys and the endpoints of one database: everything but the sockets. A server adds listeners; the command
+/// line calls the endpoints directly when no server runs.
 public struct Application: Sendable {
     /// The database.
     public let database: Database
-    /// What all use cases share.
+    /// The services that all use cases share.
     public let context: ServiceContext
-    /// All numbers that `GET /metrics` shows.
+    /// The metrics of `GET /metrics`.
     public let metrics: MetricsRegistry
-    /// Where what is believed of the time is written down.
+    /// The file with the last time of the clock guard.
     let clockFile: ClockFile
-    /// Where the root keys come from, for errors.
-    let rootKeySource: String
-    /// The admin key that the first start has made: shown once, kept nowhere.
+    /// The admin key that the first start created. It is shown once and never stored.
     public let firstAdminKey: String?
 
     private let logger: Logger
@@ -28,10 +26,10 @@ public struct Application: Sendable {
     let providers: [IdentityProvider]
     let identityProviders: IdentityProviders?
 
-    /// Opens the database, makes what a new one needs, and reads the keys. Nothing is hashed here and no session is
-    /// read, so that a start takes milliseconds however much the database holds.
+    /// Opens the database, creates the content of a new one, and reads the keys. A start takes milliseconds for a database of
+    /// any size, because it hashes no password and reads no session.
     ///
-    /// - Parameter issuer: the `iss` of tokens where the configuration names none; nil: the configured public address.
+    /// - Parameter issuer: the `iss` of tokens if the configuration has no issuer; nil for the configured public address.
     public static func open(
         _ configuration: ServerConfiguration, _ surroundings: Environment, issuer: String? = nil
     ) async throws(StartError) -> Application {
@@ -61,12 +59,11 @@ public struct Application: Sendable {
             wall: surroundings.clock, passed: surroundings.secondsPassed, memory: clockFile.read())
         let context = makeContext(
             configuration, surroundings, store: database.store, keys: keys, providers: providers,
-            clockGuard: clockGuard,
-            issuer: issuer)
+            clockGuard: clockGuard, issuer: issuer)
         let firstAdminKey = try await FirstStart(context: context).run(
             isNew: isNew, absoluteMaximum: configuration.sessions.absoluteMaximum,
             adminKey: surroundings.adminKeyVariable)
-        // Last of all: a database without signing keys counts as new, so that a first start that was cut off begins again.
+        // The last step, because a database without signing keys counts as new: an interrupted first start begins again.
         do throws(SigningKeys.Problem) {
             try await keys.signing.maintain(at: clockGuard.settled)
         } catch {
@@ -77,8 +74,8 @@ public struct Application: Sendable {
         }
         return Application(
             database: database, context: context, metrics: metrics, clockFile: clockFile,
-            rootKeySource: configuration.rootKeySource(surroundings), firstAdminKey: firstAdminKey,
-            logger: surroundings.logger, rateLimits: configuration.limits.effectiveRateLimits,
+            firstAdminKey: firstAdminKey, logger: surroundings.logger,
+            rateLimits: configuration.limits.effectiveRateLimits,
             scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
             identityProviders: makeIdentityProviders(providers, context, metrics, surroundings.logger))
     }
@@ -95,7 +92,7 @@ public struct Application: Sendable {
         return (rootKeys, signingKeys)
     }
 
-    /// What all use cases share.
+    /// The services that all use cases share.
     private static func makeContext(
         _ configuration: ServerConfiguration, _ surroundings: Environment, store: any Store,
         keys: (root: RootKeys, signing: SigningKeys), providers: [IdentityProvider], clockGuard: ClockGuard,
@@ -116,7 +113,7 @@ public struct Application: Sendable {
             passwordRules: limits.passwords, resetTokenLifetime: limits.resetTokenLifetime)
     }
 
-    /// What fetches the keys of the identity providers; nil: there are none.
+    /// The verifier of the identity providers' tokens; nil without providers.
     private static func makeIdentityProviders(
         _ providers: [IdentityProvider], _ context: ServiceContext, _ metrics: MetricsRegistry, _ logger: Logger
     ) -> IdentityProviders? {
@@ -134,15 +131,15 @@ public struct Application: Sendable {
             identityVerifier: identityProviders, scopes: scopes, isStopping: isStopping)
     }
 
-    /// Takes note of what the configuration file allows, before the first request: a server does, and the command line does
-    /// not.
+    /// Records the longest session lifetime of the configuration in the database, before the first request. A server does
+    /// this and the command line does not.
     func beginServing() async throws(StartError) {
         do throws(ServiceError) { try await Administration(context).beginServing() } catch {
             throw FirstStart.startError(error)
         }
     }
 
-    /// Waits for what was asked and lets go of the database.
+    /// Waits for pending work and closes the database.
     public func close() async { await database.close() }
 
     private static func isNew(_ store: any Store) async throws(StartError) -> Bool {
@@ -151,7 +148,7 @@ public struct Application: Sendable {
         } catch { throw .store(error) }
     }
 
-    /// The root keys that are there; nil when there is no file, and no variable.
+    /// The existing root keys; nil without a file and a variable.
     public static func existingRootKeys(
         _ configuration: ServerConfiguration, _ surroundings: Environment
     ) throws(StartError) -> RootKeys? {
@@ -174,7 +171,7 @@ public struct Application: Sendable {
 }
 
 extension ServerConfiguration {
-    /// Where the root keys come from, for errors.
+    /// The source of the root keys, for errors.
     func rootKeySource(_ surroundings: Environment) -> String {
         surroundings.rootKeyVariable == nil
             ? "the root key file \(rootKeyFile)" : SpecialVariable.rootKey.rawValue

@@ -3,14 +3,14 @@ public import PostgresStore
 public import SQLiteStore
 public import Sessions
 
-/// The database that is open: one of the two kinds.
+/// An open database of one of the two kinds.
 public enum Database: Sendable {
-    /// A file that this process alone has open.
+    /// A file that only this process has open.
     case sqlite(SQLiteStore)
-    /// A server that other nodes may use, too.
+    /// A PostgreSQL database, which other nodes may use too.
     case postgres(PostgresStore)
 
-    /// What the domain sees of it.
+    /// The store, as the domain uses it.
     public var store: any Store {
         switch self {
         case .sqlite(let store): store
@@ -18,7 +18,7 @@ public enum Database: Sendable {
         }
     }
 
-    /// How many changes wait.
+    /// The number of waiting changes.
     var waitingChanges: Int {
         switch self {
         case .sqlite(let store): store.waitingChanges
@@ -26,7 +26,7 @@ public enum Database: Sendable {
         }
     }
 
-    /// Waits for what was asked and lets go of the database.
+    /// Waits for pending work and closes the database.
     func close() async {
         switch self {
         case .sqlite(let store): await store.close()
@@ -34,7 +34,7 @@ public enum Database: Sendable {
         }
     }
 
-    /// Opens the database that the configuration names, and brings it up to date.
+    /// Opens the database of the configuration, and runs missing migrations.
     static func open(
         _ configuration: ServerConfiguration, clock: WallClock, _ observation: StoreObservation
     ) throws(StartError) -> Database {

@@ -1,11 +1,11 @@
 internal import Configuration
 internal import Sessions
 
-/// What a database gets before the first request: the default client and a way in for admins.
+/// The content of a new database before the first request: the default client and an admin key.
 struct FirstStart {
     let context: ServiceContext
 
-    /// Checks the settings, makes what a new database needs, and returns the admin key that was made, if one was.
+    /// Checks the settings, creates the content of a new database, and returns the new admin key, if any.
     ///
     /// - Parameter adminKey: the secret of the environment's admin key, if it has one.
     func run(isNew: Bool, absoluteMaximum: Duration, adminKey: String?) async throws(StartError) -> String? {
@@ -41,7 +41,7 @@ struct FirstStart {
         } catch { throw Self.startError(error) }
     }
 
-    /// Makes sure that the admin key of the environment exists, in place of the one that the variable held before.
+    /// Creates the admin key of the environment, which replaces the former key of that variable.
     func addAdminKey(secret: String) async throws(StartError) {
         let name = ServerConfiguration.SpecialVariable.adminKey.rawValue
         do throws(ServiceError) {
@@ -50,7 +50,7 @@ struct FirstStart {
         } catch { throw Self.startError(error) }
     }
 
-    /// Settings that were right under another configuration can be impossible under this one.
+    /// Checks the settings, because settings that were valid under another configuration can be invalid under this one.
     func checkSettings(absoluteMaximum: Duration) async throws(StartError) {
         let settings: Settings
         let clients: [Client]

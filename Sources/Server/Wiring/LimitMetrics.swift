@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import Telemetry
 
 extension MetricsRegistry {
-    /// Shows how often each limit was met, under the key that sets it: who sees one grow knows what to change.
+    /// Shows how often each limit was reached, labelled with the key that sets it, so that a growing number names its remedy.
     func showLimits(_ engine: HTTPServer) {
         counters(
             "sojourn_limit_reached_total", help: "Times that clients met a limit of the server.", label: "limit"

@@ -4,9 +4,9 @@ internal import SQLiteStore
 internal import Sessions
 internal import Telemetry
 
-// What the store and the engine tell of themselves, as metrics. The endpoints count their own.
+// The metrics of the store and of the engine. The endpoints count their own.
 
-/// Counts what a store does, of either kind.
+/// Counts the work of a store of either kind.
 struct StoreObservation: Sendable {
     let sqlite: Observer
     let postgres: PostgresStore.Observer
@@ -43,14 +43,14 @@ struct StoreObservation: Sendable {
 }
 
 extension Application {
-    /// Shows the engine's counters, which it keeps anyway.
+    /// Shows the counters of the engine.
     func show(_ engine: HTTPServer, waitingChanges: @escaping @Sendable () -> Int) {
         metrics.show(engine, passwords: context.passwords, waitingChanges: waitingChanges)
     }
 }
 
 extension MetricsRegistry {
-    /// Shows what the engine, the queue of passwords and the writer of the database count anyway.
+    /// Shows the counters of the engine, of the password queue and of the database writer.
     func show(_ engine: HTTPServer, passwords: PasswordHasher, waitingChanges: @escaping @Sendable () -> Int) {
         let shown: [(String, String, @Sendable (HTTPServer.Statistics) -> Int)] = [
             ("sojourn_connections", "Connections open now.", { $0.open }),

@@ -5,7 +5,7 @@ internal import HTTPServer
 internal import Sockets
 internal import TLS
 
-// The sockets of the listeners, and the responder of each: a request goes from the event loop to `Endpoints` without a lock.
+// The sockets of the listeners, and the responder of each. An event loop passes requests to `Endpoints` without a lock.
 extension SojournServer {
     /// The name of each listener: the key of the configuration that sets its address.
     private enum ListenerName: String {
@@ -22,8 +22,8 @@ extension SojournServer {
         }
     }
 
-    /// Binds the addresses, or takes the sockets that were handed over. Connections wait until `beginAccepting`, because the
-    /// issuer, and with it the endpoints, can depend on the port.
+    /// Binds the addresses, or takes the inherited sockets. Connections wait until `beginAccepting`, because the issuer, and
+    /// with it the endpoints, can depend on the port.
     func listen(
         _ engine: HTTPServer, _ reloaders: [CertificateReloader]
     ) throws(StartError) -> Addresses {
@@ -47,7 +47,7 @@ extension SojournServer {
             admin: adminAddress.baseURL(isSecure: adminTLS != nil), adminSocket: socketPath)
     }
 
-    /// Sockets that were handed over go where their names say; a single one without such a name is the public one.
+    /// Assigns the inherited sockets to listeners by their names. A single socket without such a name is the public one.
     private func assignInherited() throws(StartError) -> (public: [Int32], admin: [Int32]) {
         let numbers = { [inherited] (name: String) in inherited.filter { $0.name == name }.map(\.number) }
         let (publics, admins) = (numbers("public"), numbers("admin"))
@@ -56,7 +56,7 @@ extension SojournServer {
         throw .inheritedNames(inherited.map(\.name))
     }
 
-    /// Takes the sockets of one listener; the first one's address is the listener's.
+    /// Opens the sockets of one listener. Returns the address of the first one.
     private func listen(
         _ engine: HTTPServer, _ numbers: [Int32], on address: SocketAddress, _ name: ListenerName,
         _ tls: TLSContextHolder?
@@ -101,7 +101,7 @@ extension SojournServer {
         return options
     }
 
-    /// Has `endpoints` answer the requests of all listeners, including those that have come meanwhile.
+    /// Lets `endpoints` answer the requests of all listeners, including those that arrived earlier.
     func beginAccepting(_ engine: HTTPServer, _ endpoints: Endpoints) throws(StartError) {
         let server = configuration.server
         do throws(SocketError) {

@@ -4,39 +4,39 @@ public import Sockets
 public import PostgresStore
 public import SQLiteStore
 
-/// Why a server does not start, in one line that says what to do.
+/// The reason why a server does not start, in one line with the remedy.
 public enum StartError: Error, Sendable, CustomStringConvertible {
     /// The database cannot be opened.
     case database(OpenError)
     /// The PostgreSQL database cannot be used.
     case postgres(PostgresStore.OpenError)
-    /// The root keys cannot be had.
+    /// The root keys cannot be read or created.
     case rootKeys(RootKeyFile.Problem)
-    /// The root keys are not the ones that the database was made with.
+    /// The root keys are not those of the database.
     case wrongRootKeys(source: String)
-    /// The database refuses.
+    /// The database fails.
     case store(StoreError)
-    /// Settings in the database go beyond what the configuration allows.
+    /// Settings in the database exceed the limits of the configuration.
     case settings(String)
-    /// What `SOJOURN_ADMIN_KEY` holds cannot be an admin key.
+    /// The value of `SOJOURN_ADMIN_KEY` cannot be an admin key.
     case adminKey(String)
-    /// An address cannot be listened on.
+    /// A listener cannot be opened on its address.
     case listen(key: String, SocketError)
-    /// The public listener is a Unix socket, and nothing says under which URL apps reach it.
+    /// The public listener is a Unix socket, and the configuration has no issuer.
     case issuerMissing
-    /// Sockets were handed over under names that say nothing.
+    /// Inherited sockets have unknown names.
     case inheritedNames([String])
-    /// It was told to stop before it had started.
+    /// The start was cancelled.
     case cancelled
     /// A certificate or a key cannot be used.
     case certificate(CertificateProblem)
-    /// The event loops cannot be made.
+    /// A system call failed.
     case system(String)
-    /// What a webhook's configuration lacks.
+    /// The configuration of a webhook is not usable.
     case webhook(String)
-    /// The file that says where addresses are cannot be used.
+    /// The geo database cannot be used.
     case geoDatabase(path: String, GeoDatabaseError)
-    /// What is wrong with the secret that this server has at an identity provider.
+    /// The client secret for an identity provider cannot be used.
     case clientSecret(String)
     /// The ready file cannot be written.
     case readyFile(path: String, reason: String)

@@ -70,7 +70,7 @@ struct FeedBenchmark {
         try calls.makeUser()
         var report = Report("feed")
         for count in options.connections {
-            let tokens = try TokenSupply.minted.tokens(count, one, first)
+            let tokens = try TokenSupply.mint(count, one, first)
             let load = try LoadGenerator(port: one.publicPort, tokens.map { RefreshChains($0) })
             let top = try load.run(seconds: 2).perSecond
             for share in [0, 0.5, 1] {

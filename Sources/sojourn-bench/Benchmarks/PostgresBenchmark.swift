@@ -19,7 +19,7 @@ struct PostgresBenchmark {
         try pgbench(["-i", "-q"], url, folder.path)
         var report = Report("postgres")
         for count in options.connections {
-            let tokens = try TokenSupply.minted.tokens(count, server, launch)
+            let tokens = try TokenSupply.mint(count, server, launch)
             let load = try LoadGenerator(port: server.publicPort, tokens.map { RefreshChains($0) })
             _ = try load.run(seconds: 1)
             var (refreshes, transactions, p50, p99): ([Double], [Double], [Double], [Double]) = ([], [], [], [])

@@ -25,14 +25,15 @@ struct RefreshBenchmark {
     fileprivate static let shares = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")]
 
     func run() async throws -> Report {
+        let perConnection = try TokenSupply.sessionsPerConnection(options)
         let folder = try TemporaryFolder(in: options.folder)
         let launch = try ServerProcess.Launch(program: options.sojournPath(), folder: folder.path)
-        let preparation = try await prepare(launch)
+        var supply = try await prepare(launch, perConnection)
         var report = Report("refresh")
         let machine = try measureMachine(MachineLimits(folder: folder.path), launch, &report)
         let server = try ServerProcess(launch)
         for count in options.connections {
-            let tokens = try preparation.tokens(count, server, launch)
+            let tokens = try supply.tokens(count, server, launch)
             let load = try LoadGenerator(port: server.publicPort, tokens.map { RefreshChains($0) })
             let calls = AdminCalls(server, launch)
             let rounds = try measure(load, server, count) { try WorkCounters(calls, folder: folder.path) }
@@ -44,7 +45,7 @@ struct RefreshBenchmark {
     }
 
     /// Prepares a database in which every refresh rotates, with the chosen number of sessions.
-    private func prepare(_ launch: ServerProcess.Launch) async throws -> TokenSupply {
+    private func prepare(_ launch: ServerProcess.Launch, _ perConnection: Int) async throws -> TokenSupply {
         let server = try ServerProcess(launch)
         let calls = AdminCalls(server, launch)
         try calls.rotateAtEveryRefresh()
@@ -58,7 +59,7 @@ struct RefreshBenchmark {
         let sessions = try await filler.addSessions(options.sessions, of: users)
         await store.close()
         var random = FastRandom()
-        return .filled(sessions.shuffled(using: &random), launch.rootKeys)
+        return .filled(sessions.shuffled(using: &random)[...], perConnection: perConnection, launch.rootKeys)
     }
 
     /// Measures the limits of the machine for each part of a refresh, and the HTTP part with this server.
@@ -152,27 +153,44 @@ extension RefreshBenchmark.Rounds {
 enum TokenSupply {
     /// The admin interface of the server, with a new session for each token.
     case minted
-    /// Tokens derived with the root key for sessions that were filled into the database.
-    case filled([Identifier<Session>], RootKeys)
+    /// Tokens derived with the root key for the unused sessions of a filled database, with as many for each connection.
+    case filled(ArraySlice<Identifier<Session>>, perConnection: Int, RootKeys)
 
-    /// The sessions of a filled database that one connection refreshes in turn.
-    private static let chainsPerConnection = 256
+    /// The most sessions of a filled database that one connection refreshes in turn.
+    private static let sessionsPerConnectionMax = 256
 
-    /// Returns the tokens of each connection: one, or many that are spread over a filled database.
-    func tokens(
+    /// Returns the sessions of a filled database for one connection, so that every load has sessions of its own; 0 without a
+    /// filled database. A first refresh token works once, because a later use of it counts as misuse and ends the session.
+    static func sessionsPerConnection(_ options: Options) throws -> Int {
+        let connections = options.connections.reduce(0, +)
+        guard options.sessions == 0 || options.sessions >= connections else {
+            throw UsageError(
+                "--sessions takes 0, or at least one session for each of the \(connections) connections of all loads")
+        }
+        return min(sessionsPerConnectionMax, options.sessions / connections)
+    }
+
+    /// Returns the token of a new session for each connection.
+    static func mint(
+        _ connections: Int, _ server: ServerProcess, _ launch: ServerProcess.Launch
+    ) throws -> [[[UInt8]]] {
+        let calls = AdminCalls(server, launch)
+        return try (0..<connections).map { [try calls.mintSession(device: connections * 1_000_000 + $0)] }
+    }
+
+    /// Returns the tokens of each connection: one, or many that are spread over a filled database. Each call uses other
+    /// sessions.
+    mutating func tokens(
         _ connections: Int, _ server: ServerProcess, _ launch: ServerProcess.Launch
     ) throws -> [[[UInt8]]] {
         switch self {
-        case .minted:
-            let calls = AdminCalls(server, launch)
-            return try (0..<connections).map { [try calls.mintSession(device: connections * 1_000_000 + $0)] }
-        case .filled(let sessions, let rootKeys):
+        case .minted: return try Self.mint(connections, server, launch)
+        case .filled(let unused, let count, let rootKeys):
+            self = .filled(unused.dropFirst(connections * count), perConnection: count, rootKeys)
             let coder = RefreshTokenCoder(rootKeys: rootKeys)
-            let each = max(1, min(Self.chainsPerConnection, sessions.count / connections))
             return (0..<connections).map { connection in
-                (0..<each).map { number in
-                    let id = sessions[(connection * each + number) % sessions.count]
-                    return Array(coder.encode(RefreshToken(sessionID: id, serial: 1)).utf8)
+                unused.dropFirst(connection * count).prefix(count).map { id in
+                    Array(coder.encode(RefreshToken(sessionID: id, serial: 1)).utf8)
                 }
             }
         }

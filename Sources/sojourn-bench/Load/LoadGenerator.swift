@@ -90,7 +90,10 @@ final class LoadGenerator<Dialogue: Conversation> {
     /// latency counts from the instant at which its request was due, so waiting for a free connection counts as waiting
     /// for the server.
     func run(seconds: Double, perSecond: Double) throws -> LoadResult {
-        try measured(seconds: seconds) { result in
+        guard perSecond > 0 else {
+            throw Failure("the load before had no right response, so there is no rate to send at")
+        }
+        return try measured(seconds: seconds) { result in
             let start = monotonicNanoseconds()
             let end = start + Int64(seconds * 1e9)
             var idle = connections.indices.filter { !broken.contains($0) }

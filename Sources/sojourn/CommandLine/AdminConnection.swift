@@ -8,8 +8,8 @@ import SQLiteStore
 import Sockets
 import Telemetry
 
-/// Where admin commands send their requests: to the server that has the database open, over its admin socket, or, when
-/// none runs, to the same endpoints in this process. Either way it is one request and one answer of the admin API.
+/// The receiver of the requests of admin commands: the server that has the database open, over its admin socket, or, when no
+/// server runs, the same endpoints in this process. Each call is one request and one answer of the admin API.
 struct AdminConnection {
     private enum Place {
         case server(SocketAddress)
@@ -18,7 +18,7 @@ struct AdminConnection {
 
     private let place: Place
 
-    /// Finds the server, or opens the database.
+    /// Connects to the server, or opens the database.
     static func open(_ arguments: Arguments) async throws(Failure) -> AdminConnection {
         let configuration = try Setup.configuration(arguments)
         if let server = try server(configuration) { return server }
@@ -44,7 +44,7 @@ struct AdminConnection {
         }
     }
 
-    /// Opens the database in this process, which brings it up to date, and says so if it did.
+    /// Opens the database in this process, which runs missing migrations; a notice on standard error reports that.
     static func application(_ configuration: ServerConfiguration, mustExist: Bool) async throws(Failure) -> Application
     {
         let database = configuration.database.path
@@ -54,7 +54,7 @@ struct AdminConnection {
                 "no server runs here and there is no database \(database); start 'sojourn serve', or name the database "
                     + "with --database or --config")
         }
-        // What a library would log is told by the answer; only warnings are for people.
+        // Only warnings are logged, because the answer of the command contains everything else.
         let log = ServerConfiguration.Log(level: .warning, format: .text)
         let surroundings = Environment.system(log, environment: Setup.environment)
         let notice = upgradeNotice(configuration.database)
@@ -68,8 +68,8 @@ struct AdminConnection {
         }
     }
 
-    /// What to say after opening a file if that brings it up to date, because its operator may have meant it for an earlier version
-    /// of the program; nil if nothing is missing, or if the file cannot be examined and so will not be opened either.
+    /// The notice for a file that will be migrated when it is opened, because the operator may still need it for an earlier
+    /// version of the program; nil if no migration is missing, or if the file cannot be examined.
     static func upgradeNotice(
         _ place: ServerConfiguration.Database,
         examining open: (String) throws(OpenError) -> ClosedDatabase = { (path) throws(OpenError) in
@@ -85,7 +85,7 @@ struct AdminConnection {
             + "program can use it any more"
     }
 
-    /// The lock is taken, and nobody listens.
+    /// The failure when the database is locked, but no server accepts connections on the admin socket.
     static func silentServer(_ configuration: ServerConfiguration) -> Failure {
         Failure(
             .unavailable,
@@ -93,7 +93,7 @@ struct AdminConnection {
                 + "\(configuration.database.socketPath): it is starting, stopping or stuck; try again")
     }
 
-    /// Lets go of the database, if this process has it.
+    /// Closes the database, if this process has it open.
     func close() async {
         if case .here(let application, _) = place { await application.close() }
     }

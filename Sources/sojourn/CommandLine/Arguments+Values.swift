@@ -20,7 +20,7 @@ extension Arguments {
         }
     }
 
-    /// The part of a list that the options ask for.
+    /// The page of a list that the options select.
     var page: [(String, String?)] { [("cursor", value("--cursor")), ("limit", value("--limit"))] }
 
     /// A password from the terminal or from standard input.
@@ -28,7 +28,7 @@ extension Arguments {
         guard let password = Terminal.readSecret("password: "), !password.isEmpty else {
             throw Failure(.usage, "no password came: type it, or give it as the first line of standard input")
         }
-        // What is typed blind is typed twice.
+        // The user types the password twice, because the terminal does not show it.
         if Terminal.isInteractive, Terminal.readSecret("once more: ") != password {
             throw Failure(.usage, "the two are not the same; nothing was changed")
         }
@@ -37,7 +37,7 @@ extension Arguments {
 }
 
 extension Command.Option {
-    /// For lists.
+    /// The options of lists.
     static let page = [
         Command.Option("--limit", "N", "at most so many, 1 to 200 (default 50)"),
         Command.Option("--cursor", "CURSOR", "go on where the page before ended"),
@@ -45,7 +45,7 @@ extension Command.Option {
 }
 
 extension JSONValue {
-    /// A page of a list as a table, with the way to the next page.
+    /// A page of a list as a table, with the cursor of the next page.
     func table(_ headings: [String], empty: String, _ row: (JSONValue) -> [String]) -> String {
         let table = Formatting.table(headings, (self["items"]?.elements ?? []).map(row), empty: empty)
         return table + (self["next_cursor"]?.string.map { "\n\nthere is more: --cursor \($0)" } ?? "")

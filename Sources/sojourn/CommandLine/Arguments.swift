@@ -1,7 +1,6 @@
 import Configuration
-import Server
 
-/// The words of a command line, sorted: what a command was given.
+/// The operands and options that a command line gives to a command.
 struct Arguments: Sendable {
     let command: Command
     private(set) var operands: [String] = []
@@ -13,16 +12,16 @@ struct Arguments: Sendable {
     func value(_ option: String) -> String? { values[option] }
     /// Whether a switch was given.
     func has(_ option: String) -> Bool { values[option] != nil }
-    /// Whether the answer is for a machine.
+    /// Whether the answer is printed as JSON.
     var isJSON: Bool { has("--json") }
 
-    /// What a command line comes to.
+    /// The result of parsing a command line.
     enum Outcome {
         case help(String)
         case run(Command, Arguments)
     }
 
-    /// Finds the command and sorts its words; throws what is wrong with them, with what would be right.
+    /// Finds the command and reads its operands and options. The failure for a wrong word suggests a valid one.
     static func parse(_ words: [String], commands: [Command]) throws(Failure) -> Outcome {
         let path = words.prefix { !$0.hasPrefix("-") }
         let wantsHelp = words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
@@ -101,7 +100,7 @@ struct Arguments: Sendable {
         values[option.name] = value
     }
 
-    /// The failure of a command line, with where to read more.
+    /// The failure for a wrong command line, with a reference to the help.
     func usage(_ problem: String) -> Failure { Self.usage(problem, command.name) }
 
     private static func usage(_ problem: String, _ name: String) -> Failure {

@@ -1,14 +1,14 @@
-/// One command: what it is called, what it takes, what it does. Help and parser go by it alone.
+/// One command: its name, its operands and options, and its action. The help and the parser use only this description.
 struct Command: Sendable {
     /// An option, `--name` or `--name VALUE`.
     struct Option: Sendable {
-        /// With its two dashes.
+        /// The name with its two dashes.
         let name: String
-        /// What the value is called in the help; nil for a switch.
+        /// The placeholder of the value in the help; nil for a switch.
         let value: String?
-        /// What it does, in a few words.
+        /// The effect, in a few words.
         let help: String
-        /// The only values, if they are few.
+        /// The valid values, if they are few.
         var choices: [String] = []
 
         init(_ name: String, _ value: String? = nil, _ help: String, choices: [String] = []) {
@@ -23,37 +23,37 @@ struct Command: Sendable {
     let path: [String]
     /// One line for the overview.
     let summary: String
-    /// What stands after the words, in order: `USER`, or `[QUERY]` if it can be left out.
+    /// The operands after the words, in order: `USER`, or `[QUERY]` for an optional one.
     var operands: [String] = []
-    /// The options beside `--help`.
+    /// The options except `--help`.
     var options: [Option] = []
-    /// More about it, if there is more to say.
+    /// The details for the help of the command; may be empty.
     var discussion = ""
-    /// Lines to copy.
+    /// The examples, which are complete command lines.
     let examples: [String]
-    /// Does it.
+    /// Runs the command.
     let run: @Sendable (Arguments) async throws(Failure) -> Void
 
-    /// The words as they are typed.
+    /// The words as the user types them.
     var name: String { path.joined(separator: " ") }
 }
 
-/// A first word under which several commands stand.
+/// The common first word of several commands.
 struct CommandGroup: Sendable {
     let name: String
     let summary: String
 }
 
 extension Command.Option {
-    /// Where the configuration comes from; every command that needs the database has them.
+    /// The options for the configuration, for every command that needs the database.
     static let configuration = [
         Command.Option(
             "--config", "FILE", "the configuration; else $SOJOURN_CONFIG, else ./sojourn.json5 if there is one"),
         Command.Option(
             "--database", "URL", "the database, sqlite:PATH or postgres://… (default sqlite:sojourn.sqlite)"),
     ]
-    /// For machines.
+    /// The option for output as JSON.
     static let json = Command.Option("--json", nil, "print the answer as JSON")
-    /// What every admin command takes.
+    /// The options of every admin command.
     static let admin = configuration + [json]
 }

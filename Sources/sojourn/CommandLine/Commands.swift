@@ -1,4 +1,4 @@
-/// Every command there is, in the order of the help. A new one is a row here.
+/// Every command, in the order of the help.
 enum Commands {
     static let all: [Command] =
         [
@@ -11,7 +11,7 @@ enum Commands {
         + SettingsCommands.all + EventCommands.all + WebhookCommands.all
         + KeyCommands.all
 
-    /// What the first words of the others stand for.
+    /// The groups of commands with the same first word.
     static let groups = [
         CommandGroup(name: "user", summary: "Users: accounts and their logins."),
         CommandGroup(name: "session", summary: "Sessions: where users are logged in, and why a session ended."),

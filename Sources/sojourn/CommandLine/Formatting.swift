@@ -10,7 +10,7 @@ enum Formatting {
         return "\(time.date.text) \(time.timeText) UTC"
     }
 
-    /// The time, and how far it is from now: `… (in 13 days)`, `… (2 hours ago)`.
+    /// The time with its distance from now: `… (in 13 days)`, `… (2 hours ago)`.
     static func timeWithDistance(_ seconds: Int64?) -> String {
         guard let seconds else { return "-" }
         let distance = seconds - Int64(Glibc.time(nil))
@@ -19,13 +19,13 @@ enum Formatting {
         return Self.time(seconds) + (distance >= 0 ? " (in \(span))" : " (\(span) ago)")
     }
 
-    /// To the nearest whole unit of which there are two or more, so that 13 days and 23 hours are "14 days".
+    /// Rounds to the largest unit of which the duration has two or more, so that 13 days and 23 hours are "14 days".
     static func rounded(_ seconds: Int64) -> Int64 {
         let unit = [Int64(86400), 3600, 60].first { seconds >= 2 * $0 } ?? 1
         return (seconds + unit / 2) / unit * unit
     }
 
-    /// `14 days`, `90 minutes`, `1 second`: the largest unit of which there are two or more, or that goes in evenly.
+    /// `14 days`, `90 minutes`, `1 second`: the largest unit of which there are two or more, or a whole number.
     static func span(_ seconds: Int64) -> String {
         for (unit, length) in [("day", Int64(86400)), ("hour", 3600), ("minute", 60)] {
             if seconds >= 2 * length || (seconds >= length && seconds % length == 0) {
@@ -50,7 +50,7 @@ enum Formatting {
         return overflow ? nil : product
     }
 
-    /// Rows under their headings; nothing but a sentence when there are none.
+    /// The rows under their headings; the sentence `empty` without rows.
     static func table(_ headings: [String], _ rows: [[String]], empty: String) -> String {
         guard !rows.isEmpty else { return empty }
         let widths = headings.indices.map { column in
@@ -63,14 +63,14 @@ enum Formatting {
         }.joined(separator: "\n")
     }
 
-    /// Names with their values, one a line.
+    /// Names with their values, one per line.
     static func facts(_ facts: [(String, String?)]) -> String {
         let known = facts.compactMap { name, value in value.map { (name, visible($0)) } }
         let width = known.map(\.0.count).max() ?? 0
         return known.map { "\($0.padded(to: width))  \($1)" }.joined(separator: "\n")
     }
 
-    /// The text without control characters: what users call themselves and their devices cannot speak to a terminal.
+    /// The text without control characters, because names of users and devices must not control the terminal.
     static func visible(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

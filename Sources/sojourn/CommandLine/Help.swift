@@ -1,4 +1,4 @@
-/// Texts of `--help`, made from the table of commands.
+/// The texts of `--help`, from the table of commands.
 enum Help {
     /// All commands.
     static var overview: String {
@@ -69,6 +69,6 @@ enum Help {
 }
 
 extension String {
-    /// With blanks behind it, up to `width` characters.
+    /// Appends spaces up to `width` characters.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

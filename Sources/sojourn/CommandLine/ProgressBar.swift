@@ -1,8 +1,8 @@
 import Glibc
 import Transfer
 
-/// The progress of a long command in one line of standard error, which is overwritten; nothing if standard error is no
-/// terminal.
+/// The progress of a long command in one line of standard error, which each update overwrites. Without a terminal, it writes
+/// nothing.
 struct ProgressBar: TransferProgress {
     private static let width = 30
     private static let interval = Duration.milliseconds(100)

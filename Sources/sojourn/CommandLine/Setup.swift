@@ -1,13 +1,12 @@
 import Configuration
 import FoundationEssentials
-import Server
 
-/// From the words and the environment to a configuration.
+/// Makes the configuration from the options and the environment.
 enum Setup {
     /// The environment of this process.
     static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-    /// The flags that set a key of the configuration.
+    /// The options that set a key of the configuration.
     static let flags: [(option: Command.Option, path: String)] = [
         (
             Command.Option(
@@ -28,7 +27,7 @@ enum Setup {
         (Command.Option("--log-format", "FORMAT", "json (default) or text"), "log.format"),
     ]
 
-    /// The configuration from `--config`, the environment and the other flags; every problem is a line of the failure.
+    /// The configuration from `--config`, the environment and the other options; every problem is a line of the failure.
     static func configuration(_ arguments: Arguments) throws(Failure) -> ServerConfiguration {
         var sources = ServerConfiguration.Sources()
         sources.environment = environment
@@ -41,7 +40,7 @@ enum Setup {
         } catch { throw Failure(.failed, error.lines) }
     }
 
-    /// `--config`, else `SOJOURN_CONFIG`, else `sojourn.json5` here if there is one, else nothing.
+    /// The file of `--config`, else of `SOJOURN_CONFIG`, else `sojourn.json5` in the current folder; nil if that is missing.
     private static func file(_ arguments: Arguments) throws(Failure) -> (name: String, text: [UInt8])? {
         let variable = environment[ServerConfiguration.SpecialVariable.config.rawValue].flatMap {
             $0.isEmpty ? nil : $0

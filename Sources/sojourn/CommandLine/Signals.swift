@@ -4,28 +4,28 @@ import Glibc
 import Server
 import Synchronization
 
-/// The signals that stop a server, and the one that has it load certificates again.
+/// The signals that stop a server, and the signal that reloads its certificates.
 ///
-/// A handler writes the signal's number into a pipe and nothing else; the pipe keeps it until somebody reads. So none is lost, not even one
-/// that comes before anybody listens: to ignore a signal until a dispatch source is set up would lose it.
+/// A handler only writes the number of the signal into a pipe, which keeps it until the dispatch source reads it. So a signal
+/// that arrives before the source is ready is not lost.
 enum Signals {
     private static let numbers = [SIGTERM, SIGINT]
     private static let writeEnd = Atomic<Int32>(-1)
 
-    /// Whether SIGHUP is for certificates. On a terminal, where it says that the window was closed, it goes on to end a
-    /// server that has none.
+    /// Whether SIGHUP reloads certificates. On a terminal, a closed window sends SIGHUP too, and it must end a server without
+    /// certificates.
     static func reloads(_ configuration: ServerConfiguration) -> Bool {
         let server = configuration.server
         return server.publicCertificate != nil || server.adminCertificate != nil || isatty(STDIN_FILENO) == 0
     }
 
-    /// Says each time one of them comes. From the call on they no longer end the process by themselves.
+    /// Returns the streams of these signals, which no longer end the process by themselves after the call.
     static func listen(withReloads: Bool) -> (stops: AsyncStream<Void>, reloads: AsyncStream<Void>) {
         let (stops, stopping) = AsyncStream.makeStream(of: Void.self)
         let (reloads, reloading) = AsyncStream.makeStream(of: Void.self)
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            // Without a pipe signals end the process as they always did.
+            // Without a pipe, the signals keep their default action, which ends the process.
             return (stops, reloads)
         }
         let readEnd = ends[0]
@@ -42,19 +42,19 @@ enum Signals {
             }
         }
         source.resume()
-        // Keeps the source alive as long as somebody waits for it.
+        // The source must live as long as a task waits for its signals.
         let kept = source as? DispatchSource
         stopping.onTermination = { _ in withExtendedLifetime(kept) {} }
         for number in numbers + (withReloads ? [SIGHUP] : []) { signal(number) { Signals.note($0) } }
         return (stops, reloads)
     }
 
-    /// From here on a signal ends the process at once.
+    /// Restores the default actions, so that the next signal ends the process at once.
     static func restoreDefaults() {
         for number in numbers { signal(number, SIG_DFL) }
     }
 
-    /// Runs in the handler: a load and a system call, and whoever was interrupted finds his errno as it was.
+    /// Runs in the handler. It only loads a number and calls write(2), and it restores `errno` for the interrupted code.
     private static func note(_ number: Int32) {
         let code = errno
         var byte = UInt8(truncatingIfNeeded: number)

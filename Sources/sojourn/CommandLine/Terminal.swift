@@ -1,11 +1,11 @@
 import Glibc
 
-/// What the program says and is told.
+/// The output of the program, and the input of secrets.
 enum Terminal {
-    /// A text to standard output, ended with a line feed.
+    /// Writes a text to standard output, with a line feed at its end.
     static func write(_ text: String) { write(text, to: STDOUT_FILENO) }
 
-    /// A line to standard error.
+    /// Writes a line to standard error.
     static func writeError(_ line: String) { write(line, to: STDERR_FILENO) }
 
     private static func write(_ text: String, to descriptor: Int32) {
@@ -18,11 +18,11 @@ enum Terminal {
         }
     }
 
-    /// Whether somebody types.
+    /// Whether standard input is a terminal.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// A secret, typed without being shown, or the first line of standard input when that is no terminal. Never an
-    /// argument: everybody on the machine can read those.
+    /// Reads a secret: from a terminal without showing it, or the first line of standard input. A secret is never an argument,
+    /// because every user of the machine can read the arguments of a process.
     static func readSecret(_ prompt: String) -> String? {
         guard isInteractive else { return readLine(strippingNewline: true) }
         var state = termios()

@@ -55,7 +55,7 @@ enum BackupCommands {
         return configuration
     }
 
-    /// Has the server make the backup, and waits for its end.
+    /// Makes the server write the backup, and waits for the end.
     private static func backUp(
         over server: AdminConnection, _ file: String, replacing: Bool
     ) async throws(Failure) -> (bytes: Int64, seconds: Double) {
@@ -73,7 +73,7 @@ enum BackupCommands {
         var seconds = 0.0
         switch status["seconds"] {
         case .number(let value)?: seconds = value
-        // JSON does not tell 2 from 2.0.
+        // JSON does not distinguish 2 from 2.0.
         case .integer(let value)?: seconds = Double(value)
         default: break
         }

@@ -35,8 +35,8 @@ enum HealthCommand {
         guard let url = arguments.value("--url") else {
             let configuration = try Setup.configuration(arguments)
             let server = configuration.server
-            // Where TLS is spoken, or a proxy must speak first, this program has nothing to say: the socket beside the
-            // database leads to the same server.
+            // With TLS or the PROXY protocol, this program cannot use the public listener. The admin socket beside the database
+            // belongs to the same server.
             return server.proxyProtocol == .off && server.publicCertificate == nil
                 ? server.publicListen.reachable : .unix(path: configuration.database.socketPath)
         }
@@ -62,14 +62,14 @@ enum HealthCommand {
     }
 }
 
-/// What this program is.
+/// The release of this program.
 enum Release {
-    /// Its version.
+    /// The version.
     static let version = "0.1.0"
 }
 
 extension SocketAddress {
-    /// Where a program of this machine reaches a listener on the address.
+    /// The address at which a program on this machine reaches a listener on the address.
     var reachable: SocketAddress {
         switch self {
         case .ipv4(let bytes, let port) where bytes == [0, 0, 0, 0]: .ipv4(bytes: [127, 0, 0, 1], port: port)

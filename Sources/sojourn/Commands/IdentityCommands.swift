@@ -1,4 +1,3 @@
-import Configuration
 import HTTP
 import JSON
 

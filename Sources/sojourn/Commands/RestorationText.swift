@@ -4,9 +4,9 @@ import Server
 import SQLiteStore
 import Sessions
 
-/// What a restore says: what is where, what is undone by it, and how to do it again.
+/// The output of a restore: the files, the changes that the restore undoes, and the commands that repeat them.
 enum RestorationText {
-    /// What endings and switches look like in the trail, and what a restore makes of them.
+    /// The events of the trail that a restore undoes, with the effect.
     private static let undoings: [(AuditEvent.Kind, String)] = [
         (.sessionEnded, "a session ended; it is active again"),
         (.sessionsEnded, "all sessions of a user ended; they are active again"),

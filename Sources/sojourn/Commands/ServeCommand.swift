@@ -1,6 +1,5 @@
 import CLinux
 import Configuration
-import Dispatch
 import Glibc
 import Server
 import Sockets
@@ -40,7 +39,7 @@ enum ServeCommand {
         let (stops, reloads) = Signals.listen(withReloads: Signals.reloads(configuration))
         let firstStop = Task {
             for await _ in stops { break }
-            // The next one ends the process at once.
+            // The next signal ends the process at once.
             Signals.restoreDefaults()
         }
         let server = SojournServer(
@@ -57,17 +56,17 @@ enum ServeCommand {
         surroundings.logger.notice("stopped")
     }
 
-    /// Lets a thread that runs go on when another one of this process has something to do, unless a core is idle (sched(7)). Under
-    /// load the loops and the writer would else interrupt each other for every answer, and each batch would be smaller.
+    /// Sets the policy SCHED_BATCH (sched(7)), under which a thread that becomes ready does not interrupt a running one. Under
+    /// load, the event loops and the writer would otherwise interrupt each other for every answer, and batches would shrink.
     private static func avoidPreemption() {
-        // Whoever starts the server may have chosen another policy.
+        // The parent process may have chosen another policy.
         guard sched_getscheduler(0) == 0 else { return }
         var parameters = sched_param()
-        // The threads that are started from here on have it from this one. Where it is forbidden, all goes on as it did.
+        // Later threads inherit the policy from this one. If the system forbids it, the policy remains unchanged.
         sched_setscheduler(0, Int32(CLinux_batch), &parameters)
     }
 
-    /// Starts the server; nil when it was told to stop while it waited for another process.
+    /// Starts the server; nil if a signal stopped it while it waited for another process.
     private static func start(
         _ server: SojournServer, unless stop: Task<Void, Never>
     ) async throws(Failure) -> SojournServer.Start? {
@@ -85,7 +84,7 @@ enum ServeCommand {
         }
     }
 
-    /// The sockets that whoever started this process hands over.
+    /// The sockets that the parent process passes.
     private static func inherited() throws(Failure) -> [InheritedListeners.Descriptor] {
         guard let descriptors = InheritedListeners.descriptors(in: Setup.environment, pid: getpid()) else {
             throw Failure(.failed, "LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES contradict each other")
@@ -109,7 +108,7 @@ enum ServeCommand {
         }
     }
 
-    /// To standard output, where no log collector looks for it.
+    /// Writes the key to standard output, because log collectors read standard error.
     static func tellAdminKey(_ key: String) {
         Terminal.write("admin key, shown this once: \(key)")
     }

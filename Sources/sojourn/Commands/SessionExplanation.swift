@@ -2,20 +2,20 @@ import HTTP
 import JSON
 import Sessions
 
-/// Why a device was logged out, or that it was not, in sentences.
+/// The sentences of `session explain`: whether a device is logged out, and why.
 struct SessionExplanation {
     private let session: JSONValue
     private let user: JSONValue?
     private let events: [JSONValue]
 
-    /// What `session explain` has found: `{session, user, events}`.
+    /// Reads the answer `{session, user, events}`.
     init(_ answer: JSONValue) {
         session = answer["session"] ?? .null
         user = answer["user"]
         events = answer["events"]?.elements ?? []
     }
 
-    /// What the audit trail says of the session, and of its user while it lived.
+    /// The events of the session in the audit trail, and the events of its user during the session.
     static func events(
         of session: JSONValue, userID: String, _ connection: AdminConnection
     ) async throws(Failure) -> [JSONValue] {
@@ -69,7 +69,7 @@ struct SessionExplanation {
             "It ended at \(Formatting.timeWithDistance(session["ended_at"]?.integer)): \(reason).\n\(meaning)\n\(advice)"
     }
 
-    /// Logins that are off look like a logout to a user, and are none.
+    /// The note about disabled logins, which look like a logout to the user.
     private var blocked: String? {
         guard session["ended_reason"] == nil, let user else { return nil }
         if user["login_disabled_by_admin"] != nil {

@@ -1,5 +1,4 @@
 import Configuration
-import FoundationEssentials
 import Glibc
 import Server
 import Sessions
@@ -117,7 +116,7 @@ enum TransferCommands {
         do throws(TransferError) { return try body() } catch { throw Failure(error) }
     }
 
-    /// Before a new database makes keys of its own: an export needs the root key of the server that it comes from.
+    /// Checks, before a new database creates its own keys, that the root key opens the signing keys of the export.
     private static func checkRootKey(_ firstLines: [ArraySlice<UInt8>], _ arguments: Arguments) throws(Failure) {
         guard let head = TransferHead(firstLines) else { return }
         let configuration = try Setup.configuration(arguments)
@@ -153,7 +152,7 @@ enum TransferCommands {
 }
 
 extension Failure {
-    /// The failure of a command whose transfer stopped.
+    /// The failure of a command for the error of a transfer.
     fileprivate init(_ error: TransferError) {
         let code: ExitCode =
             switch error.kind {

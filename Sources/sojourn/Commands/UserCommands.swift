@@ -8,7 +8,7 @@ enum UserCommands {
         create, list, show, update, disable, enable, unlock, revoke, delete, setPassword, resetPassword,
     ]
 
-    /// USER is a name or an id; `username:NAME` where a name looks like an id.
+    /// USER is a name or an id; `username:NAME` for a name that looks like an id.
     static func reference(_ word: String) -> String {
         Identifier<User>(word) != nil || word.hasPrefix("username:") ? word : "username:" + word
     }
@@ -28,7 +28,7 @@ enum UserCommands {
         for (option, member) in [
             ("--email", "email"), ("--phone", "phone_number"), ("--name", "display_name"), ("--country", "country"),
         ] {
-            // An empty text takes the member away.
+            // An empty text removes the member.
             if let text = arguments.value(option) { members[member] = text.isEmpty ? .null : .string(text) }
         }
         if let text = arguments.value("--claims") {

@@ -3,7 +3,7 @@ import JSON
 import Sessions
 
 /// The story: the whole plan of "The App: Logging In/Out User Experience", played by one user with two devices. Each
-/// chapter says what happens, shows the calls, and stops with a sentence when the server does not do what it says.
+/// chapter describes a step, shows the calls, and stops with a sentence if the server answers differently.
 struct DemoStory {
     let world: DemoWorld
     var phone: DemoDevice
@@ -212,7 +212,7 @@ extension DemoStory {
         }
     }
 
-    /// States what the server has promised, if it is so.
+    /// Checks a promise of the server, and prints it.
     private func expect(_ isSo: Bool, _ line: String) throws {
         if !isSo { throw DemoWorld.Surprise(line: "not so: \(line)") }
         Terminal.write("   ✓ \(line)")

@@ -8,10 +8,10 @@ import Sockets
 import Locks
 import Telemetry
 
-/// The world of the demonstration: a real server on free ports with a throw-away database, and a clock that the story
-/// moves. Everything that happens goes over HTTP.
+/// The world of the demonstration: a real server on free ports with a temporary database, and a clock that the story moves.
+/// Every step is an HTTP request.
 struct DemoWorld {
-    /// What the story expected and did not get.
+    /// An expectation of the story that was not met.
     struct Surprise: Error {
         let line: String
     }
@@ -62,19 +62,19 @@ struct DemoWorld {
         adminKey = start.firstAdminKey ?? ""
     }
 
-    /// Stops the server and throws everything away.
+    /// Stops the server and deletes its files.
     func end() async {
         await server.stop(deadline: .seconds(5))
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Where the server listens.
+    /// The addresses of the server.
     var addresses: (public: String, admin: String) { ("http://\(publicAddress)", "http://\(adminAddress)") }
 
     /// The time in the story.
     var now: Instant { clock.instant.withLock { $0 } }
 
-    /// Time passes.
+    /// Moves the clock.
     func pass(_ duration: Duration) { clock.instant.withLock { $0 = $0 + duration } }
 
     /// An answer.
@@ -111,7 +111,7 @@ struct DemoWorld {
     }
 }
 
-/// An app on a device: it stores what it gets, and nothing else.
+/// An app on a device. It stores only the tokens of its answers.
 struct DemoDevice {
     let world: DemoWorld
     let id: String
@@ -141,7 +141,7 @@ struct DemoDevice {
         return answer
     }
 
-    /// The app renews its token, and stores the answer unless it is lost on the way.
+    /// The app refreshes its token, and stores the answer unless the network loses it.
     mutating func refresh(losingAnswer: Bool = false) throws -> DemoWorld.Answer {
         let answer = try world.app(
             .post, "/v1/refresh",
@@ -153,7 +153,7 @@ struct DemoDevice {
     /// Whether an API that asks the server (`GET /v1/verify`) lets the access token in.
     func isLetIn() throws -> Bool { try world.app(.get, "/v1/verify", bearer: accessToken).status == 200 }
 
-    /// Keeps what a token answer brought.
+    /// Stores the members of a token answer.
     mutating func store(_ answer: JSONValue) {
         accessToken = answer["access_token"]?.string ?? ""
         refreshToken = answer["refresh_token"]?.string ?? ""
