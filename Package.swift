@@ -4,16 +4,20 @@ import PackageDescription
 // A target imports only from rows above its own; the build checks it
 // (`swift build --explicit-target-dependency-import-check error`).
 
-let strict: [SwiftSetting] = [
+/// For the modules that apps depend on: no unsafe flags, because SwiftPM refuses packages with them in some versions.
+let portable: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
-    // Functions are inlined across targets. Exclusive access to memory is checked at run time in every test, and not paid for
-    // where it matters: both together take an eighth off a request.
-    .unsafeFlags(["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
+let strict: [SwiftSetting] =
+    portable + [
+        // Functions are inlined across targets. Exclusive access to memory is checked at run time in every test, and not paid for
+        // where it matters: both together take an eighth off a request.
+        .unsafeFlags(["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
+    ]
 /// For the modules that touch raw memory: every unsafe expression is marked where it stands.
 let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
 
@@ -47,7 +51,9 @@ func testSupport(_ name: String, _ dependencies: [Target.Dependency], in folder:
 
 let package = Package(
     name: "sojourn",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
+        .library(name: "SojournClient", targets: ["SojournClient"]),
         .executable(name: "sojourn", targets: ["sojourn"]),
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
@@ -67,14 +73,14 @@ let package = Package(
         .systemLibrary(name: "CLinux", path: "Sources/Libraries/CLinux"),
         .target(name: "COpenAPI", path: "Sources/Libraries/COpenAPI"),
         .target(name: "CCommonPasswords", path: "Sources/Libraries/CCommonPasswords"),
-        .target(name: "Locks", path: "Sources/Foundations/Locks", swiftSettings: strictMemory),
+        .target(name: "Locks", path: "Sources/Foundations/Locks", swiftSettings: portable + [.strictMemorySafety()]),
         .target(name: "JSON", path: "Sources/Foundations/JSON", swiftSettings: strictMemory + optimized),
         .target(name: "Calendar", path: "Sources/Foundations/Calendar", swiftSettings: strict),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", dependencies: ["Calendar"], swiftSettings: strictMemory + optimized),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CLinux", "Locks"],
-            swiftSettings: strictMemory + optimized),
+            swiftSettings: portable + [.strictMemorySafety()]),
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
         .target(
             name: "Telemetry", dependencies: ["Calendar", "JSON", "Locks"], path: "Sources/Foundations/Telemetry",
@@ -89,6 +95,12 @@ let package = Package(
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
         .target(name: "HTTPClient", dependencies: ["CCurl", "HTTP", "Locks"], swiftSettings: strictMemory),
+        .target(
+            name: "SojournClient",
+            dependencies: [
+                .target(name: "Cryptography", condition: .when(platforms: [.linux])),
+                .target(name: "Locks", condition: .when(platforms: [.linux])),
+            ], swiftSettings: portable),
         // Row 3: the domain, and the engine that does not know it
         .target(
             name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks"],
@@ -196,6 +208,7 @@ let package = Package(
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
             ])
+        + tests("SojournClientTests", "unit", ["SojournClient", "Sessions", "Repository"], more: optimized)
         + tests(
             "ReferenceTests", "unit",
             [

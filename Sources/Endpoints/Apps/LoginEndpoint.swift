@@ -34,6 +34,7 @@ extension Endpoints {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)
+        request.idempotencyKey = try call.idempotencyKey()
         // A confidential client is refused, because this call does not authenticate clients: /oauth/token does.
         guard try await services.administration.isPublic(clientID: request.clientID) else {
             throw ServiceError.invalidClient

@@ -1,0 +1,46 @@
+public import Foundation
+
+/// The settings of a `Sojourn`.
+public struct Configuration: Sendable {
+    /// How a session is renewed.
+    public enum Renewal: Hashable, Sendable {
+        /// By a refresh token alone.
+        case refreshToken
+        /// By a refresh token that is bound to the device key (RFC 9449). Recommended.
+        case boundRefreshToken
+        /// By the device key alone (RFC 7523), for a client without the refresh grant. No refresh token is stored.
+        case deviceKey
+    }
+
+    /// The server's public URL, equal to its `server.issuer`: `https`, or `http` on a loopback address.
+    public var server: URL
+    /// The client ID.
+    public var clientID = "mobile"
+    /// One user is signed in per slot. Apps with several users at once use several slots.
+    public var slot = "default"
+    /// How sessions are renewed. A session keeps the way with which it began.
+    public var renewal = Renewal.boundRefreshToken
+    /// The device ID, if the app has one of its own (ROL-12); nil: the SDK makes one and keeps it.
+    public var deviceID: String?
+    /// The device's name in the user's list of devices.
+    public var deviceName: String?
+    /// For example `iOS 18.1`.
+    public var platform: String?
+    public var appVersion: String?
+    /// The scope to ask for at a login; nil: the client's default.
+    public var scope: String?
+    /// APIs to ask for at a login (RFC 8707).
+    public var resources: [String] = []
+    /// Whether this process renews. An extension may leave that to the app.
+    public var mayRenew = true
+    /// How long one attempt may take. The server's rotation interval lowers it, if that is short.
+    public var patience: Duration = .seconds(20)
+    /// How long a call waits for a renewal that is due while the stored token is still good.
+    public var renewalWait: Duration = .seconds(3)
+    /// Called after a login and after a sign-out with the hosts of identity providers, so that the app deletes their cookies
+    /// (seed 003: another attempt must not log in automatically).
+    public var clearProviderCookies: (@Sendable () async -> Void)?
+
+    /// The settings for a server.
+    public init(server: URL) { self.server = server }
+}

@@ -1,0 +1,94 @@
+/// What an app shows.
+public enum SessionState: Hashable, Sendable {
+    /// The store has not been read yet: show a splash.
+    case starting
+    /// The store cannot be read before the device is unlocked: a splash, not the login.
+    case locked
+    /// No session: show the login.
+    case signedOut(SignOut)
+    /// A user is signed in. `Reachability` says whether the server has confirmed it lately.
+    case signedIn(Account, Reachability)
+    /// The session waits for the user's presence. Everything is kept.
+    case presenceRequired(PresenceRequirement, Account)
+    /// The server has ended the session: show the login, in this mode. The profile is kept.
+    case ended(EndReason, Account, AuthenticationMode)
+
+    /// Why there is no session.
+    public enum SignOut: Hashable, Sendable {
+        /// There was none on this device.
+        case never
+        /// The user signed out.
+        case byUser
+        /// The account was deleted.
+        case deleted
+        /// The record cannot be read, and is kept: a login sets it aside.
+        case unreadable
+    }
+
+    /// How a session stands with the server.
+    public enum Reachability: Hashable, Sendable {
+        /// The last attempt to renew succeeded, or none was due.
+        case current
+        /// No attempt has succeeded since that time (Unix seconds of the server).
+        case unreachable(since: Int64)
+        /// Logins are switched off.
+        case suspended(Suspension)
+    }
+}
+
+/// How the app guards the tokens on the device (the server's `authentication_mode`).
+public enum AuthenticationMode: String, Hashable, Sendable, Codable {
+    case none = "NO"
+    case biometric = "BIOMETRIC"
+    case password = "PASSWORD"
+}
+
+/// The user of a session, as the server told it at the last login or renewal.
+public struct Account: Hashable, Sendable, Codable {
+    /// The user ID, stable and opaque.
+    public var userID: String
+    public var username: String?
+    public var email: String?
+    public var phoneNumber: String?
+    public var displayName: String?
+    /// ISO 3166-1 alpha-2.
+    public var country: String?
+
+    /// Creates an account.
+    public init(
+        userID: String, username: String? = nil, email: String? = nil, phoneNumber: String? = nil,
+        displayName: String? = nil, country: String? = nil
+    ) {
+        self.userID = userID
+        self.username = username
+        self.email = email
+        self.phoneNumber = phoneNumber
+        self.displayName = displayName
+        self.country = country
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case username, email
+        case phoneNumber = "phone_number"
+        case displayName = "display_name"
+        case country
+    }
+}
+
+/// An access token, with what a request to an API needs.
+public struct AccessToken: Hashable, Sendable {
+    /// The token, opaque to the app.
+    public var value: String
+    /// `Bearer` or `DPoP`.
+    public var type: String
+    /// When it expires, in Unix seconds of the server.
+    public var expiresAt: Int64
+
+    /// Creates a token.
+    public init(value: String, type: String, expiresAt: Int64) {
+        self.value = value
+        self.type = type
+        self.expiresAt = expiresAt
+    }
+}

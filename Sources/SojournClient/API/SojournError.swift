@@ -1,0 +1,100 @@
+/// The reason why a call failed. Only `notSignedIn` and `ended` mean that the app shows the login.
+public enum SojournError: Error, Hashable, Sendable {
+    /// No user is signed in on this device.
+    case notSignedIn
+    /// The device is locked. Try again after it was unlocked; nothing is lost.
+    case locked
+    /// The store failed. The record is kept.
+    case store(StoreError)
+    /// The keyring failed. The keys are kept.
+    case key(KeyError)
+    /// The server has ended the session.
+    case ended(EndReason)
+    /// Logins are switched off; the tokens are kept.
+    case suspended(Suspension)
+    /// The server asks for the user's presence (RFC 9470).
+    case presenceRequired(PresenceRequirement)
+    /// The server refused the call. The session is not concerned.
+    case refused(Refusal)
+    /// No answer of the server: the network, 429, 5xx, or a page of a proxy.
+    case unreachable(Unreachable)
+    /// The app is set up wrongly: the client, the URL, a mode that the server does not know.
+    case misconfigured(String)
+}
+
+/// Why a session has ended: the server's word, or the SDK's for its own key.
+public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
+    /// The word, for example `idle_expired`. Words of later servers are possible.
+    public var rawValue: String
+    /// Creates a reason.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let loggedOut = EndReason(rawValue: "logged_out")
+    public static let replaced = EndReason(rawValue: "replaced")
+    public static let revokedByUser = EndReason(rawValue: "revoked_by_user")
+    public static let revokedByAdmin = EndReason(rawValue: "revoked_by_admin")
+    public static let passwordChanged = EndReason(rawValue: "password_changed")
+    public static let idleExpired = EndReason(rawValue: "idle_expired")
+    public static let maxLifetimeReached = EndReason(rawValue: "max_lifetime_reached")
+    public static let refreshTokenReused = EndReason(rawValue: "refresh_token_reused")
+    public static let unknownSession = EndReason(rawValue: "unknown_session")
+    public static let userDeleted = EndReason(rawValue: "user_deleted")
+    /// The session is bound to a key of this device that no longer exists.
+    public static let keyLost = EndReason(rawValue: "key_lost")
+}
+
+/// Why a session rests without having ended: the server's word.
+public struct Suspension: RawRepresentable, Hashable, Sendable {
+    /// `login_disabled_by_user`, `login_disabled_by_admin`, `device_mismatch`, `binding_mismatch` and others.
+    public var rawValue: String
+    /// Creates a suspension.
+    public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// What the server asks of the user (RFC 9470 §3).
+public struct PresenceRequirement: Hashable, Sendable {
+    /// The ways that are accepted: `presence`, `password`, and later ones.
+    public var ways: [String]
+    /// How many seconds ago the user may have proved to be present.
+    public var maxAge: Int64?
+    /// Creates a requirement.
+    public init(ways: [String], maxAge: Int64?) {
+        self.ways = ways
+        self.maxAge = maxAge
+    }
+}
+
+/// A refused call that says nothing about the session.
+public struct Refusal: Hashable, Sendable {
+    /// The status of the answer.
+    public var status: Int
+    /// The server's word, for example `invalid_credentials` or `username_taken`.
+    public var code: String
+    /// A sentence for developers.
+    public var detail: String?
+    /// The part of the request that is wrong.
+    public var member: String?
+    /// Creates a refusal.
+    public init(status: Int, code: String, detail: String? = nil, member: String? = nil) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.member = member
+    }
+}
+
+/// Why no usable answer came.
+public struct Unreachable: Hashable, Sendable {
+    /// What happened, for the log: no tokens and no content.
+    public var detail: String
+    /// The status of the answer, if there was one.
+    public var status: Int?
+    /// Seconds to wait, from the server.
+    public var retryAfter: Int64?
+    /// Creates a cause.
+    public init(_ detail: String, status: Int? = nil, retryAfter: Int64? = nil) {
+        self.detail = detail
+        self.status = status
+        self.retryAfter = retryAfter
+    }
+}
