@@ -4,6 +4,8 @@ public enum SessionState: Hashable, Sendable {
     case starting
     /// The store cannot be read before the device is unlocked: a splash, not the login.
     case locked
+    /// The store has failed for another reason. Nothing is deleted: show the error, `start()` tries again, and a login may help.
+    case storeFailed(StoreError)
     /// No session: show the login.
     case signedOut(SignOut)
     /// A user is signed in. `Reachability` says whether the server has confirmed it lately.

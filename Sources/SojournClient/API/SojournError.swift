@@ -18,6 +18,8 @@ public enum SojournError: Error, Hashable, Sendable {
     case refused(Refusal)
     /// No answer of the server: the network, 429, 5xx, or a page of a proxy.
     case unreachable(Unreachable)
+    /// The caller's task was cancelled, or the session that the call was for has been replaced meanwhile.
+    case cancelled
     /// The app is set up wrongly: the client, the URL, a mode that the server does not know.
     case misconfigured(String)
 }
