@@ -2,8 +2,11 @@
 public struct Device: Hashable, Sendable, Identifiable {
     /// The device ID.
     public var id: String
+    /// The name of the device for people.
     public var name: String?
+    /// For example `iOS 18.1`.
     public var platform: String?
+    /// The version of the app.
     public var appVersion: String?
     /// In Unix seconds of the server.
     public var lastSeenAt: Int64

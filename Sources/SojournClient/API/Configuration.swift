@@ -30,6 +30,7 @@ public struct Configuration: Sendable {
     public var deviceName: String?
     /// For example `iOS 18.1`.
     public var platform: String?
+    /// The version of the app.
     public var appVersion: String?
     /// The scope to ask for at a login; nil: the client's default.
     public var scope: String?

@@ -49,9 +49,13 @@ public enum AuthenticationMode: String, Hashable, Sendable, Codable {
 public struct Account: Hashable, Sendable, Codable {
     /// The user ID, stable and opaque.
     public var userID: String
+    /// The name with which the user logs in.
     public var username: String?
+    /// The e-mail address.
     public var email: String?
+    /// The telephone number.
     public var phoneNumber: String?
+    /// The name for people.
     public var displayName: String?
     /// ISO 3166-1 alpha-2.
     public var country: String?

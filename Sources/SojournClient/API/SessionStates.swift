@@ -7,6 +7,7 @@
 /// The states of a session: the present one, then each change. A reader that is slow skips to the newest. Any number of loops
 /// can read at once.
 public struct SessionStates: AsyncSequence, Sendable {
+    /// A state.
     public typealias Element = SessionState
 
     let box: StateBox
