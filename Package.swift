@@ -54,6 +54,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "SojournClient", targets: ["SojournClient"]),
+        .library(name: "SojournTestKit", targets: ["SojournTestKit"]),
         .executable(name: "sojourn", targets: ["sojourn"]),
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
@@ -101,6 +102,7 @@ let package = Package(
                 .target(name: "Cryptography", condition: .when(platforms: [.linux])),
                 .target(name: "Locks", condition: .when(platforms: [.linux])),
             ], swiftSettings: portable),
+        .target(name: "SojournTestKit", dependencies: ["SojournClient"], swiftSettings: portable),
         // Row 3: the domain, and the engine that does not know it
         .target(
             name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks"],
