@@ -5,10 +5,19 @@ extension Sojourn {
     /// elsewhere both in files below `XDG_STATE_HOME` (or `~/.local/state`).
     public init(_ configuration: Configuration, log: Log = .none) {
         let name = StorageName(configuration)
-        let folder = URL(fileURLWithPath: name.folder(ProcessInfo.processInfo.environment))
-        self.init(
-            configuration, store: FileStore(directory: folder), keys: SoftwareKeys(directory: folder),
-            transport: URLSessionTransport.shared, clock: SystemClock(), log: log)
+        #if canImport(Security) && canImport(CryptoKit)
+            let (account, group) = ("\(name.owner)/\(name.slot)", configuration.keychainAccessGroup)
+            self.init(
+                configuration,
+                store: KeychainStore(service: configuration.keychainService, account: account, accessGroup: group),
+                keys: EnclaveKeys(service: configuration.keychainService, account: account, accessGroup: group),
+                transport: URLSessionTransport.shared, clock: SystemClock(), log: log)
+        #else
+            let folder = URL(fileURLWithPath: name.folder(ProcessInfo.processInfo.environment))
+            self.init(
+                configuration, store: FileStore(directory: folder), keys: SoftwareKeys(directory: folder),
+                transport: URLSessionTransport.shared, clock: SystemClock(), log: log)
+        #endif
     }
 }
 

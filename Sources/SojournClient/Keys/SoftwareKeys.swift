@@ -60,15 +60,18 @@ struct SoftwareKeyMaker: KeyMaker {
 struct SoftwareKey: DeviceKey {
     let publicKey: PublicJWK
     #if canImport(CryptoKit)
-        private let key: P256.Signing.PrivateKey
+        /// The key itself cannot be shared between threads in all versions of CryptoKit.
+        private let der: [UInt8]
 
         init(_ key: P256.Signing.PrivateKey) {
-            self.key = key
+            der = Array(key.derRepresentation)
             publicKey = PublicJWK(key.publicKey)
         }
 
         func sign(_ message: [UInt8]) async throws(KeyError) -> [UInt8] {
-            guard let signature = try? key.signature(for: message) else { throw .failed(0, "sign") }
+            guard let key = try? P256.Signing.PrivateKey(derRepresentation: der),
+                let signature = try? key.signature(for: message)
+            else { throw .failed(0, "sign") }
             return Array(signature.rawRepresentation)
         }
     #else
