@@ -29,9 +29,6 @@ public final class URLSessionTransport: Transport {
         settings.httpCookieAcceptPolicy = .never
         settings.httpShouldSetCookies = false
         settings.urlCredentialStorage = nil
-        #if !canImport(FoundationNetworking)
-            settings.waitsForConnectivity = false
-        #endif
         session = URLSession(configuration: settings, delegate: exchanges, delegateQueue: nil)
         self.clock = clock
     }
