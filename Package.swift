@@ -210,7 +210,8 @@ let package = Package(
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
             ])
-        + tests("SojournClientTests", "unit", ["SojournClient", "Sessions", "Repository"], more: optimized)
+        + tests(
+            "SojournClientTests", "unit", ["SojournClient", "SojournTestKit", "Sessions", "Repository"], more: optimized)
         + tests(
             "ReferenceTests", "unit",
             [
