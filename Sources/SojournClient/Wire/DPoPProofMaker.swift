@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// Makes proofs that a request comes from the holder of a key (RFC 9449 §4.2).
 package struct DPoPProofMaker: Sendable {
