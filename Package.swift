@@ -254,6 +254,9 @@ let package = Package(
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",
-            ], exclude: ["Scripts", "Snippets"]),
+            ], exclude: ["Scripts", "Snippets"])
+        + tests(
+            "SDKTests", "system",
+            ["SojournClient", "SojournTestKit", "sojourn", "PostgresFixture", "Repository"]),
     swiftLanguageModes: [.v6]
 )
