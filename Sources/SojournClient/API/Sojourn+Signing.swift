@@ -55,7 +55,7 @@ extension Sojourn {
                 signatures.proof = try await proof(by: key, "POST", url, accessToken: nil)
             }
             if let assertion = need.assertion {
-                signatures.assertion = try await AssertionMaker(key: key).assertion(
+                signatures.assertion = try await AssertionMaker(key: key, random: random).assertion(
                     issuer: assertion.sessionID, subject: assertion.userID, audience: server.base, issuedAt: now,
                     lifetime: 120)
             }
@@ -75,7 +75,7 @@ extension Sojourn {
     func proof(
         by key: any DeviceKey, _ method: String, _ url: URL, accessToken: String?
     ) async throws(KeyError) -> String {
-        try await DPoPProofMaker(key: key).proof(
+        try await DPoPProofMaker(key: key, random: random).proof(
             method: method, url: url, issuedAt: now, accessToken: accessToken, nonce: nonce(for: url))
     }
 

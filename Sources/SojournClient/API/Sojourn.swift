@@ -133,7 +133,9 @@ public actor Sojourn {
         if let cache, clock.uptime - cache.at < .seconds(1), !isSigningOut { return cache.record }
         do throws(SojournError) { return try await load() } catch {
             // What was read is good for calls, until it has to be renewed.
-            if !isSigningOut, let record = cache?.record, record.record.session?.isDue(at: now) == false { return record }
+            if !isSigningOut, let record = cache?.record, record.record.session?.isDue(at: now) == false {
+                return record
+            }
             throw error
         }
     }

@@ -42,7 +42,9 @@ struct ServerClockTests {
 
 struct RetryScheduleTests {
     @Test func waitsWithinARenewal_areRandomUpToTheirLongest() {
-        let longest: [(Int, Duration)] = [(1, .milliseconds(500)), (2, .seconds(2)), (3, .seconds(5)), (9, .seconds(5))]
+        let longest: [(Int, Duration)] = [
+            (1, .milliseconds(500)), (2, .seconds(2)), (3, .seconds(5)), (9, .seconds(5)),
+        ]
         for (attempt, wait) in longest {
             #expect(RetrySchedule.wait(attempt: attempt, retryAfter: nil, random: 0) == .zero)
             let most = RetrySchedule.wait(attempt: attempt, retryAfter: nil, random: .max)

@@ -17,8 +17,11 @@ struct SessionRecordTests {
         let record = try SessionRecord(parsing: Array(Self.text.utf8))
         #expect(String(decoding: record.json, as: UTF8.self) == Self.text)
         let session = try #require(record.session)
-        #expect(session.account == Account(
-            userID: "u1", username: "anna", email: "a@b.example", phoneNumber: "+49", displayName: "Anna", country: "DE"))
+        #expect(
+            session.account
+                == Account(
+                    userID: "u1", username: "anna", email: "a@b.example", phoneNumber: "+49", displayName: "Anna",
+                    country: "DE"))
         #expect(session.mode == .biometric && session.isBound && session.ending?.reason == .replaced)
         #expect(record.debts.first?.token == "r0" && record.retrySecret == [1, 2, 3])
     }
@@ -83,7 +86,8 @@ struct SessionRecordTests {
     }
 
     @Test func memberOfAWrongType_doesNotLoseTheTokens() throws {
-        let text = #"{"access_token":"a","issued_at":5,"expires_at":"x","refresh_token":"r","user":7,"refresh_after":[]}"#
+        let text =
+            #"{"access_token":"a","issued_at":5,"expires_at":"x","refresh_token":"r","user":7,"refresh_after":[]}"#
         let answer = try #require(TokenAnswer(parsing: Array(text.utf8)))
         #expect(answer.refreshToken == "r" && answer.user == nil && answer.expiresAt == 3605)
     }

@@ -68,9 +68,11 @@ struct ClockTests {
         phone.clock.advance(by: .seconds(3700))
         phone.wire.next(
             Wire.answer(503, "<html>busy</html>", [HTTPMessageField("Date", date)]),
-            Wire.answer(503, #"{"error": "temporarily_unavailable"}"#, [
-                HTTPMessageField("Date", date), HTTPMessageField("Age", "5"),
-            ]))
+            Wire.answer(
+                503, #"{"error": "temporarily_unavailable"}"#,
+                [
+                    HTTPMessageField("Date", date), HTTPMessageField("Age", "5"),
+                ]))
         _ = try await phone.sojourn.accessToken(.fresh)
         #expect(phone.wire.renewals.map { $0.form["sent_at"] } == Array(repeating: "1800003700", count: 3))
     }

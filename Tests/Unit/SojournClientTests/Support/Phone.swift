@@ -23,7 +23,8 @@ struct Phone {
         let clock = server.clock
         if let wall { clock.setWall(to: wall) }
         return Phone(
-            server: server, wire: Wire(server), store: TestStore(), keys: TestKeys(), clock: clock, renewal, jitter, edit)
+            server: server, wire: Wire(server), store: TestStore(), keys: TestKeys(), clock: clock, renewal, jitter,
+            edit)
     }
 
     private init(
