@@ -149,6 +149,10 @@ public actor Sojourn {
             (reachability, presence, rejected, heldError) = (.current, nil, nil, nil)
             retries.noteAnswer()
         }
+        // Another process has reached the server since.
+        if case .unreachable(let since) = reachability, let session = loaded?.record.session, session.issuedAt >= since {
+            reachability = .current
+        }
         publishState()
     }
 
