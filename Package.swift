@@ -258,6 +258,6 @@ let package = Package(
             ], exclude: ["Scripts", "Snippets"])
         + tests(
             "SDKTests", "system",
-            ["SojournClient", "SojournTestKit", "sojourn", "PostgresFixture", "Repository"]),
+            ["SojournClient", "SojournTestKit", "sojourn", "HostileServer", "PostgresFixture", "Repository"]),
     swiftLanguageModes: [.v6]
 )
