@@ -54,6 +54,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "SojournClient", targets: ["SojournClient"]),
+        .library(name: "SojournTestKit", targets: ["SojournTestKit"]),
         .executable(name: "sojourn", targets: ["sojourn"]),
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
@@ -101,6 +102,7 @@ let package = Package(
                 .target(name: "Cryptography", condition: .when(platforms: [.linux])),
                 .target(name: "Locks", condition: .when(platforms: [.linux])),
             ], swiftSettings: portable),
+        .target(name: "SojournTestKit", dependencies: ["SojournClient"], swiftSettings: portable),
         // Row 3: the domain, and the engine that does not know it
         .target(
             name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks"],
@@ -208,7 +210,9 @@ let package = Package(
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
             ])
-        + tests("SojournClientTests", "unit", ["SojournClient", "Sessions", "Repository"], more: optimized)
+        + tests(
+            "SojournClientTests", "unit",
+            ["SojournClient", "SojournTestKit", "Sessions", "JOSE", "Cryptography", "Repository"], more: optimized)
         + tests(
             "ReferenceTests", "unit",
             [
@@ -251,6 +255,9 @@ let package = Package(
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",
-            ], exclude: ["Scripts", "Snippets"]),
+            ], exclude: ["Scripts", "Snippets"])
+        + tests(
+            "SDKTests", "system",
+            ["SojournClient", "SojournTestKit", "sojourn", "HostileServer", "PostgresFixture", "Repository"]),
     swiftLanguageModes: [.v6]
 )

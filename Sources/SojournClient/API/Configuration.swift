@@ -1,5 +1,9 @@
 public import Foundation
 
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
 /// The settings of a `Sojourn`.
 public struct Configuration: Sendable {
     /// How a session is renewed.
@@ -26,6 +30,7 @@ public struct Configuration: Sendable {
     public var deviceName: String?
     /// For example `iOS 18.1`.
     public var platform: String?
+    /// The version of the app.
     public var appVersion: String?
     /// The scope to ask for at a login; nil: the client's default.
     public var scope: String?
@@ -37,9 +42,18 @@ public struct Configuration: Sendable {
     public var patience: Duration = .seconds(20)
     /// How long a call waits for a renewal that is due while the stored token is still good.
     public var renewalWait: Duration = .seconds(3)
+    /// The service of the items in the Keychain, on Apple platforms.
+    public var keychainService = "sojourn"
+    /// The access group of the items, so that extensions and other apps of the team share the session; nil: the app's own.
+    public var keychainAccessGroup: String?
     /// Called after a login and after a sign-out with the hosts of identity providers, so that the app deletes their cookies
     /// (seed 003: another attempt must not log in automatically).
     public var clearProviderCookies: (@Sendable () async -> Void)?
+
+    /// Sends the requests of `Sojourn.data(for:)` to the app's own APIs.
+    public var perform: @Sendable (URLRequest) async throws -> (Data, URLResponse) = { request in
+        try await URLSession.shared.data(for: request)
+    }
 
     /// The settings for a server.
     public init(server: URL) { self.server = server }

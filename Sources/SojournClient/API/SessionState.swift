@@ -4,6 +4,8 @@ public enum SessionState: Hashable, Sendable {
     case starting
     /// The store cannot be read before the device is unlocked: a splash, not the login.
     case locked
+    /// The store has failed for another reason. Nothing is deleted: show the error, `start()` tries again, and a login may help.
+    case storeFailed(StoreError)
     /// No session: show the login.
     case signedOut(SignOut)
     /// A user is signed in. `Reachability` says whether the server has confirmed it lately.
@@ -47,9 +49,13 @@ public enum AuthenticationMode: String, Hashable, Sendable, Codable {
 public struct Account: Hashable, Sendable, Codable {
     /// The user ID, stable and opaque.
     public var userID: String
+    /// The name with which the user logs in.
     public var username: String?
+    /// The e-mail address.
     public var email: String?
+    /// The telephone number.
     public var phoneNumber: String?
+    /// The name for people.
     public var displayName: String?
     /// ISO 3166-1 alpha-2.
     public var country: String?

@@ -18,6 +18,8 @@ public enum SojournError: Error, Hashable, Sendable {
     case refused(Refusal)
     /// No answer of the server: the network, 429, 5xx, or a page of a proxy.
     case unreachable(Unreachable)
+    /// The caller's task was cancelled, or the session that the call was for has been replaced meanwhile.
+    case cancelled
     /// The app is set up wrongly: the client, the URL, a mode that the server does not know.
     case misconfigured(String)
 }
@@ -29,15 +31,25 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
     /// Creates a reason.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The user logged out.
     public static let loggedOut = EndReason(rawValue: "logged_out")
+    /// A later login on this device replaced the session.
     public static let replaced = EndReason(rawValue: "replaced")
+    /// The user ended it from another device.
     public static let revokedByUser = EndReason(rawValue: "revoked_by_user")
+    /// An admin ended it.
     public static let revokedByAdmin = EndReason(rawValue: "revoked_by_admin")
+    /// The password was changed or reset.
     public static let passwordChanged = EndReason(rawValue: "password_changed")
+    /// It was not renewed for too long.
     public static let idleExpired = EndReason(rawValue: "idle_expired")
+    /// Its longest life is over.
     public static let maxLifetimeReached = EndReason(rawValue: "max_lifetime_reached")
+    /// An old refresh token was presented, maybe by a thief.
     public static let refreshTokenReused = EndReason(rawValue: "refresh_token_reused")
+    /// The server does not know it.
     public static let unknownSession = EndReason(rawValue: "unknown_session")
+    /// The account is gone. No login helps.
     public static let userDeleted = EndReason(rawValue: "user_deleted")
     /// The session is bound to a key of this device that no longer exists.
     public static let keyLost = EndReason(rawValue: "key_lost")

@@ -39,6 +39,11 @@ package struct RenewalMachine<Record: RenewableRecord>: Hashable, Sendable {
         case loaded(Record?)
         case loadFailed(StoreError)
         case answered(Verdict<Record.Grant>)
+        /// The record was not sent, because the request is signed for another one, or because the record was loaded too long
+        /// ago. It is loaded again.
+        case unsent
+        /// The record was not sent, because its key could not be asked.
+        case signFailed(KeyError)
         /// The record as it is stored now; nil if another version was stored, so that nothing was written.
         case replaced(Record?)
         case replaceFailed(StoreError)
@@ -76,6 +81,8 @@ package struct RenewalMachine<Record: RenewableRecord>: Hashable, Sendable {
         case kept(Verdict<Record.Grant>)
         /// The record could not be read, or the renewed one could not be written. The stored one is kept.
         case store(StoreError)
+        /// The keyring failed. The record is kept.
+        case key(KeyError)
     }
 
     private enum Phase: Hashable, Sendable {
@@ -105,13 +112,14 @@ package struct RenewalMachine<Record: RenewableRecord>: Hashable, Sendable {
     /// The next output. An input that does not belong to the last output changes nothing, and finishes as unreachable.
     package mutating func handle(_ input: Input) -> Output {
         switch (phase, input) {
-        case (.created, .begin), (.waiting, .waited):
+        case (.created, .begin), (.waiting, .waited), (.sent, .unsent):
             phase = .loading
             return .load
         case (.loading, .loaded(let record)): return handle(loaded: record)
         case (.loading, .loadFailed(let error)), (.yielding, .loadFailed(let error)),
             (.replacing, .replaceFailed(let error)):
             return finish(.store(error))
+        case (.sent, .signFailed(let error)): return finish(.key(error))
         case (.sent(let record), .answered(let verdict)): return handle(verdict, on: record)
         case (.replacing(let change), .replaced(let record?)):
             switch change {
@@ -146,7 +154,8 @@ package struct RenewalMachine<Record: RenewableRecord>: Hashable, Sendable {
             return .load
         case .unreachable(let cause):
             attempts += 1
-            guard attempts < attemptsMax else { return finish(.kept(verdict)) }
+            let isSoon = (cause.retryAfter ?? 0) <= RetrySchedule.retryAfterWithinRenewalMax
+            guard attempts < attemptsMax, isSoon else { return finish(.kept(verdict)) }
             phase = .waiting
             return .wait(attempt: attempts, retryAfter: cause.retryAfter)
         case .suspended, .presenceRequired, .signAgain, .refused, .misconfigured: return finish(.kept(verdict))

@@ -1,0 +1,52 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension Sojourn {
+    /// The request with an access token: in `Authorization`, and with a proof of the key if the token is bound.
+    public func authorize(_ request: URLRequest) async throws(SojournError) -> URLRequest {
+        try await authorize(request, by: try await accessToken())
+    }
+
+    /// Sends a request to an API with an access token.
+    ///
+    /// If the API answers 401, the token is renewed once, and the request is sent once more. A request whose content is a stream
+    /// is not sent again, because the stream has been read.
+    public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        var token = try await accessToken()
+        var (isRenewed, isSignedAgain) = (false, false)
+        while true {
+            let (data, response) = try await configuration.perform(try await authorize(request, by: token))
+            guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+            if let url = request.url { note(nonce: response.value(forHTTPHeaderField: "DPoP-Nonce"), from: url) }
+            guard response.statusCode == 401 else { return (data, response) }
+            let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
+            if challenge.contains("insufficient_user_authentication") { return (data, response) }
+            guard request.httpBodyStream == nil else {
+                reject(token)
+                return (data, response)
+            }
+            if challenge.contains("use_dpop_nonce"), !isSignedAgain {
+                isSignedAgain = true
+            } else if !isRenewed {
+                isRenewed = true
+                token = try await accessToken(.renewed(after: token))
+            } else {
+                return (data, response)
+            }
+        }
+    }
+
+    private func authorize(
+        _ request: URLRequest, by token: AccessToken
+    ) async throws(SojournError) -> URLRequest {
+        guard let url = request.url else { throw .misconfigured("the request has no URL") }
+        var request = request
+        for field in try await authorization(request.httpMethod ?? "GET", url, by: token) {
+            request.setValue(field.value, forHTTPHeaderField: field.name)
+        }
+        return request
+    }
+}

@@ -1,0 +1,183 @@
+public import Foundation
+
+extension Sojourn {
+    /// Signs a user in by name and password.
+    @discardableResult
+    public func signIn(
+        username: String, password: String, mode: AuthenticationMode = .none
+    ) async throws(SojournError) -> Account {
+        try await signIn(.password(username: username, password: password), mode)
+    }
+
+    /// Signs a user in by an ID token of an identity provider.
+    ///
+    /// - Parameters:
+    ///   - nonce: what the app sent to the provider for this token.
+    ///   - providerRefreshToken: lets the server ask the provider about the user later.
+    @discardableResult
+    public func signIn(
+        idToken: String, provider: String, nonce: String? = nil, providerRefreshToken: String? = nil,
+        mode: AuthenticationMode = .none
+    ) async throws(SojournError) -> Account {
+        try await signIn(
+            .idToken(idToken, provider: provider, nonce: nonce, providerRefreshToken: providerRefreshToken), mode)
+    }
+
+    /// Takes over a session that the app's backend has begun, from the server's answer to it. The session must be of
+    /// `deviceIdentity()`.
+    @discardableResult
+    public func adopt(tokenAnswer: Data) async throws(SojournError) -> Account {
+        guard let answer = TokenAnswer(parsing: Array(tokenAnswer)) else {
+            throw .misconfigured("not an answer with tokens")
+        }
+        logins += 1
+        let order = LoginOrder(number: logins, signOuts: signOuts)
+        _ = try await prepareRecord()
+        let key: (any DeviceKey)?
+        do throws(KeyError) { key = try await keys.key(.device) } catch { throw SojournError(error) }
+        let isSigned = answer.tokenType.lowercased() == "dpop" || answer.refreshToken == nil
+        if isSigned, key == nil { throw .misconfigured("the session is bound to a key that this device does not have") }
+        return try await commit(answer, keyThumbprint: isSigned ? key?.publicKey.thumbprint : nil, order)
+    }
+
+    /// What a backend needs to begin a session for this device: its ID, and the thumbprint of its key (`dpop_jkt`), which is made
+    /// if there is none. The thumbprint is nil if sessions are not bound.
+    public func deviceIdentity() async throws(SojournError) -> (deviceID: String, keyThumbprint: String?) {
+        let record = try await prepareRecord().record
+        return (record.deviceID, try await loginKey()?.publicKey.thumbprint)
+    }
+
+    // MARK: A login
+
+    /// Which logins and sign-outs came before.
+    private struct LoginOrder {
+        var number: Int
+        var signOuts: Int
+    }
+
+    private func signIn(
+        _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode
+    ) async throws(SojournError) -> Account {
+        logins += 1
+        let order = LoginOrder(number: logins, signOuts: signOuts)
+        // The device ID, the secret of the Idempotency-Key and the key are stored before the login, so that a login whose answer
+        // was lost is continued by the next try, even after a new start of the app.
+        let record = try await prepareRecord().record
+        let key = try await loginKey()
+        let login = LoginRequest(
+            credentials, mode: mode, deviceID: record.deviceID,
+            deviceKey: configuration.renewal == .deviceKey ? key?.publicKey : nil)
+        let message = try login.message(to: try server(), configuration, retrySecret: record.retrySecret)
+        let answer = try await answer(to: message, provenBy: configuration.renewal == .boundRefreshToken ? key : nil)
+        return try await commit(answer, keyThumbprint: key?.publicKey.thumbprint, order)
+    }
+
+    /// The key to which the next session is bound, made if there is none; nil if sessions are not bound.
+    private func loginKey() async throws(SojournError) -> (any DeviceKey)? {
+        guard configuration.renewal != .refreshToken else { return nil }
+        do throws(KeyError) { return try await keys.makeKey(.device) } catch { throw SojournError(error) }
+    }
+
+    /// The stored record; written, if there is none or none that can be read. An unreadable one is set aside and kept.
+    private func prepareRecord() async throws(SojournError) -> LoadedRecord {
+        do throws(StoreError) {
+            if isSigningOut { try await settleSignOut() }
+            for _ in 0..<16 {
+                var expected: RecordVersion?
+                do throws(StoreError) {
+                    if let loaded = try await loadStored() {
+                        if configuration.deviceID ?? loaded.record.deviceID == loaded.record.deviceID { return loaded }
+                        expected = loaded.version
+                    }
+                } catch {
+                    guard case .corrupted = error else { throw error }
+                    try await store.setAside()
+                    // What cannot be set aside, because the store can read it, is written over.
+                    expected = try await store.load()?.version
+                }
+                let fresh = SessionRecord(
+                    deviceID: configuration.deviceID ?? Base64URL.encode(random(16)), retrySecret: random(32))
+                _ = try await store.replace(expected, with: fresh.json)
+            }
+            throw .failed(0, "the record changes all the time")
+        } catch {
+            throw SojournError(error)
+        }
+    }
+
+    /// Sends a login until an answer comes, three times at most. Each try has the same `Idempotency-Key`.
+    private func answer(
+        to message: HTTPMessage, provenBy key: (any DeviceKey)?
+    ) async throws(SojournError) -> TokenAnswer {
+        var (attempts, isSignedAgain) = (0, false)
+        while true {
+            let verdict = try await verdict(on: message, provenBy: key)
+            switch verdict {
+            case .granted(let answer): return answer
+            case .signAgain where !isSignedAgain: isSignedAgain = true
+            case .unreachable(let cause)
+            where attempts < 2 && (cause.retryAfter ?? 0) <= RetrySchedule.retryAfterWithinRenewalMax:
+                attempts += 1
+                let wait = RetrySchedule.wait(
+                    attempt: attempts, retryAfter: cause.retryAfter, random: randomNumber())
+                do { try await clock.sleep(for: wait) } catch { throw .cancelled }
+            // A login has no session that could have ended.
+            case .ended(let reason): throw .refused(Refusal(status: 401, code: reason.rawValue))
+            default: throw SojournError(verdict) ?? .cancelled
+            }
+        }
+    }
+
+    private func verdict(
+        on message: HTTPMessage, provenBy key: (any DeviceKey)?
+    ) async throws(SojournError) -> Verdict<TokenAnswer> {
+        var message = message
+        if let key {
+            do throws(KeyError) {
+                let proof = try await proof(by: key, message.method, message.url, accessToken: nil)
+                message.fields.append(HTTPMessageField("DPoP", proof))
+            } catch { throw SojournError(error) }
+        }
+        do throws(TransportFailure) {
+            return Verdict(of: try await exchange(message, within: configuration.patience))
+        } catch {
+            if error == .cancelled || Task.isCancelled { throw .cancelled }
+            return .unreachable(Unreachable(error))
+        }
+    }
+
+    /// Stores the session of a login, whatever is stored: it is what the user did last.
+    private func commit(
+        _ answer: TokenAnswer, keyThumbprint: String?, _ order: LoginOrder
+    ) async throws(SojournError) -> Account {
+        let session = StoredSession(answer, keyThumbprint: keyThumbprint)
+        let isSuperseded = order.signOuts != signOuts || order.number < lastLoginCommitted
+        let loaded: LoadedRecord?
+        do throws(StoreError) {
+            if isSuperseded {
+                // The user has signed out meanwhile: this session goes as well. That of an earlier login is replaced by the server.
+                if order.signOuts != signOuts {
+                    try await update { record in
+                        record.owe(session); return true
+                    }
+                }
+                loaded = nil
+            } else {
+                let secret = random(32)
+                lastLoginCommitted = order.number
+                loaded = try await update { record in
+                    record.deviceID = answer.deviceID ?? record.deviceID
+                    record.begin(session, retrySecret: secret)
+                    return true
+                }
+            }
+        } catch { throw SojournError(error) }
+        await configuration.clearProviderCookies?()
+        if loaded?.record.debts.isEmpty == false || isSuperseded { payDebtsInBackground() }
+        guard loaded != nil else { throw .cancelled }
+        (reachability, presence, rejected, heldError) = (.current, nil, nil, nil)
+        retries.noteAnswer()
+        publishState()
+        return session.account
+    }
+}

@@ -1,0 +1,232 @@
+/// Keeps a user signed in on this device.
+///
+/// `start()` at every launch, `states` for what to show, `signIn` and `signOut`, and `data(for:)` or `accessToken()` for calls
+/// to APIs: that is all of it. Renewals, retries, lost answers, several processes on one store, wrong clocks and locked devices
+/// are dealt with inside. Only `SessionState.signedOut` and `.ended` mean that the login is to be shown.
+public actor Sojourn {
+    /// Random bytes.
+    public typealias RandomBytes = @Sendable (_ count: Int) -> [UInt8]
+
+    let configuration: Configuration
+    let store: any SessionStore
+    let keys: any DeviceKeyring
+    let transport: any Transport
+    let clock: any ClientClock
+    let random: RandomBytes
+    let log: Log
+    nonisolated let box = StateBox(.starting)
+
+    /// The record as it was last loaded, and when. It is what is stored: nothing that could not be stored is ever here.
+    var cache: (record: LoadedRecord?, at: Duration)?
+    var loads = 0
+    var lastLoad = 0
+    var serverClock: ServerClock
+    /// The waits after failed renewals, and why the last renewal failed.
+    var retries = RetrySchedule()
+    var heldError: SojournError?
+    var reachability = SessionState.Reachability.current
+    /// What the server has asked of the user, until a renewal succeeds.
+    var presence: PresenceRequirement?
+    /// The renewals under way, by the version of the record that they found to be due.
+    var flights: [RecordVersion: Flight] = [:]
+    var lastWaiter = 0
+    /// The access token that an API has refused.
+    var rejected: AccessToken?
+    /// When a token was last renewed because an API had refused it.
+    var renewedForRejectionAt: Duration?
+    /// The nonces for proofs, by origin.
+    var nonces: [String: (value: String, at: Duration)] = [:]
+    /// A sign-out that the store has not taken yet.
+    var isSigningOut = false
+    /// Whether the server has to be told of it.
+    var isOwing = true
+    var signOuts = 0
+    var logins = 0
+    var lastLoginCommitted = 0
+    var isPayingDebts = false
+    var watch: Task<Void, Never>?
+
+    /// A session on `store`.
+    ///
+    /// - Parameters:
+    ///   - store: where the record is kept. Every `Sojourn` on the same store has the same session.
+    ///   - keys: the keys of the device.
+    ///   - random: for identifiers and secrets; nil: the operating system's.
+    public init(
+        _ configuration: Configuration, store: any SessionStore, keys: any DeviceKeyring, transport: any Transport,
+        clock: any ClientClock, random: RandomBytes? = nil,
+        log: Log = .none
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.keys = keys
+        self.transport = transport
+        self.clock = clock
+        self.random = random ?? { SmallCrypto.randomBytes(count: $0) }
+        self.log = log
+        serverClock = ServerClock(wall: clock.wallSeconds, uptime: clock.uptime)
+    }
+
+    deinit {
+        watch?.cancel()
+        box.finish()
+    }
+
+    /// The last known state, for the first frame.
+    public nonisolated var state: SessionState { box.state }
+
+    /// The present state, then each change.
+    public nonisolated var states: SessionStates { SessionStates(box: box) }
+
+    /// Reads the store, and renews in the background, whether a renewal is due or not. To be called at each launch, and when the
+    /// app comes to the foreground. It does not wait for the network.
+    @discardableResult public func start() async -> SessionState {
+        watchStore()
+        retries.noteStart()
+        guard let loaded = try? await load() else { return state }
+        if loaded.renewability == .renewable {
+            if configuration.mayRenew, retries.hold(at: clock.uptime) == nil { _ = flight(of: loaded.version) }
+        } else if !loaded.record.debts.isEmpty {
+            payDebtsInBackground()
+        }
+        return state
+    }
+
+    /// Loads again when the store says that another process has written.
+    private func watchStore() {
+        guard watch == nil else { return }
+        let changes = store.changes
+        watch = Task { [weak self] in
+            for await _ in changes {
+                guard let self else { return }
+                _ = try? await self.load()
+            }
+        }
+    }
+
+    // MARK: The record
+
+    /// Loads the record, and publishes the state that follows from it.
+    func load() async throws(SojournError) -> LoadedRecord? {
+        if isSigningOut {
+            do throws(StoreError) { try await settleSignOut() } catch { throw .notSignedIn }
+        }
+        do throws(StoreError) { return try await loadStored() } catch { throw publish(error) }
+    }
+
+    /// Loads the record as it is.
+    func loadStored() async throws(StoreError) -> LoadedRecord? {
+        loads += 1
+        let number = loads
+        let stored = try await store.load()
+        let loaded: LoadedRecord? = if let stored { try LoadedRecord(stored) } else { nil }
+        // A load that began earlier may come back later, with what is no longer stored.
+        if number > lastLoad {
+            lastLoad = number
+            take(loaded)
+        }
+        return loaded
+    }
+
+    /// The record, from memory if it was loaded within the last second.
+    func current() async throws(SojournError) -> LoadedRecord? {
+        if let cache, clock.uptime - cache.at < .seconds(1), !isSigningOut { return cache.record }
+        do throws(SojournError) { return try await load() } catch {
+            // What was read is good for calls, until it has to be renewed.
+            if !isSigningOut, let record = cache?.record, record.record.session?.isDue(at: now) == false {
+                return record
+            }
+            throw error
+        }
+    }
+
+    /// Takes over what is stored.
+    func take(_ loaded: LoadedRecord?) {
+        let previous = cache?.record?.record.session
+        cache = (loaded, clock.uptime)
+        if let offset = loaded?.record.clockOffset, !serverClock.isAnchored { serverClock.recall(offset: offset) }
+        if previous?.sessionID != loaded?.record.session?.sessionID {
+            (reachability, presence, rejected, heldError) = (.current, nil, nil, nil)
+            retries.noteAnswer()
+        }
+        // Another process has reached the server since.
+        if case .unreachable(let since) = reachability, let session = loaded?.record.session, session.issuedAt >= since {
+            reachability = .current
+        }
+        publishState()
+    }
+
+    /// Publishes the state that the record and the last renewal give.
+    func publishState() {
+        guard let cache else { return }
+        guard !isSigningOut else { return box.publish(.signedOut(.byUser)) }
+        guard let session = cache.record?.record.session else {
+            return box.publish(.signedOut(cache.record?.record.isSignedOut == true ? .byUser : .never))
+        }
+        if let ending = session.ending {
+            box.publish(
+                ending.reason == .userDeleted
+                    ? .signedOut(.deleted) : .ended(ending.reason, session.account, session.mode))
+        } else if let presence {
+            box.publish(.presenceRequired(presence, session.account))
+        } else {
+            box.publish(.signedIn(session.account, reachability))
+        }
+    }
+
+    /// Publishes that the store could not be read, unless it was read before, and returns the error for the caller.
+    func publish(_ error: StoreError) -> SojournError {
+        log("the store cannot be read: \(error)")
+        if cache == nil, !isSigningOut {
+            switch error {
+            case .locked: box.publish(.locked)
+            case .corrupted: box.publish(.signedOut(.unreadable))
+            case .denied, .failed: box.publish(.storeFailed(error))
+            }
+        }
+        return SojournError(error)
+    }
+
+    /// Changes the stored record, as often as another process is first. Returns what is stored then.
+    ///
+    /// - Parameter change: returns false to leave the record as it is.
+    @discardableResult
+    func update(_ change: (inout SessionRecord) -> Bool) async throws(StoreError) -> LoadedRecord? {
+        for _ in 0..<16 {
+            guard let loaded = try await loadStored() else { return nil }
+            var record = loaded.record
+            guard change(&record) else { return loaded }
+            if try await store.replace(loaded.version, with: record.json) { return try await loadStored() }
+        }
+        throw .failed(0, "the record changes all the time")
+    }
+
+    // MARK: Small things
+
+    /// The server's time in Unix seconds.
+    var now: Int64 { serverClock.now(uptime: clock.uptime) }
+
+    /// An evenly distributed number.
+    func randomNumber() -> UInt64 { random(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
+    func server() throws(SojournError) -> Server { try Server(configuration.server) }
+}
+
+extension SojournError {
+    init(_ error: StoreError) { self = error == .locked ? .locked : .store(error) }
+    init(_ error: KeyError) { self = error == .locked ? .locked : .key(error) }
+
+    /// The error of a call whose answer is `verdict`; nil if it was granted.
+    init?(_ verdict: Verdict<TokenAnswer>) {
+        switch verdict {
+        case .granted: return nil
+        case .ended(let reason): self = .ended(reason)
+        case .suspended(let suspension): self = .suspended(suspension)
+        case .presenceRequired(let requirement): self = .presenceRequired(requirement)
+        case .signAgain: self = .unreachable(Unreachable("the server refuses this device's signatures"))
+        case .unreachable(let cause): self = .unreachable(cause)
+        case .refused(let refusal): self = .refused(refusal)
+        case .misconfigured(let word): self = .misconfigured(word)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// The calls about the account on the wire. Each needs an access token, except a logout by a refresh token.
+package enum AccountCall: Hashable, Sendable {
+    case profile
+    case devices
+    case endDevice(String)
+    case endAllDevices
+    case loginSettings
+    case setLoginsDisabled(Bool, LoginSettings.Effect?, revokeSessions: Bool)
+    case changePassword(from: String, to: String)
+
+    /// The request, without its access token.
+    package func message(to server: Server) throws(SojournError) -> HTTPMessage {
+        switch self {
+        case .profile: return try server.request("GET", "/v1/me")
+        case .devices: return try server.request("GET", "/v1/me/devices")
+        case .endDevice(let id): return try server.request("DELETE", "/v1/me/devices/" + Form.escaped(id))
+        case .endAllDevices: return try server.request("DELETE", "/v1/me/devices")
+        case .loginSettings: return try server.request("GET", "/v1/me/login-settings")
+        case .setLoginsDisabled(let isDisabled, let effect, let revokeSessions):
+            var members: [String: JSONValue] = ["logins_disabled": .bool(isDisabled)]
+            members.set("effective", effect?.rawValue)
+            if revokeSessions { members["revoke_sessions"] = .bool(true) }
+            return try server.request("PUT", "/v1/me/login-settings", members)
+        case .changePassword(let old, let new):
+            return try server.request(
+                "PUT", "/v1/me/password", ["old_password": .string(old), "new_password": .string(new)])
+        }
+    }
+}
+
+extension LogoutDebt {
+    /// The request that pays the debt, without a proof of the key.
+    package func message(to server: Server) throws(SojournError) -> HTTPMessage {
+        if kind == "refresh_token" {
+            return try server.request("POST", "/v1/logout", ["refresh_token": .string(token)])
+        }
+        var message = try server.request("POST", "/v1/logout")
+        message.fields.append(HTTPMessageField("Authorization", "\(kind) \(token)"))
+        return message
+    }
+
+    /// The access token that a proof for the request names.
+    package var accessToken: String? { kind == "refresh_token" ? nil : token }
+}
+
+extension Device {
+    package init?(_ value: JSONValue) {
+        guard let members = value.members, let id = members.text("device_id") else { return nil }
+        self.init(
+            id: id, name: members.text("name"), platform: members.text("platform"),
+            appVersion: members.text("app_version"), lastSeenAt: members.integer("last_seen_at") ?? 0,
+            isCurrent: members["current"]?.bool ?? false)
+    }
+}
+
+extension LoginSettings {
+    package init?(parsing body: [UInt8]) {
+        guard let members = JSONValue(parsing: body)?.members, let isDisabled = members["logins_disabled"]?.bool
+        else { return nil }
+        self.init(
+            loginsDisabled: isDisabled, effective: members.text("effective").flatMap(Effect.init))
+    }
+}

@@ -1,0 +1,62 @@
+/// A login on the wire: `POST /v1/login`.
+package struct LoginRequest: Sendable {
+    package static let path = "/v1/login"
+
+    /// How the user shows the right to log in.
+    package enum Credentials: Hashable, Sendable {
+        case password(username: String, password: String)
+        case idToken(String, provider: String, nonce: String?, providerRefreshToken: String?)
+    }
+
+    package var credentials: Credentials
+    package var mode: AuthenticationMode
+    package var deviceID: String
+    /// The key that renews the session (RFC 7523).
+    package var deviceKey: PublicJWK?
+
+    package init(_ credentials: Credentials, mode: AuthenticationMode, deviceID: String, deviceKey: PublicJWK?) {
+        (self.credentials, self.mode, self.deviceID, self.deviceKey) = (credentials, mode, deviceID, deviceKey)
+    }
+
+    /// The request, with the `Idempotency-Key` that each retry of the login has.
+    package func message(
+        to server: Server, _ configuration: Configuration, retrySecret: [UInt8]
+    ) throws(SojournError) -> HTTPMessage {
+        var device: [String: JSONValue] = ["id": .string(deviceID)]
+        device.set("name", configuration.deviceName)
+        device.set("platform", configuration.platform)
+        device.set("app_version", configuration.appVersion)
+        var members: [String: JSONValue] = [
+            "client_id": .string(configuration.clientID), "device": .object(device),
+            "authentication_mode": .string(mode.rawValue),
+        ]
+        members.set("scope", configuration.scope)
+        members["device_key"] = deviceKey.map { .object($0.members) }
+        switch credentials {
+        case .password(let username, let password):
+            members.set("username", username)
+            members.set("password", password)
+        case .idToken(let token, let provider, let nonce, let providerRefreshToken):
+            members.set("id_token", token)
+            members.set("provider", provider)
+            members.set("nonce", nonce)
+            members.set("provider_refresh_token", providerRefreshToken)
+        }
+        var message = try server.request("POST", Self.path, members)
+        message.fields.append(
+            HTTPMessageField("Idempotency-Key", IdempotencyKey.ofLogin(message.body, secret: retrySecret)))
+        return message
+    }
+}
+
+extension PublicJWK {
+    /// The key as the members of a JWK.
+    fileprivate var members: [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "kty": .string(curve == .p256 ? "EC" : "OKP"), "crv": .string(curve.rawValue),
+            "x": .string(Base64URL.encode(x)),
+        ]
+        members.set("y", y.map(Base64URL.encode))
+        return members
+    }
+}

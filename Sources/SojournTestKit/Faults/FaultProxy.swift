@@ -1,0 +1,179 @@
+#if os(Linux)
+    public import Foundation
+    import Glibc
+    import SojournClient
+
+    /// A proxy over real TCP, on a free port of 127.0.0.1, in which requests meet faults on their way to a server on this machine.
+    ///
+    /// The proxy can exist before its server, so that the server's issuer can be the URL of the proxy.
+    public final class FaultProxy: Sendable {
+        /// The proxy could not be started.
+        public struct NotStarted: Error {}
+
+        private struct State {
+            var target: URL?
+            var plan: FaultPlan
+            var requestCount = 0
+            var faultCount = 0
+            var isStopped = false
+        }
+
+        /// The URL that clients call.
+        public let url: URL
+        private let listener: Int32
+        private let state: Guarded<State>
+
+        /// Starts a proxy in front of `target`.
+        public init(to target: URL? = nil, plan: FaultPlan = .none) throws {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            let isBound = SocketStream.withLoopback(port: 0) { bind(listener, $0, $1) } == 0
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) == 0 }
+            }
+            guard isBound, isNamed, listen(listener, 512) == 0,
+                let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+            else {
+                close(listener)
+                throw NotStarted()
+            }
+            self.url = url
+            self.listener = listener
+            state = Guarded(State(target: target, plan: plan))
+            Thread.detachNewThread { [state] in Self.accept(listener, state) }
+        }
+
+        deinit { stop() }
+
+        /// The server behind the proxy. A request that comes while there is none loses its connection.
+        public var target: URL? {
+            get { state.withLock { $0.target } }
+            set { state.withLock { $0.target = newValue } }
+        }
+
+        /// What happens to requests from now on.
+        public var plan: FaultPlan {
+            get { state.withLock { $0.plan } }
+            set { state.withLock { $0.plan = newValue } }
+        }
+
+        /// How many requests have come.
+        public var requestCount: Int { state.withLock { $0.requestCount } }
+        /// How many of them met a fault.
+        public var faultCount: Int { state.withLock { $0.faultCount } }
+
+        /// Takes no more connections.
+        public func stop() {
+            let wasStopped = state.withLock { state in
+                defer { state.isStopped = true }
+                return state.isStopped
+            }
+            // The thread that waits at the socket closes it.
+            if !wasStopped { shutdown(listener, Int32(SHUT_RDWR)) }
+        }
+
+        private static func accept(_ listener: Int32, _ state: Guarded<State>) {
+            while true {
+                let client = Glibc.accept(listener, nil, nil)
+                if client < 0 {
+                    if errno == EINTR || errno == ECONNABORTED { continue }
+                    if errno == EMFILE || errno == ENFILE {
+                        usleep(10_000)
+                        continue
+                    }
+                    break
+                }
+                _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+                // Threads of their own, because a delayed request blocks its thread.
+                Thread.detachNewThread { serve(client, state) }
+            }
+            close(listener)
+        }
+
+        /// Serves the requests of one connection, until a fault or the client ends it.
+        private static func serve(_ client: Int32, _ state: Guarded<State>) {
+            let stream = SocketStream(descriptor: client)
+            while let request = try? request(from: stream) {
+                let (target, fault) = state.withLock { state -> (URL?, Fault) in
+                    state.requestCount += 1
+                    let fault = state.plan.fault(for: request)
+                    if fault != .pass { state.faultCount += 1 }
+                    return (state.target, fault)
+                }
+                guard let target, let answer = Relay(request: request, target: target).answer(fault),
+                    (try? stream.write(answer)) != nil
+                else { return }
+                if case .cut = fault { return }
+            }
+        }
+
+        private static func request(from stream: SocketStream) throws -> HTTPMessage {
+            let (first, fields, body) = try stream.message()
+            let words = first.split(separator: " ")
+            guard words.count == 3, let url = URL(string: "http://127.0.0.1" + words[1]) else {
+                throw SocketStream.Broken()
+            }
+            return HTTPMessage(method: String(words[0]), url: url, fields: fields, body: body)
+        }
+    }
+
+    /// One request on its way through the proxy.
+    private struct Relay {
+        let request: HTTPMessage
+        let target: URL
+
+        /// The bytes that the client gets; nil: its connection is closed.
+        func answer(_ fault: Fault) -> [UInt8]? {
+            switch fault {
+            case .loseRequest: return nil
+            case .status(let status, let retryAfter):
+                let fields = retryAfter.map { [HTTPMessageField("Retry-After", "\($0)")] } ?? []
+                return bytes(HTTPAnswer(status: status, fields: fields))
+            case .page(let text):
+                let fields = [HTTPMessageField("Content-Type", "text/html")]
+                return bytes(HTTPAnswer(status: 200, fields: fields, body: Array(text.utf8)))
+            case .delay(let duration): pause(duration)
+            case .pass, .loseAnswer, .delayAnswer, .duplicate, .cut, .wrongDate, .staleNonce: break
+            }
+            guard var answer = forward() else { return nil }
+            switch fault {
+            case .loseAnswer: return nil
+            case .delayAnswer(let duration): pause(duration)
+            case .duplicate(let duration):
+                Thread.detachNewThread {
+                    pause(duration)
+                    _ = forward()
+                }
+            case .cut(let count): return bytes(answer, bodyPrefix: count)
+            case .wrongDate(let hours): answer.shiftDate(byHours: hours)
+            case .staleNonce: answer.replace("DPoP-Nonce", by: unknownNonce)
+            case .pass, .loseRequest, .delay, .status, .page: break
+            }
+            return bytes(answer)
+        }
+
+        private func forward() -> HTTPAnswer? {
+            guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false) else { return nil }
+            (parts.host, parts.port) = (target.host(), target.port)
+            guard let url = parts.url else { return nil }
+            var message = request
+            message.url = url
+            return try? SocketTransport.exchange(message, until: .now + .seconds(60))
+        }
+
+        /// Blocks the thread.
+        private func pause(_ duration: Duration) {
+            Thread.sleep(forTimeInterval: Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
+        }
+
+        private func bytes(_ answer: HTTPAnswer, bodyPrefix: Int = .max) -> [UInt8] {
+            let own: Set = ["connection", "content-length", "keep-alive", "transfer-encoding"]
+            var text = "HTTP/1.1 \(answer.status) -\r\nContent-Length: \(answer.body.count)\r\n"
+            for field in answer.fields where !own.contains(field.name.lowercased()) {
+                text += "\(field.name): \(field.value)\r\n"
+            }
+            return Array((text + "\r\n").utf8) + answer.body.prefix(bodyPrefix)
+        }
+    }
+#endif

@@ -1,0 +1,219 @@
+import SojournClient
+
+/// A refusal of a token or of a login, before its form is chosen.
+struct FakeRefusal {
+    let reason: String
+
+    /// Whether a new login helps.
+    var reauthenticate: Bool {
+        switch reason {
+        case "user_deleted", "login_disabled_by_user", "login_disabled_by_admin", "device_mismatch", "binding_mismatch",
+            "invalid_assertion":
+            false
+        default: true
+        }
+    }
+
+    /// The form of `/v1`.
+    var problem: HTTPAnswer { .problem(401, reason, reauthenticate: reauthenticate) }
+    /// The form of `/oauth/token`.
+    var oauth: HTTPAnswer { .oauth(400, "invalid_grant", reason: reason, reauthenticate: reauthenticate) }
+}
+
+extension FakeServer.World {
+    /// The answer to a request at `now` (milliseconds).
+    mutating func answer(to call: FakeCall, at now: Int64) -> HTTPAnswer {
+        switch (call.method, call.path) {
+        case ("POST", "/v1/login"): return logIn(call, at: now)
+        case ("POST", "/oauth/token"): return token(call, at: now)
+        case ("POST", "/v1/refresh"):
+            guard let token = call.authorization?.token ?? call.text("refresh_token") else {
+                return .problem(400, "invalid_request")
+            }
+            return renew(token, call, at: now) { $0.problem }
+        case ("POST", "/v1/logout"): return logOut(call, at: now)
+        case (_, let path) where path.hasPrefix("/v1/me") || path == "/v1/verify":
+            return ofUser(call, at: now)
+        default: return .problem(404, "not_found")
+        }
+    }
+
+    // MARK: Logins
+
+    private mutating func logIn(_ call: FakeCall, at now: Int64) -> HTTPAnswer {
+        guard let device = call.members["device"]?.members?.text("id") else { return .problem(400, "invalid_request") }
+        // The ID token of this fake is the user's name.
+        let isByToken = call.members["id_token"] != nil
+        guard let user = (call.text("id_token") ?? call.text("username")).flatMap({ users[$0] }),
+            isByToken || (user.password != nil && user.password == call.text("password"))
+        else { return .problem(401, isByToken ? "invalid_id_token" : "invalid_credentials") }
+        if let refusal = loginRefusal(of: user) {
+            return .problem(403, refusal.reason, reauthenticate: refusal.reauthenticate)
+        }
+        if let key = call.idempotencyKey, let id = logins["\(key) \(user.id) \(device)"], let session = sessions[id],
+            ending(of: session, at: now) == nil, session.child == 1
+        {
+            return granted(session, user, at: now)
+        }
+        return begin(user, device: device, call, at: now)
+    }
+
+    /// Begins a session, and ends the one that it replaces.
+    mutating func begin(_ user: FakeServer.User, device: String, _ call: FakeCall, at now: Int64) -> HTTPAnswer {
+        let clientID = call.text("client_id") ?? "mobile"
+        end("replaced", at: now) { $0.userID == user.id && $0.deviceID == device && $0.clientID == clientID }
+        sessionCount += 1
+        let session = FakeSession(
+            id: "session\(sessionCount)", userID: user.id, deviceID: device, clientID: clientID,
+            mode: call.text("authentication_mode") ?? "NO", key: call.provenKey,
+            deviceKey: call.members["device_key"]?.members.flatMap(FakeCall.key), startedAt: now, childAnsweredAt: now,
+            renewedAt: now)
+        sessions[session.id] = session
+        if let key = call.idempotencyKey { logins["\(key) \(user.id) \(device)"] = session.id }
+        return granted(session, user, at: now)
+    }
+
+    private func loginRefusal(of user: FakeServer.User) -> FakeRefusal? {
+        if user.ownSwitch != nil { return FakeRefusal(reason: "login_disabled_by_user") }
+        return user.isDisabledByAdmin ? FakeRefusal(reason: "login_disabled_by_admin") : nil
+    }
+
+    // MARK: Renewals
+
+    private mutating func token(_ call: FakeCall, at now: Int64) -> HTTPAnswer {
+        if let client = call.text("client_id"), client != "mobile" { return .oauth(401, "invalid_client") }
+        switch call.text("grant_type") {
+        case "refresh_token":
+            guard let token = call.text("refresh_token") else { return .oauth(400, "invalid_request") }
+            return renew(token, call, at: now) { $0.oauth }
+        case "urn:ietf:params:oauth:grant-type:jwt-bearer":
+            guard let assertion = call.text("assertion"), let claims = FakeCall.json(assertion, part: 1),
+                let id = claims.text("sub"), let session = sessions[id], session.deviceKey != nil
+            else { return FakeRefusal(reason: "invalid_assertion").oauth }
+            return renew(session, serial: nil, call, at: now) { $0.oauth }
+        default: return .oauth(400, "unsupported_grant_type")
+        }
+    }
+
+    private mutating func renew(
+        _ token: String, _ call: FakeCall, at now: Int64, _ refuse: (FakeRefusal) -> HTTPAnswer
+    ) -> HTTPAnswer {
+        let parts = token.split(separator: "_")
+        guard parts.count == 3, parts[0] == "sjr", let serial = Int(parts[2]) else {
+            return refuse(FakeRefusal(reason: "malformed"))
+        }
+        guard let session = sessions[String(parts[1])] else { return refuse(FakeRefusal(reason: "unknown_session")) }
+        return renew(session, serial: serial, call, at: now, refuse)
+    }
+
+    /// The checks in the order of the server, and then the table. No serial: the device key resumes.
+    private mutating func renew(
+        _ known: FakeSession, serial: Int?, _ call: FakeCall, at now: Int64, _ refuse: (FakeRefusal) -> HTTPAnswer
+    ) -> HTTPAnswer {
+        var session = known
+        if isStale(call, at: now) {
+            var answer = HTTPAnswer.oauth(503, "temporarily_unavailable", reason: "stale_request")
+            answer.fields.append(HTTPMessageField("Retry-After", "0"))
+            return answer
+        }
+        guard let user = users.values.first(where: { $0.id == session.userID }) else {
+            return refuse(FakeRefusal(reason: session.ending ?? "user_deleted"))
+        }
+        if let ending = session.ending { return refuse(FakeRefusal(reason: ending)) }
+        if (call.text("client_id") ?? session.clientID) != session.clientID
+            || (session.key != nil && session.key != call.provenKey)
+        {
+            return refuse(FakeRefusal(reason: "binding_mismatch"))
+        }
+        if let device = call.text("device_id"), device != session.deviceID {
+            return refuse(FakeRefusal(reason: "device_mismatch"))
+        }
+        if let refusal = loginRefusal(of: user) { return refuse(refusal) }
+        if let ending = ending(of: session, at: now) {
+            sessions[session.id]?.ending = ending
+            return refuse(FakeRefusal(reason: ending))
+        }
+        var refusal: String?
+        if let serial {
+            refusal = session.rotate(
+                serial: serial, requestKey: call.idempotencyKey, interval: interval * 1000, now: now)
+        } else {
+            session.moveAnswer(interval: interval * 1000, now: now)
+        }
+        if refusal == nil { session.noteRenewal(interval: interval * 1000, now: now) }
+        sessions[session.id] = session
+        if let refusal { return refuse(FakeRefusal(reason: refusal)) }
+        return granted(session, user, at: now)
+    }
+
+    /// Whether the request slept on its way for longer than the half of W.
+    private func isStale(_ call: FakeCall, at now: Int64) -> Bool {
+        guard interval > 0, !decidesSleepers,
+            let sentAt = call.text("sent_at").flatMap({ Int64($0) }) ?? call.members.integer("sent_at")
+        else { return false }
+        let age = now / 1000 - sentAt
+        return age > max(interval / 2, 2) || age < -30
+    }
+
+    // MARK: Endings
+
+    /// Why a session has ended, whether that is recorded or not.
+    func ending(of session: FakeSession, at now: Int64) -> String? {
+        if let ending = session.ending { return ending }
+        if !users.values.contains(where: { $0.id == session.userID }) { return "user_deleted" }
+        if now >= session.renewedAt + idle * 1000 { return "idle_expired" }
+        return now >= session.startedAt + maximum * 1000 ? "max_lifetime_reached" : nil
+    }
+
+    /// Ends the sessions for which `isMeant` is true. Returns how many there were.
+    @discardableResult
+    mutating func end(_ reason: String, at now: Int64, _ isMeant: (FakeSession) -> Bool) -> Int {
+        var count = 0
+        for session in sessions.values where ending(of: session, at: now) == nil && isMeant(session) {
+            sessions[session.id]?.ending = reason
+            count += 1
+        }
+        return count
+    }
+
+    private mutating func logOut(_ call: FakeCall, at now: Int64) -> HTTPAnswer {
+        guard let token = call.text("refresh_token") ?? call.authorization?.token else {
+            return .problem(401, "unauthenticated")
+        }
+        let parts = token.split(separator: "_")
+        guard parts.count > 2, let session = sessions[String(parts[1])] else {
+            return .problem(401, "malformed", reauthenticate: true)
+        }
+        if session.key != nil, session.key != call.provenKey {
+            return .problem(401, "binding_mismatch", reauthenticate: false)
+        }
+        end("logged_out", at: now) { $0.id == session.id }
+        return HTTPAnswer(status: 204)
+    }
+
+    // MARK: Tokens
+
+    /// The answer with tokens.
+    private func granted(_ session: FakeSession, _ user: FakeServer.User, at now: Int64) -> HTTPAnswer {
+        let idleEnd = (session.renewedAt + idle * 1000) / 1000
+        let finalEnd = (session.startedAt + maximum * 1000) / 1000
+        let issuedAt = now / 1000
+        let expiresAt = min(issuedAt + idle, idleEnd, finalEnd)
+        return .json(
+            200,
+            [
+                "access_token": .string("sja_\(session.id)_\(issuedAt)_\(expiresAt)"),
+                "token_type": .string(session.key == nil ? "Bearer" : "DPoP"),
+                "expires_in": .integer(expiresAt - issuedAt), "issued_at": .integer(issuedAt),
+                "expires_at": .integer(expiresAt), "refresh_after": .integer(issuedAt + refreshAfter),
+                "refresh_token": .string("sjr_\(session.id)_\(session.child)"), "session_id": .string(session.id),
+                "device_id": .string(session.deviceID), "session_idle_expires_at": .integer(idleEnd),
+                "session_expires_at": .integer(finalEnd), "authentication_mode": .string(session.mode),
+                "rotation_interval": .integer(interval), "user": .object(Self.profile(user)),
+            ])
+    }
+
+    static func profile(_ user: FakeServer.User) -> [String: JSONValue] {
+        ["user_id": .string(user.id), "username": .string(user.username)]
+    }
+}

@@ -1,0 +1,191 @@
+public import Foundation
+public import SojournClient
+
+/// A server within the test, in virtual time: a transport that answers as the real one does. It keeps the rules of rotation, the
+/// reasons of refusals, and the members of answers. It checks no signatures, and knows no limits.
+///
+/// The suite `ServerContractTests` runs against it and against the real program.
+public final class FakeServer: TestServer, Transport {
+    struct User {
+        var id: String
+        var username: String
+        var password: String?
+        var isDisabledByAdmin = false
+        /// `immediate` or `on_expiry`, if the user's own switch is off.
+        var ownSwitch: String?
+    }
+
+    struct World {
+        var users: [String: User] = [:]
+        var sessions: [String: FakeSession] = [:]
+        var sessionCount = 0
+        var userCount = 0
+        /// The sessions by the `Idempotency-Key` of the login that began each.
+        var logins: [String: String] = [:]
+        var interval: Int64
+        var idle: Int64
+        var maximum: Int64
+        var refreshAfter: Int64
+        /// Whether requests that slept on their way are decided all the same. The real server never does.
+        var decidesSleepers = false
+    }
+
+    /// A copy of everything that the server stores.
+    public struct Backup: Sendable {
+        let world: World
+    }
+
+    struct State {
+        var world: World
+        var isReachable = true
+        var requestCount = 0
+    }
+
+    /// The clock of the server, and of the test. Nothing sets its wall, which is for the phone.
+    public let clock: ManualClock
+    let state: Guarded<State>
+    private static let start: Int64 = 1_800_000_000
+
+    /// Creates a server without users.
+    public init(clock: ManualClock = ManualClock(), settings: ServerSettings = ServerSettings()) {
+        self.clock = clock
+        state = Guarded(
+            State(
+                world: World(
+                    interval: settings.rotationInterval ?? 120, idle: settings.idle ?? 1_209_600,
+                    maximum: settings.maximum ?? 15_552_000, refreshAfter: settings.refreshAfter ?? 3600)))
+    }
+
+    /// Milliseconds since 1970 by the server's clock, which counts whole seconds.
+    var now: Int64 {
+        let seconds = clock.uptime.components.seconds
+        return (Self.start + seconds) * 1000
+    }
+
+    /// The URL for `Configuration.server`. Only this transport reaches it.
+    public var url: URL { URL(fileURLWithPath: "/").withServer("https://sojourn.test") }
+
+    /// The server itself.
+    public var transport: any Transport { self }
+
+    /// How many requests have come.
+    public var requestCount: Int { state.withLock { $0.requestCount } }
+
+    /// Answers a request, at once. `limit` does not matter, because no virtual time passes.
+    public func send(_ request: HTTPMessage, within limit: Duration) async throws(TransportFailure) -> HTTPAnswer {
+        let now = now
+        let answer = state.withLock { state -> HTTPAnswer? in
+            guard state.isReachable else { return nil }
+            state.requestCount += 1
+            return state.world.answer(to: FakeCall(request), at: now)
+        }
+        guard var answer else { throw .unreachable("the server is down") }
+        answer.fields.append(HTTPMessageField("Date", HTTPDate.text(now / 1000)))
+        return answer
+    }
+
+    /// Switches the server off or on.
+    public func setReachable(_ isReachable: Bool) { state.withLock { $0.isReachable = isReachable } }
+
+    /// Breaks the rule that a request which slept on its way is left undecided.
+    package func decideSleepers() { state.withLock { $0.world.decidesSleepers = true } }
+
+    /// A copy of everything that the server stores.
+    public func backup() -> Backup { state.withLock { Backup(world: $0.world) } }
+
+    /// Replaces everything that the server stores.
+    public func restore(_ backup: Backup) { state.withLock { $0.world = backup.world } }
+
+    /// Moves the clock.
+    public func letPass(_ duration: Duration) async throws { clock.advance(by: duration) }
+}
+
+// The calls of an admin.
+extension FakeServer {
+    private func change(
+        _ call: String, _ username: String, _ body: (inout World, inout User) -> Void
+    ) throws {
+        let isKnown = state.withLock { state -> Bool in
+            guard var user = state.world.users[username] else { return false }
+            body(&state.world, &user)
+            state.world.users[username] = user
+            return true
+        }
+        guard isKnown else { throw AdminRefusal(call: call, status: 404, answer: #"{"code":"not_found"}"#) }
+    }
+
+    /// Creates a user; without a password the user cannot log in by one.
+    public func createUser(_ username: String, password: String? = nil) async throws {
+        let isNew = state.withLock { state -> Bool in
+            guard state.world.users[username] == nil else { return false }
+            state.world.userCount += 1
+            state.world.users[username] = User(
+                id: "user\(state.world.userCount)", username: username, password: password)
+            return true
+        }
+        guard isNew else {
+            throw AdminRefusal(call: "POST /admin/v1/users", status: 409, answer: #"{"code":"username_taken"}"#)
+        }
+    }
+
+    /// Opens a session as a backend does that has authenticated the user itself. Returns the token answer, for `Sojourn.adopt`.
+    public func openSession(for username: String, device: String) async throws -> Data {
+        let now = now
+        var answer: HTTPAnswer?
+        try change("POST /admin/v1/users/{user}/sessions", username) { world, user in
+            answer = world.begin(user, device: device, FakeCall.none, at: now)
+        }
+        return Data(answer?.body ?? [])
+    }
+
+    /// Ends every session of the user.
+    public func revokeAll(_ username: String) async throws {
+        try change("revoke", username) { world, user in
+            world.end("revoked_by_admin", at: self.now) { $0.userID == user.id }
+        }
+    }
+
+    /// Ends every session of every user.
+    public func revokeEverything() async throws {
+        let now = now
+        state.withLock { _ = $0.world.end("revoked_by_admin", at: now) { _ in true } }
+    }
+
+    /// Disables the user's logins at once. The sessions are kept.
+    public func disable(_ username: String) async throws {
+        try change("disable", username) { _, user in user.isDisabledByAdmin = true }
+    }
+
+    /// Enables the user's logins.
+    public func enable(_ username: String) async throws {
+        try change("enable", username) { _, user in user.isDisabledByAdmin = false }
+    }
+
+    /// Sets the password, which ends every session of the user.
+    public func resetPassword(_ username: String, to password: String) async throws {
+        try change("password", username) { world, user in
+            user.password = password
+            world.end("password_changed", at: self.now) { $0.userID == user.id }
+        }
+    }
+
+    /// Deletes the user.
+    public func deleteUser(_ username: String) async throws {
+        state.withLock { _ = $0.world.users.removeValue(forKey: username) }
+    }
+
+    /// Changes the settings of sessions, for existing sessions as well.
+    public func change(_ settings: ServerSettings) async throws {
+        state.withLock { state in
+            state.world.interval = settings.rotationInterval ?? state.world.interval
+            state.world.idle = settings.idle ?? state.world.idle
+            state.world.maximum = settings.maximum ?? state.world.maximum
+            state.world.refreshAfter = settings.refreshAfter ?? state.world.refreshAfter
+        }
+    }
+}
+
+extension URL {
+    /// The URL that `text` spells. It is a constant, so that it cannot be malformed.
+    fileprivate func withServer(_ text: String) -> URL { URL(string: text) ?? self }
+}

@@ -1,0 +1,78 @@
+/// A session of `FakeServer`. Times are milliseconds since 1970.
+struct FakeSession {
+    var id: String
+    var userID: String
+    var deviceID: String
+    var clientID: String
+    var mode: String
+    /// The key to which the session is bound, in any unambiguous form.
+    var key: String?
+    /// The key that resumes the session.
+    var deviceKey: String?
+    var startedAt: Int64
+    var parent = 0
+    var child = 1
+    var childAnsweredAt: Int64
+    var childConfirmedAt: Int64?
+    var childRequestKey: String?
+    /// From when the idle time counts.
+    var renewedAt: Int64
+    /// Why it has ended.
+    var ending: String?
+
+    /// The table of convergent, confirmed rotation (`RefreshPolicy.rotate` of the server). Returns the word of a refusal, or nil
+    /// if the child is granted.
+    mutating func rotate(serial: Int, requestKey: String?, interval: Int64, now: Int64) -> String? {
+        let sinceAnswer = now - childAnsweredAt
+        let isRecent = sinceAnswer < interval
+        let isBound = key != nil
+        let isSameRequest = requestKey != nil && requestKey == childRequestKey
+        let confirmation = childConfirmedAt.flatMap { $0 > childAnsweredAt ? $0 : nil }
+
+        if serial == child {
+            if isRecent {
+                if !isBound, confirmation == nil, now > childAnsweredAt { childConfirmedAt = now }
+                return nil
+            }
+            issueChild(serial + 1, of: serial, requestKey, now)
+            return nil
+        }
+        if serial == parent {
+            if let confirmation, !isBound {
+                if isSameRequest || now - confirmation < interval { return nil }
+                ending = "refresh_token_reused"
+                return ending
+            }
+            if isRecent || isSameRequest || isBound {
+                moveAnswer(interval: interval, now: now)
+                return nil
+            }
+            issueChild(child + 1, of: serial, requestKey, now)
+            return nil
+        }
+        if serial < child {
+            if isBound { return nil }
+            ending = "refresh_token_reused"
+            return ending
+        }
+        // Newer than the stored child: the database was restored.
+        issueChild(serial + 1, of: serial, requestKey, now)
+        return nil
+    }
+
+    /// Begins the rotation interval anew, in steps, so that a duplicate under way meets no second rotation.
+    mutating func moveAnswer(interval: Int64, now: Int64) {
+        if now > childAnsweredAt, now - childAnsweredAt >= interval / 4 { childAnsweredAt = now }
+    }
+
+    /// Begins the idle time anew, in steps.
+    mutating func noteRenewal(interval: Int64, now: Int64) {
+        if now > renewedAt, now - renewedAt >= interval / 4 { renewedAt = now }
+    }
+
+    private mutating func issueChild(_ serial: Int, of parent: Int, _ requestKey: String?, _ now: Int64) {
+        (self.parent, child) = (parent, serial)
+        (childAnsweredAt, renewedAt) = (now, now)
+        (childRequestKey, childConfirmedAt) = (requestKey, nil)
+    }
+}

@@ -1,0 +1,82 @@
+public import Foundation
+package import SojournClient
+
+/// The calls of an admin.
+extension LocalServer {
+    /// Creates a user; without a password the user cannot log in by one.
+    public func createUser(_ username: String, password: String? = nil) async throws {
+        var members = ["username": JSONValue.string(username)]
+        if let password { members["password"] = .string(password) }
+        try await admin("POST", "users", members)
+    }
+
+    /// Opens a session as a backend does that has authenticated the user itself. Returns the token answer, for `Sojourn.adopt`.
+    public func openSession(for username: String, device: String) async throws -> Data {
+        try await admin("POST", "users/username:\(username)/sessions", ["device": .object(["id": .string(device)])])
+    }
+
+    /// Ends every session of the user.
+    public func revokeAll(_ username: String) async throws {
+        try await admin("POST", "users/username:\(username)/revoke")
+    }
+
+    /// Ends every session of every user.
+    public func revokeEverything() async throws { try await admin("POST", "revoke-all") }
+
+    /// Disables the user's logins at once. The sessions are kept.
+    public func disable(_ username: String) async throws {
+        try await admin("POST", "users/username:\(username)/disable")
+    }
+
+    /// Enables the user's logins.
+    public func enable(_ username: String) async throws {
+        try await admin("POST", "users/username:\(username)/enable")
+    }
+
+    /// Sets the password, which ends every session of the user.
+    public func resetPassword(_ username: String, to password: String) async throws {
+        try await admin("PUT", "users/username:\(username)/password", ["new_password": .string(password)])
+    }
+
+    /// Deletes the user.
+    public func deleteUser(_ username: String) async throws {
+        try await admin("DELETE", "users/username:\(username)")
+    }
+
+    /// Changes the settings of sessions, for existing sessions as well.
+    public func change(_ settings: ServerSettings) async throws {
+        var members: [String: JSONValue] = [:]
+        members["rotation_interval"] = settings.rotationInterval.map { .integer($0) }
+        members["offline_session_idle"] = settings.idle.map { .integer($0) }
+        members["offline_session_max"] = settings.maximum.map { .integer($0) }
+        members["refresh_after"] = settings.refreshAfter.map { .integer($0) }
+        if !members.isEmpty { try await admin("PUT", "settings/sessions", members) }
+    }
+
+    /// Changes a client: for example `["grant_types": .list([.string("refresh_token")])]`.
+    package func changeClient(_ id: String, _ members: [String: JSONValue]) async throws {
+        try await admin("PATCH", "clients/\(id)", members)
+    }
+
+    /// Makes a call of the admin API. Returns the content of the answer.
+    @discardableResult
+    package func admin(
+        _ method: String, _ path: String, _ members: [String: JSONValue]? = nil
+    ) async throws -> Data {
+        let url = adminURL.appendingPathComponent("admin/v1/" + path)
+        var fields = [HTTPMessageField("Authorization", "Bearer \(adminKey)")]
+        var body: [UInt8] = []
+        if let members {
+            fields.append(HTTPMessageField("Content-Type", "application/json"))
+            body = JSONValue.object(members).bytes
+        }
+        let request = HTTPMessage(method: method, url: url, fields: fields, body: body)
+        let answer = try await transport.send(request, within: .seconds(60))
+        guard (200..<300).contains(answer.status) else {
+            throw AdminRefusal(
+                call: "\(method) /admin/v1/\(path)", status: answer.status,
+                answer: String(decoding: answer.body, as: UTF8.self))
+        }
+        return Data(answer.body)
+    }
+}

@@ -1,0 +1,31 @@
+public import Foundation
+public import SojournClient
+
+/// What tests do with a server, whether it is `LocalServer` or `FakeServer`: the calls of an admin, and time.
+public protocol TestServer: Sendable {
+    /// The URL for `Configuration.server`.
+    var url: URL { get }
+    /// Carries requests to the server.
+    var transport: any Transport { get }
+
+    /// Creates a user; without a password the user cannot log in by one.
+    func createUser(_ username: String, password: String?) async throws
+    /// Opens a session as a backend does that has authenticated the user itself. Returns the token answer, for `Sojourn.adopt`.
+    func openSession(for username: String, device: String) async throws -> Data
+    /// Ends every session of the user.
+    func revokeAll(_ username: String) async throws
+    /// Ends every session of every user.
+    func revokeEverything() async throws
+    /// Disables the user's logins at once. The sessions are kept.
+    func disable(_ username: String) async throws
+    /// Enables the user's logins.
+    func enable(_ username: String) async throws
+    /// Sets the password, which ends every session of the user.
+    func resetPassword(_ username: String, to password: String) async throws
+    /// Deletes the user.
+    func deleteUser(_ username: String) async throws
+    /// Changes the settings of sessions, for existing sessions as well.
+    func change(_ settings: ServerSettings) async throws
+    /// Lets time pass: `FakeServer` moves its clock, `LocalServer` waits.
+    func letPass(_ duration: Duration) async throws
+}
