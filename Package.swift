@@ -178,6 +178,8 @@ let package = Package(
             name: "sojourn-bench",
             dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux", "Locks"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "sojourn-phone", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
         // What tests share
         testSupport("Repository", []),
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
@@ -257,6 +259,6 @@ let package = Package(
             ], exclude: ["Scripts", "Snippets"])
         + tests(
             "SDKTests", "system",
-            ["SojournClient", "SojournTestKit", "sojourn", "PostgresFixture", "Repository"]),
+            ["SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "PostgresFixture", "Repository"]),
     swiftLanguageModes: [.v6]
 )
