@@ -50,7 +50,7 @@ struct VirtualSchedule {
         self.seed = seed
         self.mutation = mutation
         random = SeededGenerator(seed: seed)
-        interval = [4, 6, 10, 30].randomElement(using: &random) ?? 30
+        interval = [8, 10, 30].randomElement(using: &random) ?? 30
         server = FakeServer(
             clock: clock, settings: ServerSettings(rotationInterval: interval, idle: 100_000, refreshAfter: 1))
         configuration = Configuration(server: server.url)
@@ -180,17 +180,9 @@ struct VirtualSchedule {
         await settle()
     }
 
-    /// Waits until no task has anything to do but sleep: until nothing has happened for a while. Should a task take longer over
-    /// something, then the phone was slow in that history.
+    /// Waits until no task has anything to do but sleep.
     private func settle() async {
-        var calmSince = ContinuousClock.now
-        var last = -1
-        while ContinuousClock.now - calmSince < .microseconds(150) {
-            await Task.yield()
-            let activity = server.requestCount + clock.sleepCount * 3 + store.callCount * 7 + clock.sleeperCount * 11
-            if activity != last { calmSince = .now }
-            last = activity
-        }
+        repeat { await Task.yield() } while !OneThread.shared.isIdle
     }
 
     private func check() throws {
