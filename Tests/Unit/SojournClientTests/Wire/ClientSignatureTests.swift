@@ -7,7 +7,7 @@ import Testing
 @testable import SojournClient
 
 /// What the SDK signs is verified by the server's own code.
-struct SignatureTests {
+struct ClientSignatureTests {
     private static let now: Int64 = 1_800_000_000
     private static let instant = Instant(secondsSinceEpoch: now)
 
