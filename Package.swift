@@ -178,6 +178,8 @@ let package = Package(
             name: "sojourn-bench",
             dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux", "Locks"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "sojourn-phone", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
         // What tests share
         testSupport("Repository", []),
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
@@ -258,6 +260,9 @@ let package = Package(
             ], exclude: ["Scripts", "Snippets"])
         + tests(
             "SDKTests", "system",
-            ["SojournClient", "SojournTestKit", "sojourn", "HostileServer", "PostgresFixture", "Repository"]),
+            [
+                "SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "HostileServer", "PostgresFixture",
+                "Repository",
+            ]),
     swiftLanguageModes: [.v6]
 )
