@@ -190,7 +190,7 @@ let package = Package(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
     ]
         // Tests of one module, without processes
-        + tests("TidyTests", "unit", ["Migrations", "Repository"], more: optimized)
+        + tests("TidyTests", "unit", ["Migrations", "Repository"], exclude: ["PublicAPI"], more: optimized)
         + tests("JSONTests", "unit", ["JSON"])
         + tests("CalendarTests", "unit", ["Calendar"])
         + tests("TelemetryTests", "unit", ["Telemetry", "Locks"])
