@@ -211,7 +211,8 @@ let package = Package(
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
             ])
         + tests(
-            "SojournClientTests", "unit", ["SojournClient", "SojournTestKit", "Sessions", "Repository"], more: optimized)
+            "SojournClientTests", "unit", ["SojournClient", "SojournTestKit", "Sessions", "Cryptography", "Repository"],
+            more: optimized)
         + tests(
             "ReferenceTests", "unit",
             [
