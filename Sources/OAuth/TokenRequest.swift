@@ -10,6 +10,8 @@ public struct TokenRequest: Sendable {
     public var refreshToken: String? { parameters["refresh_token"] }
     /// `assertion` (RFC 7521 §4.1).
     public var assertion: String? { parameters["assertion"] }
+    /// `sent_at`, when the client sent a refresh, in Unix seconds.
+    public var sentAt: String? { parameters["sent_at"] }
     /// `scope`.
     public var scope: String? { parameters["scope"] }
     /// `username`.

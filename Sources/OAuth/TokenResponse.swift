@@ -59,6 +59,10 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
     public var issuedTokenType: String?
     /// The time from which the app should refresh.
     public var refreshAfter: Int64?
+    /// Seconds for which the server gives the same refresh token again. A client waits for an answer no longer than half.
+    public var rotationInterval: Int64?
+    /// In the response to a login: how this client can renew its sessions, `refresh_token` and `device_key`.
+    public var renewal: [String]?
     /// The session ID.
     public var sessionID: String?
     /// The device ID. The server generates one if the request has none.
@@ -90,6 +94,8 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
         case issuedTokenType = "issued_token_type"
         case expiresAt = "expires_at"
         case refreshAfter = "refresh_after"
+        case rotationInterval = "rotation_interval"
+        case renewal
         case sessionID = "session_id"
         case deviceID = "device_id"
         case sessionIdleExpiresAt = "session_idle_expires_at"
@@ -112,6 +118,8 @@ extension TokenResponse {
         members.add("issued_token_type", issuedTokenType)
         members.add("refresh_after", refreshAfter)
         members.add("refresh_token", refreshToken)
+        if let renewal { members.add("renewal", renewal) }
+        members.add("rotation_interval", rotationInterval)
         members.add("scope", scope)
         members.add("session_expires_at", sessionExpiresAt)
         members.add("session_id", sessionID)

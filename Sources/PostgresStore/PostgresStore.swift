@@ -15,10 +15,11 @@ internal import StoreFoundation
 /// The store works behind PgBouncer in transaction mode, because it uses no settings or locks of a session, and named
 /// statements only until the first one is unknown.
 ///
-/// Reading order: this file · `SessionBatch` (a refresh: two round trips for many) with `SessionWrites` and `SessionSQL` ·
-/// `Transaction` (the locks between nodes, and all other changes) · `PostgresRows` (requests and writes of the domain's
-/// procedures) with the SQL of the tables · `CatalogueCache` · `ReconnectingConnection` and `Connection` (with `Rows` the only
-/// users of libpq) and `Statement` (sent by name where `StatementNames` allows it) · `MigrationRunner`.
+/// Reading order: this file · Engine/`SessionBatch` (refreshes: many in two round trips) with Engine/`SessionWrites` (the
+/// statements that write them) and SQL/`SessionSQL` (the one that reads them) · Engine/`Transaction` (the locks between nodes,
+/// and all other changes) · Tables/`PostgresRows` (requests and writes of the domain's procedures) with the other files of SQL
+/// · `CatalogueCache` · `ReconnectingConnection` and Driver/`Connection` (with `Rows` the only users of libpq) and `Statement`
+/// (sent by name where `StatementNames` allows it) · `MigrationRunner`.
 public final class PostgresStore: Store {
     /// The options of a store.
     public struct Options: Sendable {

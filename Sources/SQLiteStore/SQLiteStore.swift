@@ -9,10 +9,12 @@ internal import StoreFoundation
 /// the decisions of a refresh or a login are in the closures that it runs inside its transactions. The file contains no refresh
 /// token: they are derived from a session's id and serial with a key that this module never receives.
 ///
-/// Reading order: this file · `Writer` (group commit, and the handling of a failing disk) · `CheckpointPlan` and `DatabaseSync`
-/// (how the log is copied into the file without delays) · `Reader` · `Damage` · `BatchQueue` · `SQLiteStore+Sessions` with
-/// `SessionRow` (a refresh: one select, one update) · `SQLiteRows` (requests and writes of the domain's procedures) with the
-/// tables · `Connection` and `Statement` (the wrappers of SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics`.
+/// Reading order: this file · Tables/`SQLiteStore+Sessions` with Tables/`SessionRow` (a refresh: one select, and the update in
+/// `SessionRow.write`) · Engine/`Writer` (group commit, and the handling of a failing disk) with `PendingChange` ·
+/// `CheckpointPlan` and `DatabaseSync` (how the log is copied into the file without delays) · `Reader` · `Damage` ·
+/// Tables/`SQLiteRows` (requests and writes of the domain's procedures) with the other tables · Driver/`Connection` and
+/// `Statement` (the wrappers of SQLite) · `MigrationRunner`, `FileLock`, `Diagnostics` · Backup. The queues are `BatchQueue` of
+/// StoreFoundation.
 public final class SQLiteStore: Store {
     /// The options of a store.
     public struct Options: Sendable {

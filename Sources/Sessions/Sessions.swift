@@ -1,11 +1,12 @@
-// Sessions is the domain: what a login session is, how it is renewed, and how it ends.
+// Sessions: the domain, that is what a login session is, how it is renewed, and how it ends.
 //
 // It owns the values (session, user, client, settings), the decisions on them, the use cases, and the protocol of the store
 // that keeps them. It knows no HTTP, no SQL, no socket, no configuration file and no clock of its own: requests come in as
 // values, the store and the time are given to `ServiceContext`, and errors go out as `ServiceError`.
 //
 // Reading order: Rotation/RefreshPolicy.swift (the whole decision on a refresh), then UseCases/RefreshService.swift (the way to
-// it and back), then Store/Store.swift (what a database has to do). After that any folder by itself:
+// it and back), then Store/Store.swift (what a database has to do). The targets SQLiteStore and PostgresStore write what is
+// decided here: SessionRow.swift and SessionWrites.swift. After that any folder by itself:
 //
 // - Rotation    the decision on a refresh, `RefreshAttempt`, sessions, lifetimes, refresh tokens, reasons of ends
 // - UseCases    one service for each job, all of them members of `Services`: refresh, device keys, login, federation, provider
@@ -17,6 +18,7 @@
 // - Federation  identities of users at providers, and what providers answer about sessions
 // - Audit       audit events, revocations and their feed, misused refresh tokens
 // - Settings    settings and clients
-// - Import      users, sessions and clients from elsewhere
 // - Store       the protocol of the store, with the values that it reads and writes together
+// - Procedures  extensions of `Store`: what is done with rows in one transaction, written once for both databases
+// - Import      the procedures of an import: users, sessions, clients and revocations from elsewhere
 // - Time        instants, and the guard against a clock that jumps

@@ -1,7 +1,8 @@
 // StoreFoundation: the parts that the backends of the store share. It converts between rows and values of the domain, names the
 // columns, and has a queue that forms batches. It uses no database, and no SQL except lists of columns and conditions on them.
 //
-// Reading order: StoredRow, WrittenRow, SessionColumns and the others, BatchQueue.
+// Reading order: this file (StoredRow, Columns), WrittenRow, SessionColumns and the files of the other tables, BatchQueue,
+// PlannedMigration.
 
 public import Sessions
 

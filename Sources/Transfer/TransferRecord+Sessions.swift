@@ -47,7 +47,7 @@ extension Session {
             keyThumbprint: try line.optionalText("key_thumbprint"),
             deviceKey: try line.optionalText("device_key"), startedAt: try line.instant("started_at"),
             epoch: try line.integer("epoch"), parent: try line.serial("parent"), child: try line.serial("child"),
-            childAnsweredAt: try line.instant("child_answered_at"),
+            childAnsweredAt: try line.instant("child_answered_at"), renewedAt: try line.instant("renewed_at"),
             childRequestKey: try line.value("child_request_key", "a whole number that is not negative"),
             childConfirmedAt: try line.optionalInstant("child_confirmed_at"), ending: ending,
             presence: UserPresence(
@@ -76,6 +76,7 @@ extension Session {
         members.add("parent", parent)
         members.add("child", child)
         members.add("child_answered_at", childAnsweredAt)
+        members.add("renewed_at", renewedAt)
         members.add("child_request_key", childRequestKey)
         members.add("child_confirmed_at", childConfirmedAt)
         members.add("ended_at", ending?.at)

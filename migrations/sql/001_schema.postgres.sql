@@ -146,6 +146,7 @@ CREATE TABLE sessions (
     parent bigint NOT NULL,
     child bigint NOT NULL,
     child_answered_at bigint NOT NULL,
+    renewed_at bigint NOT NULL, -- last refresh, to a quarter of the rotation interval; the idle time counts from it
     child_request_key bigint,
     child_confirmed_at bigint, -- when the child was presented before the next one was due; counts if later than the answer
     ended_at bigint,

@@ -140,6 +140,7 @@ CREATE TABLE sessions (
     parent INTEGER NOT NULL,
     child INTEGER NOT NULL,
     child_answered_at INTEGER NOT NULL,
+    renewed_at INTEGER NOT NULL, -- last refresh, to a quarter of the rotation interval; the idle time counts from it
     child_request_key INTEGER,
     child_confirmed_at INTEGER, -- when the child was presented before the next one was due; counts if later than the answer
     ended_at INTEGER,

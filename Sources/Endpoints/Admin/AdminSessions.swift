@@ -130,7 +130,7 @@ struct SessionAnswer: Encodable {
         authenticationMode = session.authenticationMode.rawValue
         activationPending = session.presence.isActivationPending ? true : nil
         startedAt = session.startedAt.secondsSinceEpoch
-        lastRefreshedAt = session.childAnsweredAt.secondsSinceEpoch
+        lastRefreshedAt = session.renewedAt.secondsSinceEpoch
         sessionIdleExpiresAt = lifetimes.idleEnd(of: session).secondsSinceEpoch
         sessionExpiresAt = lifetimes.finalEnd(of: session).secondsSinceEpoch
         endedAt = ending?.at.secondsSinceEpoch

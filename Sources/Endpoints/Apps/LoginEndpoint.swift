@@ -34,6 +34,7 @@ extension Endpoints {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)
+        request.idempotencyKey = try call.idempotencyKey()
         // A confidential client has to prove itself, which this call does not ask for: /oauth/token does.
         guard try await services.administration.isPublic(clientID: request.clientID) else {
             throw ServiceError.invalidClient

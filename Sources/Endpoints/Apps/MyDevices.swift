@@ -46,7 +46,7 @@ struct DeviceAnswer: Encodable {
         name = session.device.name
         platform = session.device.platform
         appVersion = session.device.appVersion
-        lastSeenAt = session.childAnsweredAt.secondsSinceEpoch
+        lastSeenAt = session.renewedAt.secondsSinceEpoch
         self.current = session.device.id == current.device.id
     }
 
@@ -56,7 +56,7 @@ struct DeviceAnswer: Encodable {
         var seen: Set<String> = []
         return
             (sessions + [current])
-            .sorted { ($0.childAnsweredAt, $0.device.id) > ($1.childAnsweredAt, $1.device.id) }
+            .sorted { ($0.renewedAt, $0.device.id) > ($1.renewedAt, $1.device.id) }
             .filter { seen.insert($0.device.id).inserted }
             .map { DeviceAnswer($0, current: current) }
     }

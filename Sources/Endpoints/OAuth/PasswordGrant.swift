@@ -24,6 +24,7 @@ extension Endpoints {
         login.deviceKey = try Self.key(request.deviceKey, "device_key")
         login.presenceKey = try Self.key(request.presenceKey, "presence_key")
         login.resources = request.resources
+        login.idempotencyKey = try call.idempotencyKey()
         return login
     }
 

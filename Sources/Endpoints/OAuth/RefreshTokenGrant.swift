@@ -27,7 +27,7 @@ extension Endpoints {
         return RefreshAttempt(
             token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
-            scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
+            sentAt: try request.sendingTime(), scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
             evidence: request.evidence)
     }
 

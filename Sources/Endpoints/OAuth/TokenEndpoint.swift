@@ -76,6 +76,15 @@ extension TokenRequest {
         return mode
     }
 
+    /// When the client sent the request, by its own clock; nil if it does not say.
+    func sendingTime() throws -> Instant? {
+        guard let text = sentAt else { return nil }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int64(text),
+            Instant.unixSeconds.contains(seconds)
+        else { throw RequestProblem.invalid("sent_at", "must be a time in Unix seconds") }
+        return Instant(secondsSinceEpoch: seconds)
+    }
+
     /// What the request brings to prove the user's presence.
     var evidence: PresenceEvidence { PresenceEvidence(assertion: userAssertion, password: password) }
 

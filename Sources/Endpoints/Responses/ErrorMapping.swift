@@ -36,6 +36,7 @@ extension Endpoints {
     static let tooManyText = "Too many attempts: try again later. No session has ended."
     static let grantClosedText = "The client may no longer continue its sessions by this grant. The session is kept."
     static let targetText = "The resource is malformed, unknown, or not allowed for this client."
+    static let staleText = "sent_at is too long ago, or ahead: the request was not decided. Send it again."
     static let unavailableText = "The server cannot answer at present: try again. No session has ended."
 
     /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
@@ -43,6 +44,7 @@ extension Endpoints {
         switch error {
         case ServiceError.store(.unavailable): 1
         case ServiceError.overloaded: 2
+        case ServiceError.staleRequest: 0
         case ServiceError.tooManyRequests(let wait): Int(wait / .seconds(1)) + 1
         default: 5
         }
@@ -54,6 +56,7 @@ extension Endpoints {
         case .store(.unavailable): Problem(.serviceUnavailable, code: "unavailable", detail: unavailableText)
         case .store(.corrupted): .internalError
         case .overloaded: Problem(.serviceUnavailable, code: "overloaded", detail: unavailableText)
+        case .staleRequest: Problem(.serviceUnavailable, code: "stale_request", detail: staleText)
         case .tooManyRequests: Problem(.tooManyRequests, code: "too_many_requests", detail: tooManyText)
         case .refused(let reason):
             Problem(
@@ -116,6 +119,10 @@ extension Endpoints {
         switch error {
         case .store(.unavailable), .overloaded:
             OAuthError(.serviceUnavailable, .temporarilyUnavailable, unavailableText)
+        case .staleRequest:
+            OAuthError(
+                .serviceUnavailable,
+                ErrorResponse(.temporarilyUnavailable, description: staleText, reason: "stale_request"))
         case .tooManyRequests: OAuthError(.tooManyRequests, .temporarilyUnavailable, tooManyText)
         case .store(.corrupted): OAuthError(.internalServerError, .serverError, internalText)
         case .refused(let reason), .loginRefused(let reason): refusal(reason, .invalidGrant)

@@ -32,6 +32,8 @@ enum TokenAnswer {
             isBound: session.keyThumbprint != nil)
         answer.refreshToken = grant.refreshToken
         answer.refreshAfter = grant.refreshAfter.secondsSinceEpoch
+        answer.rotationInterval = grant.rotationInterval.wholeSeconds
+        if grant.decision == nil { answer.renewal = grant.renewalMethods }
         answer.sessionID = session.id.description
         answer.deviceID = session.device.id
         answer.sessionIdleExpiresAt = grant.idleExpiresAt.secondsSinceEpoch

@@ -179,6 +179,16 @@ struct Members {
         }
     }
 
+    /// A time in Unix seconds; nil when it is absent.
+    func instant(_ name: String) throws -> Instant? {
+        switch values[name] {
+        case nil, .null: return nil
+        case .integer(let seconds) where Instant.unixSeconds.contains(seconds):
+            return Instant(secondsSinceEpoch: seconds)
+        default: throw refused(name, "must be a time in Unix seconds")
+        }
+    }
+
     /// The change to a value: nil keeps it, `.some(nil)` clears it.
     func change<Value>(_ name: String, _ read: (String) throws -> Value?) throws -> Value?? {
         contains(name) ? .some(try read(name)) : .none
@@ -201,4 +211,9 @@ struct Members {
     private static func shown(_ name: String) -> String {
         String(String.UnicodeScalarView(name.unicodeScalars.prefix(64).map { $0.value < 0x20 ? "?" : $0 }))
     }
+}
+
+extension Instant {
+    /// The times that a request can name: from 1970 to the year 9999.
+    static let unixSeconds: ClosedRange<Int64> = 0...253_402_300_799
 }

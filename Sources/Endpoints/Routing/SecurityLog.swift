@@ -44,6 +44,8 @@ extension Endpoints {
         case .store(.unavailable(let text)): (.error, "store unavailable: \(text)")
         case .store(.corrupted(let text)): (.error, "store corrupted: \(text)")
         case .overloaded: (.warning, "overloaded")
+        // Phones that slept send such requests in ordinary operation.
+        case .staleRequest: (.debug, "stale_request")
         // Rate-limited calls are logged at debug level, because a flood of calls must not flood the log; a metric counts them.
         case .tooManyRequests: (.debug, "too_many_requests")
         case .refused(.ended(.refreshTokenReused)): (.notice, "refresh_token_reused")

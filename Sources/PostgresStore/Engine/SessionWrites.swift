@@ -27,6 +27,7 @@ struct SessionWrites {
         var parents = ArrayParameter(of: .bigint)
         var children = ArrayParameter(of: .bigint)
         var answers = ArrayParameter(of: .bigint)
+        var renewals = ArrayParameter(of: .bigint)
         var keys = ArrayParameter(of: .bigint)
         var confirmations = ArrayParameter(of: .bigint)
 
@@ -38,6 +39,7 @@ struct SessionWrites {
             parents.append(session.parent)
             children.append(session.child)
             answers.append(session.childAnsweredAt)
+            renewals.append(session.renewedAt)
             keys.append(session.childRequestKey)
             confirmations.append(session.childConfirmedAt)
         }
@@ -103,18 +105,18 @@ struct SessionWrites {
     private func rotate(_ catalogue: Int64, _ end: Int64) -> Statement {
         Statement(
             Self.rotating, catalogue, end, rotations.ids, rotations.revisions, rotations.userRevisions,
-            rotations.parents, rotations.children, rotations.answers, rotations.keys,
+            rotations.parents, rotations.children, rotations.answers, rotations.renewals, rotations.keys,
             rotations.confirmations)
     }
 
     private static let rotating = Template(
         """
         UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-            child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
+            renewed_at = v.renewed_at, child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
             revision = s.revision + 1
         FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-            $10::bigint[])
-            AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
+            $10::bigint[], $11::bigint[])
+            AS v (id, revision, user_revision, parent, child, child_answered_at, renewed_at, child_request_key,
                 child_confirmed_at)
         WHERE \(isUnchanged)
         RETURNING s.id
@@ -123,7 +125,8 @@ struct SessionWrites {
     private func change(_ catalogue: Int64, _ end: Int64) -> Statement {
         let own: [any PostgresValue] = [
             catalogue, end, others.ids, others.revisions, others.userRevisions, others.parents, others.children,
-            others.answers, others.keys, others.confirmations, devices.name, devices.platform, devices.appVersion,
+            others.answers, others.renewals, others.keys, others.confirmations, devices.name, devices.platform,
+            devices.appVersion,
             modes, endings.at,
             endings.reason, presences.key, presences.provenAt, presences.passwordAt,
         ]
@@ -134,15 +137,15 @@ struct SessionWrites {
         """
         WITH changed AS (
             UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-                child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
+                renewed_at = v.renewed_at, child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
                 device_name = v.device_name, device_platform = v.device_platform, device_app_version = v.device_app_version,
                 authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
                 presence_key = v.presence_key, presence_proven_at = v.presence_proven_at,
                 password_proven_at = v.password_proven_at, revision = s.revision + 1
             FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-                $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[],
-                $16::text[], $17::text[], $18::bigint[], $19::bigint[])
-                AS v (id, revision, user_revision, parent, child, child_answered_at, child_request_key,
+                $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[],
+                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[])
+                AS v (id, revision, user_revision, parent, child, child_answered_at, renewed_at, child_request_key,
                     child_confirmed_at, device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
                     presence_key, presence_proven_at, password_proven_at)
             WHERE \(isUnchanged)
@@ -150,9 +153,9 @@ struct SessionWrites {
         ), released AS (
             DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
         ), noted AS (
-            \(EventSQL.insertGuarded(by: "changed", firstParameter: 20))
+            \(EventSQL.insertGuarded(by: "changed", firstParameter: 21))
         ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 20 + EventSQL.parameterCount))
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 21 + EventSQL.parameterCount))
         )
         SELECT id FROM changed
         """)

@@ -56,7 +56,7 @@ extension SessionSQL {
         """
         SELECT \(SessionColumns.all.list) FROM (
             SELECT * FROM sessions WHERE user_id = $1::uuid AND ended_at IS NULL LIMIT $2::bigint
-        ) s ORDER BY child_answered_at DESC, id DESC LIMIT $3::bigint
+        ) s ORDER BY renewed_at DESC, id DESC LIMIT $3::bigint
         """)
 
     /// Whether one of up to `lookMax` tombstones of a user is of a session on that device that started before that time.

@@ -144,9 +144,9 @@ private struct RestedSessions {
     private static let selectLast = Query("SELECT max(number) FROM sessions")
     private static let update = Query(
         """
-        UPDATE sessions SET child_answered_at = ?1
-        WHERE number > ?2 AND number <= ?3 AND ended_at IS NULL AND child_answered_at < ?1
-        AND child_answered_at + coalesce(
+        UPDATE sessions SET child_answered_at = ?1, renewed_at = ?1
+        WHERE number > ?2 AND number <= ?3 AND ended_at IS NULL AND renewed_at < ?1
+        AND renewed_at + coalesce(
             (SELECT nullif(offline_session_idle_seconds, 0) FROM clients WHERE id = client_id),
             (SELECT offline_session_idle_seconds FROM settings WHERE id = 1), ?4) > ?5
         """)

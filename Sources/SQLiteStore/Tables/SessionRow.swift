@@ -18,7 +18,8 @@ enum SessionRow {
     /// The only write of a refresh.
     static let updateRotation = Query(
         """
-        UPDATE sessions SET parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, child_confirmed_at = ?
+        UPDATE sessions SET parent = ?, child = ?, child_answered_at = ?, renewed_at = ?, child_request_key = ?,
+            child_confirmed_at = ?
         WHERE number = ?
         """)
 
@@ -26,7 +27,7 @@ enum SessionRow {
     static let update = Query(
         """
         UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
-            parent = ?, child = ?, child_answered_at = ?, child_request_key = ?, child_confirmed_at = ?,
+            parent = ?, child = ?, child_answered_at = ?, renewed_at = ?, child_request_key = ?, child_confirmed_at = ?,
             ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?
         WHERE number = ?
         """)
@@ -94,10 +95,10 @@ enum SessionRow {
         """
         SELECT \(columns) FROM sessions s WHERE s.number IN (
             SELECT number FROM (
-                SELECT number, child_answered_at, id FROM sessions
+                SELECT number, renewed_at, id FROM sessions
                 WHERE user_number = ?1 AND ended_at IS NULL LIMIT ?2
-            ) ORDER BY child_answered_at DESC, id DESC LIMIT ?3
-        ) ORDER BY s.child_answered_at DESC, s.id DESC
+            ) ORDER BY renewed_at DESC, id DESC LIMIT ?3
+        ) ORDER BY s.renewed_at DESC, s.id DESC
         """)
 
     /// Whether one of a user's newest tombstones, up to a given number by row, is of a session on that device that started
@@ -167,12 +168,12 @@ enum SessionRow {
             new.presence == old.presence
         {
             try connection.execute(
-                updateRotation, new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.childConfirmedAt,
-                number)
+                updateRotation, new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey,
+                new.childConfirmedAt, number)
         } else {
             try connection.execute(
                 update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
-                new.parent, new.child, new.childAnsweredAt, new.childRequestKey, new.childConfirmedAt,
+                new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey, new.childConfirmedAt,
                 new.ending?.at, new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt,
                 new.presence.passwordAt, number)
             if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }

@@ -74,7 +74,9 @@ public struct SessionImport: Hashable, Sendable {
         if let stored {
             // An end is final, and serials only increase.
             if stored.ending != nil || stored == session { return .keep }
-            if session.ending == nil, (session.child, session.childAnsweredAt) <= (stored.child, stored.childAnsweredAt)
+            if session.ending == nil,
+                (session.child, session.childAnsweredAt, session.renewedAt)
+                    <= (stored.child, stored.childAnsweredAt, stored.renewedAt)
             {
                 return .keep
             }

@@ -55,7 +55,7 @@ extension StoreTransaction {
     ) throws(TransactionError) -> Outcome {
         var opening = SessionOpening(
             user: login.user, arrival: login.arrival, isReplay: login.isReplay,
-            client: login.catalogue.clients[clientID], settings: login.catalogue.settings, previous: login.previous)
+            token: login.identityLogin?.token, client: login.catalogue.clients[clientID], settings: login.catalogue.settings, previous: login.previous)
         let outcome = decide(&opening)
         if let session = opening.session {
             if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }

@@ -25,7 +25,7 @@ public struct Lifetimes: Hashable, Sendable {
     }
 
     /// The first instant at which the session has ended for lack of a refresh: the end of its rolling window.
-    public func idleEnd(of session: Session) -> Instant { session.childAnsweredAt + idle }
+    public func idleEnd(of session: Session) -> Instant { session.renewedAt + idle }
 
     /// The first instant at which the session has ended however often it was refreshed.
     public func finalEnd(of session: Session) -> Instant { session.startedAt + maximum }

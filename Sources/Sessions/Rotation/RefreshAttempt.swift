@@ -20,6 +20,8 @@ public final class RefreshAttempt: Sendable {
     public let deviceID: String?
     /// A short hash of the request's `Idempotency-Key`, if it has one.
     public let requestKey: UInt64?
+    /// When the client sent the request, by its own corrected clock (`sent_at`); nil: it does not say.
+    public let sentAt: Instant?
     /// The valid proof of possession of a key (RFC 9449), if the request has one.
     public let proof: ProofOfPossession?
     /// The thumbprint of the key that the proof proves.
@@ -65,8 +67,8 @@ public final class RefreshAttempt: Sendable {
     /// A refresh with `token`, or, if `isOfDeviceKey`, with an assertion.
     public init(
         token: String, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
-        idempotencyKey: String? = nil, scope: Scope? = nil, resources: [String] = [], proof: ProofOfPossession? = nil,
-        evidence: PresenceEvidence = PresenceEvidence(), isOfDeviceKey: Bool = false
+        idempotencyKey: String? = nil, sentAt: Instant? = nil, scope: Scope? = nil, resources: [String] = [],
+        proof: ProofOfPossession? = nil, evidence: PresenceEvidence = PresenceEvidence(), isOfDeviceKey: Bool = false
     ) {
         self.token = token
         self.isOfDeviceKey = isOfDeviceKey
@@ -74,6 +76,7 @@ public final class RefreshAttempt: Sendable {
         self.isClientAuthenticated = isClientAuthenticated
         self.deviceID = deviceID
         requestKey = idempotencyKey.map(Self.shortHash)
+        self.sentAt = sentAt
         self.proof = proof
         provenKeyThumbprint = proof?.keyThumbprint
         self.evidence = evidence
@@ -85,8 +88,8 @@ public final class RefreshAttempt: Sendable {
     /// An attempt with the refresh token number `serial`, as far as `RefreshPolicy.renew` looks at it.
     public init(
         serial: UInt64, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
-        requestKey: UInt64? = nil, provenKeyThumbprint: String? = nil, proof: ProofOfPossession? = nil,
-        presence: PresenceProof? = nil, isOfDeviceKey: Bool = false
+        requestKey: UInt64? = nil, sentAt: Instant? = nil, provenKeyThumbprint: String? = nil,
+        proof: ProofOfPossession? = nil, presence: PresenceProof? = nil, isOfDeviceKey: Bool = false
     ) {
         token = ""
         self.isOfDeviceKey = isOfDeviceKey
@@ -94,6 +97,7 @@ public final class RefreshAttempt: Sendable {
         self.isClientAuthenticated = isClientAuthenticated
         self.deviceID = deviceID
         self.requestKey = requestKey
+        self.sentAt = sentAt
         self.proof = proof
         self.provenKeyThumbprint = provenKeyThumbprint ?? proof?.keyThumbprint
         evidence = PresenceEvidence()
@@ -106,12 +110,20 @@ public final class RefreshAttempt: Sendable {
     func proving(_ presence: PresenceProof) -> RefreshAttempt {
         RefreshAttempt(
             serial: serial, clientID: clientID, isClientAuthenticated: isClientAuthenticated, deviceID: deviceID,
-            requestKey: requestKey, provenKeyThumbprint: provenKeyThumbprint, proof: proof, presence: presence,
-            isOfDeviceKey: isOfDeviceKey)
+            requestKey: requestKey, sentAt: sentAt, provenKeyThumbprint: provenKeyThumbprint, proof: proof,
+            presence: presence, isOfDeviceKey: isOfDeviceKey)
+    }
+
+    /// Whether the request was under way for more than half the rotation interval (two seconds at least), or was sent more
+    /// than 30 s ahead of now. Two processes of one app could each have rotated meanwhile, so that an honest request would look
+    /// like reuse.
+    func isStale(at now: Instant, interval: Duration) -> Bool {
+        guard let sentAt, interval > .zero else { return false }
+        return now - sentAt > max(interval / 2, .seconds(2)) || sentAt - now > .seconds(30)
     }
 
     /// Eight bytes of SHA-256: enough to tell the retries of one device apart, and no way back to the key.
-    private static func shortHash(_ idempotencyKey: String) -> UInt64 {
+    static func shortHash(_ idempotencyKey: String) -> UInt64 {
         sha256(Array(idempotencyKey.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

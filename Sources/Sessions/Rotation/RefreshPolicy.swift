@@ -24,6 +24,14 @@ public enum RefreshDecision: Hashable, Sendable {
     /// No new token.
     case refused(RefusalReason)
 
+    /// Whether the answer has new tokens.
+    var grantsTokens: Bool {
+        switch self {
+        case .repeated, .rotated, .converged, .reissued, .caughtUp, .restored, .resumed: true
+        case .undecided, .unconfirmed, .refused: false
+        }
+    }
+
     /// The label in metrics.
     public var name: String {
         switch self {
@@ -84,6 +92,9 @@ public struct RefreshPolicy: Hashable, Sendable {
         from origin: Origin, at time: ClockGuard.Reading
     ) -> RefreshAttempt.Verdict {
         let now = time.now
+        if attempt.isStale(at: now, interval: change.settings.sessions.rotationInterval) {
+            return .undecided(.staleRequest)
+        }
         var session = change.session
         let decision = renew(
             attempt, &session, user: change.user, client: change.client, settings: change.settings, now: now,
@@ -162,7 +173,9 @@ public struct RefreshPolicy: Hashable, Sendable {
             session = renewed
             return decision
         }
-        return rotate(attempt, &session, interval: interval, now: now)
+        let decision = rotate(attempt, &session, interval: interval, now: now)
+        if decision.grantsTokens { session.noteRenewal(at: now, step: interval / 4) }
+        return decision
     }
 
     /// The table of convergent, confirmed rotation. Every check before it has passed.
@@ -177,7 +190,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         let isSameRequest = attempt.requestKey != nil && attempt.requestKey == session.childRequestKey
 
         if attempt.isOfDeviceKey {
-            // The idle time begins anew in steps of a quarter interval, so that frequent resumptions cost few writes.
+            // It moves in steps of a quarter interval, so that frequent resumptions cost few writes.
             if sinceAnswer > .zero, sinceAnswer >= interval / 4 { session.childAnsweredAt = now }
             return .resumed
         }
@@ -273,8 +286,14 @@ extension Session {
         self.parent = parent
         child = serial
         childAnsweredAt = now
+        renewedAt = now
         childRequestKey = requestKey
         childConfirmedAt = nil
+    }
+
+    /// Begins the idle time anew, in steps, so that a client that refreshes all the time costs few writes.
+    fileprivate mutating func noteRenewal(at now: Instant, step: Duration) {
+        if now > renewedAt, now - renewedAt >= step { renewedAt = now }
     }
 
     /// Records that the child has arrived, once: it is presented before the next rotation is due.

@@ -47,8 +47,11 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var parent: UInt64
     /// The serial of the refresh token last issued.
     public var child: UInt64
-    /// When `child` was last given out: the last refresh, from which the idle time counts.
+    /// When `child` was last given out. The next rotation is due one rotation interval later.
     public var childAnsweredAt: Instant
+    /// The last refresh, from which the idle time counts, to a quarter of the rotation interval (ROL-19, ROL-22). It is apart
+    /// from `childAnsweredAt`, because a client that refreshes all the time would put off the next rotation for ever.
+    public var renewedAt: Instant
     /// A short hash of the `Idempotency-Key` of the request that made `child`, if it had one.
     public var childRequestKey: UInt64?
     /// When `child` was first presented, if that was before the next rotation was due: its holder needs `parent` no more.
@@ -68,7 +71,8 @@ public struct Session: Hashable, Sendable, Identifiable {
         authenticationMethods: [String] = [], keyThumbprint: String? = nil, deviceKey: String? = nil,
         startedAt: Instant, epoch: Int64, parent: UInt64 = 0,
         child: UInt64 = 1,
-        childAnsweredAt: Instant? = nil, childRequestKey: UInt64? = nil, childConfirmedAt: Instant? = nil,
+        childAnsweredAt: Instant? = nil, renewedAt: Instant? = nil, childRequestKey: UInt64? = nil,
+        childConfirmedAt: Instant? = nil,
         ending: Ending? = nil,
         presence: UserPresence = UserPresence(), confirmation: ProviderConfirmation? = nil
     ) {
@@ -87,6 +91,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.parent = parent
         self.child = child
         self.childAnsweredAt = childAnsweredAt ?? startedAt
+        self.renewedAt = renewedAt ?? self.childAnsweredAt
         self.childRequestKey = childRequestKey
         self.childConfirmedAt = childConfirmedAt
         self.ending = ending

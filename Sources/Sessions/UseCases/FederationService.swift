@@ -40,7 +40,6 @@ public final class FederationService: UseCase {
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
-                if opening.isReplay { return .failure(.identityRefused(.replayed)) }
                 let outcome = start(&opening)
                 if opening.session != nil { opening.recordArrival(by: login, from: origin) }
                 return outcome

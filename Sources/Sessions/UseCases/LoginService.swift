@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// A login as the request asks for it.
 public struct LoginRequest: Sendable {
     /// The app.
@@ -21,6 +23,8 @@ public struct LoginRequest: Sendable {
     public var presenceKey: DeviceKey?
     /// The refresh token of the identity provider, if the login brings one.
     public var providerRefreshToken: String?
+    /// The `Idempotency-Key` of the request, if it has one.
+    public var idempotencyKey: String?
     /// The provider's refresh token as it is kept.
     var providerGrant: ProviderGrant?
 
@@ -139,13 +143,40 @@ public final class LoginService: UseCase {
     }
 }
 
+extension LoginRequest {
+    /// How long after a login the same request gets the same session.
+    static let retryWindow = Duration.seconds(600)
+
+    /// A short hash of the `Idempotency-Key` with the ID token, whose holder must not learn of the session without the key.
+    func requestKey(with token: OneTimeToken?) -> UInt64? {
+        idempotencyKey.map { RefreshAttempt.shortHash("login \($0) \(token.map { Hex.encode($0.digest) } ?? "")") }
+    }
+}
+
 extension SessionOpening {
+    /// Whether `previous` is the session that an earlier attempt of this login began: the answer was lost, because nothing
+    /// has come of it yet. The same session then goes on, so that neither it nor an ID token is used up by the retry.
+    private func isBegun(_ previous: Session, by session: Session, at now: Instant) -> Bool {
+        guard let key = session.childRequestKey, key == previous.childRequestKey else { return false }
+        let record = SessionRecord(session: previous, user: user, client: client, settings: settings)
+        return previous.parent == 0 && previous.child == session.child && previous.childConfirmedAt == nil
+            && now - previous.startedAt < LoginRequest.retryWindow
+            && RefreshPolicy.ofSettingsAlone.ending(of: record, at: now) == nil
+            && previous.authenticationMode == session.authenticationMode && previous.scope == session.scope
+            && previous.resources == session.resources && previous.keyThumbprint == session.keyThumbprint
+            && previous.deviceKey == session.deviceKey && previous.presence == session.presence
+    }
+
     /// Sets the new session if the client and the user's switches allow it.
     mutating func start(
         _ request: LoginRequest, for resources: ResourceRequirement, id: Identifier<Session>,
         authenticationMethods: [String],
         from origin: Origin, now: Instant
     ) -> Result<TokenGrant.Entitlement, ServiceError> {
+        let requestKey = request.requestKey(with: token)
+        if isReplay, requestKey == nil || requestKey != previous?.childRequestKey {
+            return .failure(.identityRefused(.replayed))
+        }
         guard let client else { return .failure(.invalidClient) }
         let audience: [String]
         do throws(ServiceError) { audience = try resources.audience(for: client) } catch { return .failure(error) }
@@ -179,8 +210,15 @@ extension SessionOpening {
             resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
             keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: now,
-            epoch: settings.epoch, presence: UserPresence(key: request.presenceKey?.text),
+            epoch: settings.epoch, childRequestKey: requestKey, presence: UserPresence(key: request.presenceKey?.text),
             confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
+        if let previous, isBegun(previous, by: session, at: now) {
+            return .success(
+                TokenGrant.Entitlement(
+                    session: previous, user: user, client: client, settings: settings, scope: scope,
+                    audience: audience))
+        }
+        if isReplay { return .failure(.identityRefused(.replayed)) }
         if let previous {
             events.append(.ended(previous, .replaced, at: now, by: origin))
         }

@@ -5,6 +5,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case store(StoreError)
     /// Too much work waits. No session ends: try again.
     case overloaded
+    /// The request was under way for too long, or its `sent_at` is not from now. Nothing was decided: send it again.
+    case staleRequest
     /// Too many attempts. No session ends: try again after that time.
     case tooManyRequests(retryAfter: Duration)
     /// A refresh was refused.

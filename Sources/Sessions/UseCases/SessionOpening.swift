@@ -16,6 +16,8 @@ public struct SessionOpening: Sendable {
     public let arrival: Arrival
     /// Whether the one-time token of the login was used before, at any node. If not, it is used up when the session is set.
     public let isReplay: Bool
+    /// The one-time token of the login, if it has one.
+    public let token: OneTimeToken?
     /// Nil when there is no such client.
     public let client: Client?
     /// The settings of this moment.
@@ -32,12 +34,13 @@ public struct SessionOpening: Sendable {
 
     /// A login of `user`.
     public init(
-        user: User, arrival: Arrival = .known, isReplay: Bool = false, client: Client?, settings: Settings,
+        user: User, arrival: Arrival = .known, isReplay: Bool = false, token: OneTimeToken? = nil, client: Client?, settings: Settings,
         previous: Session?
     ) {
         self.user = user
         self.arrival = arrival
         self.isReplay = isReplay
+        self.token = token
         self.client = client
         self.settings = settings
         self.previous = previous

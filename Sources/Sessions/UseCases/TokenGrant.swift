@@ -53,4 +53,12 @@ public struct TokenGrant: Sendable {
     public var user: User { entitlement.user }
     /// The row of the table that granted a refresh; nil: a login.
     public var decision: RefreshDecision? { entitlement.decision }
+    /// How long the server gives the same refresh token again.
+    public var rotationInterval: Duration { entitlement.settings.sessions.rotationInterval }
+    /// How the client can renew its sessions: `refresh_token`, `device_key`.
+    public var renewalMethods: [String] {
+        let grants = entitlement.client.grantTypes
+        return (grants.contains(.refreshToken) ? ["refresh_token"] : [])
+            + (grants.contains(.jwtBearer) ? ["device_key"] : [])
+    }
 }

@@ -42,6 +42,10 @@ public struct Configuration: Sendable {
     public var patience: Duration = .seconds(20)
     /// How long a call waits for a renewal that is due while the stored token is still good.
     public var renewalWait: Duration = .seconds(3)
+    /// The service of the items in the Keychain, on Apple platforms.
+    public var keychainService = "sojourn"
+    /// The access group of the items, so that extensions and other apps of the team share the session; nil: the app's own.
+    public var keychainAccessGroup: String?
     /// Called after a login and after a sign-out with the hosts of identity providers, so that the app deletes their cookies
     /// (seed 003: another attempt must not log in automatically).
     public var clearProviderCookies: (@Sendable () async -> Void)?

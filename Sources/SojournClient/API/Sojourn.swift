@@ -53,9 +53,9 @@ public actor Sojourn {
     ///   - keys: the keys of the device.
     ///   - random: for identifiers and secrets; nil: the operating system's.
     public init(
-        _ configuration: Configuration, store: any SessionStore, keys: any DeviceKeyring, transport: any Transport,
-        clock: any ClientClock, random: RandomBytes? = nil,
-        log: Log = .none
+        _ configuration: Configuration, store: any SessionStore, keys: any DeviceKeyring,
+        transport: any Transport = URLSessionTransport.shared, clock: any ClientClock = SystemClock(),
+        random: RandomBytes? = nil, log: Log = .none
     ) {
         self.configuration = configuration
         self.store = store
@@ -148,6 +148,10 @@ public actor Sojourn {
         if previous?.sessionID != loaded?.record.session?.sessionID {
             (reachability, presence, rejected, heldError) = (.current, nil, nil, nil)
             retries.noteAnswer()
+        }
+        // Another process has reached the server since.
+        if case .unreachable(let since) = reachability, let session = loaded?.record.session, session.issuedAt >= since {
+            reachability = .current
         }
         publishState()
     }

@@ -7,6 +7,8 @@
         /// The program could not be started: the system's error.
         package struct NotStarted: Error {
             package let code: Int32
+
+            package init(code: Int32) { self.code = code }
         }
 
         /// The process ID.

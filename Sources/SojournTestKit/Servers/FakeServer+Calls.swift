@@ -148,7 +148,8 @@ extension FakeServer.World {
 
     /// Whether the request slept on its way for longer than the half of W.
     private func isStale(_ call: FakeCall, at now: Int64) -> Bool {
-        guard interval > 0, let sentAt = call.text("sent_at").flatMap({ Int64($0) }) ?? call.members.integer("sent_at")
+        guard interval > 0, !decidesSleepers,
+            let sentAt = call.text("sent_at").flatMap({ Int64($0) }) ?? call.members.integer("sent_at")
         else { return false }
         let age = now / 1000 - sentAt
         return age > max(interval / 2, 2) || age < -30

@@ -26,6 +26,8 @@ public final class FakeServer: TestServer, Transport {
         var idle: Int64
         var maximum: Int64
         var refreshAfter: Int64
+        /// Whether requests that slept on their way are decided all the same. The real server never does.
+        var decidesSleepers = false
     }
 
     /// A copy of everything that the server stores.
@@ -54,10 +56,10 @@ public final class FakeServer: TestServer, Transport {
                     maximum: settings.maximum ?? 15_552_000, refreshAfter: settings.refreshAfter ?? 3600)))
     }
 
-    /// Milliseconds since 1970 by the server's clock.
+    /// Milliseconds since 1970 by the server's clock, which counts whole seconds.
     var now: Int64 {
-        let (seconds, attoseconds) = clock.uptime.components
-        return (Self.start + seconds) * 1000 + attoseconds / 1_000_000_000_000_000
+        let seconds = clock.uptime.components.seconds
+        return (Self.start + seconds) * 1000
     }
 
     /// The URL for `Configuration.server`. Only this transport reaches it.
@@ -84,6 +86,9 @@ public final class FakeServer: TestServer, Transport {
 
     /// Switches the server off or on.
     public func setReachable(_ isReachable: Bool) { state.withLock { $0.isReachable = isReachable } }
+
+    /// Breaks the rule that a request which slept on its way is left undecided.
+    package func decideSleepers() { state.withLock { $0.world.decidesSleepers = true } }
 
     /// A copy of everything that the server stores.
     public func backup() -> Backup { state.withLock { Backup(world: $0.world) } }

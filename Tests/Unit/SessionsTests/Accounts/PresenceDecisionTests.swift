@@ -63,6 +63,7 @@ import Testing
         if !isSilent {
             #expect((session.parent, session.child) == (before.parent, before.child))
             #expect(session.childAnsweredAt == before.childAnsweredAt)
+            #expect(session.renewedAt == before.renewedAt)
         }
     }
 

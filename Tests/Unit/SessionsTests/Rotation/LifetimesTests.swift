@@ -80,7 +80,7 @@ struct LifetimesTests {
             }
             var refreshed = Sample.session(of: user)
             let endNow = Sample.start + .seconds(each.maximum + offset)
-            refreshed.childAnsweredAt = endNow
+            (refreshed.childAnsweredAt, refreshed.renewedAt) = (endNow, endNow)
             #expect(
                 Sample.decide(&refreshed, serial: 1, at: endNow, user: user, client: client, settings: settings)
                     == (offset < 0 ? .repeated : .refused(.ended(.maxLifetimeReached))))
@@ -94,9 +94,9 @@ struct LifetimesTests {
         var session = Sample.session()
         #expect(
             lifetimes.accessTokenEnd(of: session, issuedAt: Sample.start) == Sample.start + .seconds(7200))
-        session.childAnsweredAt = Sample.start + .seconds(15_552_000 - 10)
+        session.renewedAt = Sample.start + .seconds(15_552_000 - 10)
         #expect(
-            lifetimes.accessTokenEnd(of: session, issuedAt: session.childAnsweredAt)
+            lifetimes.accessTokenEnd(of: session, issuedAt: session.renewedAt)
                 == Sample.start + .seconds(15_552_000))
     }
 

@@ -19,7 +19,7 @@ struct RefreshChecksTests {
         if faults.contains(.idle) { now = Sample.start + .seconds(1_209_600) }
         if faults.contains(.maximum) {
             now = Sample.start + .seconds(15_552_000)
-            if !faults.contains(.idle) { session.childAnsweredAt = now }
+            if !faults.contains(.idle) { session.renewedAt = now }
         }
         let decision = Sample.decide(
             &session, serial: faults.contains(.reuse) ? 1 : 5, at: now,

@@ -1,0 +1,130 @@
+import Foundation
+import SojournClient
+import SojournTestKit
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The apps of one phone, one in each folder, and the commands that they obey.
+actor Phone {
+    private let folder: URL
+    private let configuration: Configuration
+    private let points = Points()
+    private let clock = PhoneClock()
+    private var apps: [String: (sojourn: Sojourn, store: FileStore)] = [:]
+
+    init(folder: URL, configuration: Configuration) {
+        (self.folder, self.configuration) = (folder, configuration)
+    }
+
+    private func app(_ name: String) -> (sojourn: Sojourn, store: FileStore) {
+        if let app = apps[name] { return app }
+        let place = name.isEmpty ? folder : folder.appendingPathComponent(name)
+        let store = FileStore(directory: place, observe: { [points] step in points.pass(step) })
+        // One transport each, because a `URLSession` opens few connections to one server.
+        let transport = PointTransport(base: URLSessionTransport(clock: clock), points: points)
+        let sojourn = Sojourn(
+            configuration, store: store, keys: SoftwareKeys(directory: place), transport: transport, clock: clock)
+        apps[name] = (sojourn, store)
+        return (sojourn, store)
+    }
+
+    /// Carries out a command, and returns the members of the answer.
+    func carryOut(_ command: [String: JSONValue]) async -> [String: JSONValue] {
+        let (sojourn, store) = app(command.text("in") ?? "")
+        do {
+            switch command.text("do") ?? "" {
+            case "start":
+                await sojourn.start()
+                return Self.describe(sojourn.state)
+            case "state": return Self.describe(sojourn.state)
+            case "login":
+                let account = try await sojourn.signIn(
+                    username: command.text("username") ?? "", password: command.text("password") ?? "")
+                return ["user": .string(account.username ?? account.userID)]
+            case "adopt":
+                let account = try await sojourn.adopt(tokenAnswer: Data((command.text("answer") ?? "").utf8))
+                return ["user": .string(account.username ?? account.userID)]
+            case "identity":
+                let identity = try await sojourn.deviceIdentity()
+                var members = ["device_id": JSONValue.string(identity.deviceID)]
+                members.set("key_thumbprint", identity.keyThumbprint)
+                return members
+            case "token": return try await token(sojourn, command.text("need") ?? "usable")
+            case "call": return try await call(sojourn, command.text("url") ?? "")
+            case "logout": return ["written": .bool(await sojourn.signOut())]
+            case "clock":
+                clock.moveWall(by: command.integer("wall") ?? 0)
+                return [:]
+            case "freeze", "crash":
+                guard let stop = command.text("do").flatMap(Stop.init),
+                    let point = command.text("at").flatMap(Point.init)
+                else { return ["error": .string("no such point")] }
+                points.arm(point, stop)
+                return [:]
+            case "swap": return ["won": .integer(try await swap(store, count: command.integer("count") ?? 1))]
+            case let name: return ["error": .string("no command \(name)")]
+            }
+        } catch let error as SojournError {
+            return Self.describe(error)
+        } catch { return ["error": .string("\(error)")] }
+    }
+
+    private func token(_ sojourn: Sojourn, _ need: String) async throws -> [String: JSONValue] {
+        let token =
+            switch need {
+            case "fresh": try await sojourn.accessToken(.fresh)
+            case "renewed":
+                try await sojourn.accessToken(.renewed(after: try await sojourn.accessToken()))
+            default: try await sojourn.accessToken()
+            }
+        return ["token": .string(token.value), "type": .string(token.type), "expires_at": .integer(token.expiresAt)]
+    }
+
+    private func call(_ sojourn: Sojourn, _ text: String) async throws -> [String: JSONValue] {
+        guard let url = URL(string: text) else { return ["error": .string("no URL")] }
+        let (data, response) = try await sojourn.data(for: URLRequest(url: url))
+        return ["status": .integer(Int64(response.statusCode)), "body": .string(String(decoding: data, as: UTF8.self))]
+    }
+
+    /// Tries so often to add one to a number in the record, and returns how often that succeeded.
+    private func swap(_ store: FileStore, count: Int64) async throws -> Int64 {
+        var won: Int64 = 0
+        for _ in 0..<count {
+            guard let stored = try await store.load(), var members = JSONValue(parsing: stored.bytes)?.members else {
+                continue
+            }
+            members["swaps"] = .integer((members.integer("swaps") ?? 0) + 1)
+            if try await store.replace(stored.version, with: JSONValue.object(members).bytes) { won += 1 }
+        }
+        return won
+    }
+
+    private static func describe(_ state: SessionState) -> [String: JSONValue] {
+        switch state {
+        case .starting: return ["state": .string("starting")]
+        case .locked: return ["state": .string("locked")]
+        case .storeFailed(let error): return ["state": .string("store-failed"), "detail": .string("\(error)")]
+        case .signedOut(let cause): return ["state": .string("signed-out"), "cause": .string("\(cause)")]
+        case .signedIn(let account, let reachability):
+            return [
+                "state": .string("signed-in"), "user": .string(account.username ?? account.userID),
+                "reachability": .string("\(reachability)"),
+            ]
+        case .presenceRequired: return ["state": .string("presence-required")]
+        case .ended(let reason, _, _): return ["state": .string("ended"), "reason": .string(reason.rawValue)]
+        }
+    }
+
+    private static func describe(_ error: SojournError) -> [String: JSONValue] {
+        switch error {
+        case .ended(let reason): ["error": .string("ended"), "reason": .string(reason.rawValue)]
+        case .suspended(let suspension): ["error": .string("suspended"), "reason": .string(suspension.rawValue)]
+        case .notSignedIn: ["error": .string("not-signed-in")]
+        case .unreachable(let cause): ["error": .string("unreachable"), "detail": .string(cause.detail)]
+        case .refused(let refusal): ["error": .string("refused"), "reason": .string(refusal.code)]
+        default: ["error": .string("other"), "detail": .string("\(error)")]
+        }
+    }
+}

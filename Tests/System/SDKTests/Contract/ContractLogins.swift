@@ -1,0 +1,61 @@
+import SojournClient
+import SojournTestKit
+import Testing
+
+extension ContractCase {
+    private static let password = "correct horse battery"
+
+    static let logins = [
+        ContractCase("a login answers every member that the SDK stores") { (client, user) async throws in
+            try await client.server.createUser(user, password: password)
+            let answer = try await client.logIn(user, password)
+            #expect(answer.status == 200)
+            let expected: Set = [
+                "access_token", "token_type", "expires_in", "issued_at", "expires_at", "refresh_after", "refresh_token",
+                "session_id", "device_id", "session_idle_expires_at", "session_expires_at", "authentication_mode", "user",
+            ]
+            #expect(expected.subtracting(answer.json.keys) == [])
+            #expect(answer.text("token_type") == "Bearer")
+            #expect(answer.text("device_id") == "phone")
+            #expect(answer.text("authentication_mode") == "NO")
+            #expect(answer.json["user"]?.members?.text("username") == user)
+            #expect(answer.json["user"]?.members?.text("user_id") != nil)
+            #expect(answer.fields["Cache-Control"] == "no-store")
+        },
+        ContractCase("a wrong password is refused without a word about a session") { (client, user) async throws in
+            try await client.server.createUser(user, password: password)
+            #expect(try await client.logIn(user, "wrong").summary == "401 invalid_credentials")
+        },
+        ContractCase("an unknown user is refused as a wrong password is") { (client, user) async throws in
+            #expect(try await client.logIn(user, "wrong").summary == "401 invalid_credentials")
+        },
+        ContractCase("a login needs a device") { (client, user) async throws in
+            #expect(try await client.logIn(user, "wrong", device: nil).summary == "400 invalid_request")
+        },
+        ContractCase("a login of a disabled user") { (client, user) async throws in
+            try await client.server.createUser(user, password: password)
+            try await client.server.disable(user)
+            #expect(try await client.logIn(user, password).summary == "403 login_disabled_by_admin kept")
+            try await client.server.enable(user)
+            #expect(try await client.logIn(user, password).status == 200)
+        },
+        ContractCase("a second login on a device replaces the first") { (client, user) async throws in
+            try await client.server.createUser(user, password: nil)
+            let first = try await client.open(user)
+            let second = try await client.open(user)
+            #expect(first.text("session_id") != second.text("session_id"))
+            #expect(try await client.renew(first.refreshToken).summary == "400 replaced log in again")
+            #expect(try await client.renew(second.refreshToken).status == 200)
+        },
+        ContractCase("a login on another device leaves the first") { (client, user) async throws in
+            try await client.server.createUser(user, password: nil)
+            let (first, second) = (try await client.open(user), try await client.open(user, device: "tablet"))
+            #expect(try await client.renew(first.refreshToken).status == 200)
+            #expect(try await client.renew(second.refreshToken).status == 200)
+        },
+        ContractCase("a name is taken once") { (client, user) async throws in
+            try await client.server.createUser(user, password: nil)
+            await #expect(throws: AdminRefusal.self) { try await client.server.createUser(user, password: nil) }
+        },
+    ]
+}

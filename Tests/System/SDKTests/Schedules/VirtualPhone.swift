@@ -1,0 +1,114 @@
+import Foundation
+import SojournClient
+import SojournTestKit
+
+/// A store in memory that two processes of a phone share, which fails when a schedule says so.
+final class SharedStore: SessionStore {
+    private struct State {
+        var record: StoredRecord?
+        var version: UInt64 = 0
+        var failures = 0
+        var callCount = 0
+        /// A rule that is broken on purpose: a swap that does not compare.
+        var swapsBlindly = false
+    }
+
+    private let state = Guarded(State())
+
+    /// How often the store was called.
+    var callCount: Int { state.withLock { $0.callCount } }
+
+    /// Has so many of the next calls fail.
+    func fail(_ count: Int) { state.withLock { $0.failures = count } }
+
+    /// Breaks the rule that only the presented version is replaced.
+    func swapBlindly() { state.withLock { $0.swapsBlindly = true } }
+
+    private func enter(_ state: inout State) throws(StoreError) {
+        state.callCount += 1
+        guard state.failures > 0 else { return }
+        state.failures -= 1
+        throw state.failures % 2 == 0 ? .locked : .failed(5, "the disk does not answer")
+    }
+
+    func load() async throws(StoreError) -> StoredRecord? {
+        try state.withLock { state throws(StoreError) in
+            try enter(&state)
+            return state.record
+        }
+    }
+
+    func replace(_ expected: RecordVersion?, with bytes: [UInt8]?) async throws(StoreError) -> Bool {
+        try state.withLock { state throws(StoreError) in
+            try enter(&state)
+            guard state.record?.version == expected || state.swapsBlindly else { return false }
+            state.version += 1
+            let version = withUnsafeBytes(of: state.version) { RecordVersion(Array($0)) }
+            state.record = bytes.map { StoredRecord(version: version, bytes: $0) }
+            return true
+        }
+    }
+
+    func setAside() async throws(StoreError) {}
+
+    var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
+}
+
+/// A key whose signatures are worth nothing: the fake server does not look at them.
+struct WorthlessKeys: DeviceKeyring {
+    struct Key: DeviceKey {
+        let publicKey = PublicJWK(curve: .ed25519, x: Array(repeating: 7, count: 32))
+        func sign(_ message: [UInt8]) async throws(KeyError) -> [UInt8] { Array(repeating: 0, count: 64) }
+    }
+
+    func key(_ name: KeyName) async throws(KeyError) -> (any DeviceKey)? { Key() }
+    func makeKey(_ name: KeyName) async throws(KeyError) -> any DeviceKey { Key() }
+    func deleteKey(_ name: KeyName) async throws(KeyError) {}
+}
+
+/// A process of the phone's app, which can be killed: from then on nothing that it does has an effect.
+final class VirtualProcess: Sendable {
+    /// Passes requests and writes on until the process is killed.
+    private final class Life: Sendable {
+        private let isOver = Guarded(false)
+        func end() { isOver.withLock { $0 = true } }
+        var isEnded: Bool { isOver.withLock { $0 } }
+    }
+
+    private struct MortalStore: SessionStore {
+        let base: SharedStore
+        let life: Life
+
+        func load() async throws(StoreError) -> StoredRecord? {
+            if life.isEnded { throw .failed(9, "killed") }
+            return try await base.load()
+        }
+        func replace(_ expected: RecordVersion?, with bytes: [UInt8]?) async throws(StoreError) -> Bool {
+            if life.isEnded { throw .failed(9, "killed") }
+            return try await base.replace(expected, with: bytes)
+        }
+        func setAside() async throws(StoreError) {}
+        var changes: AsyncStream<Void> { base.changes }
+    }
+
+    private struct MortalTransport: Transport {
+        let base: any Transport
+        let life: Life
+
+        func send(_ request: HTTPMessage, within limit: Duration) async throws(TransportFailure) -> HTTPAnswer {
+            if life.isEnded { throw .cancelled }
+            return try await base.send(request, within: limit)
+        }
+    }
+
+    let sojourn: Sojourn
+    private let life = Life()
+
+    init(_ configuration: Configuration, _ store: SharedStore, _ transport: any Transport, _ clock: ManualClock) {
+        sojourn = Sojourn(
+            configuration, store: MortalStore(base: store, life: life), keys: WorthlessKeys(),
+            transport: MortalTransport(base: transport, life: life), clock: clock)
+    }
+
+    func kill() { life.end() }
+}
