@@ -80,6 +80,10 @@ def enlivened(case, name):
     body = dict(case.body)
     if str(body.get("refresh_token", "")).startswith("sjr_"):
         body["refresh_token"] = (BOUND if name else FREE).now()["refresh_token"]
+    # A time that is none stays. Another time than now is answered 503 `stale_request`, which is no error of the server.
+    sent_at = body.get("sent_at")
+    if isinstance(sent_at, int) and not isinstance(sent_at, bool) and 0 <= sent_at <= 253402300799:
+        body["sent_at"] = int(time.time())
     if lot(case, 2):
         for member, value in KNOWN.items():
             if isinstance(body.get(member), str):
