@@ -181,9 +181,7 @@ struct VirtualSchedule {
     }
 
     /// Waits until no task has anything to do but sleep.
-    private func settle() async {
-        repeat { await Task.yield() } while !OneThread.shared.isIdle
-    }
+    private func settle() async { await OneThread.shared.idle() }
 
     private func check() throws {
         for process in processes {
