@@ -190,7 +190,7 @@ let package = Package(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
     ]
         // Tests of one module, without processes
-        + tests("TidyTests", "unit", ["Migrations", "Repository"], more: optimized)
+        + tests("TidyTests", "unit", ["Migrations", "Repository"], exclude: ["PublicAPI"], more: optimized)
         + tests("JSONTests", "unit", ["JSON"])
         + tests("CalendarTests", "unit", ["Calendar"])
         + tests("TelemetryTests", "unit", ["Telemetry", "Locks"])
@@ -213,7 +213,8 @@ let package = Package(
                 "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
             ])
         + tests(
-            "SojournClientTests", "unit", ["SojournClient", "SojournTestKit", "Sessions", "Repository"], more: optimized)
+            "SojournClientTests", "unit",
+            ["SojournClient", "SojournTestKit", "Sessions", "JOSE", "Cryptography", "Repository"], more: optimized)
         + tests(
             "ReferenceTests", "unit",
             [
@@ -259,6 +260,9 @@ let package = Package(
             ], exclude: ["Scripts", "Snippets"])
         + tests(
             "SDKTests", "system",
-            ["SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "PostgresFixture", "Repository"]),
+            [
+                "SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "HostileServer", "PostgresFixture",
+                "Repository",
+            ]),
     swiftLanguageModes: [.v6]
 )

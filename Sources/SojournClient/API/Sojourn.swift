@@ -7,7 +7,7 @@ public actor Sojourn {
     /// Random bytes.
     public typealias RandomBytes = @Sendable (_ count: Int) -> [UInt8]
 
-    let configuration: Configuration
+    package nonisolated let configuration: Configuration
     let store: any SessionStore
     let keys: any DeviceKeyring
     let transport: any Transport
@@ -53,9 +53,9 @@ public actor Sojourn {
     ///   - keys: the keys of the device.
     ///   - random: for identifiers and secrets; nil: the operating system's.
     public init(
-        _ configuration: Configuration, store: any SessionStore, keys: any DeviceKeyring, transport: any Transport,
-        clock: any ClientClock, random: RandomBytes? = nil,
-        log: Log = .none
+        _ configuration: Configuration, store: any SessionStore, keys: any DeviceKeyring,
+        transport: any Transport = URLSessionTransport.shared, clock: any ClientClock = SystemClock(),
+        random: RandomBytes? = nil, log: Log = .none
     ) {
         self.configuration = configuration
         self.store = store

@@ -17,9 +17,10 @@ public struct FileStore: SessionStore {
 
     /// A store whose steps a test observes.
     package init(
-        directory: URL, observe: @escaping @Sendable (PrivateFile.Step) throws(PrivateFile.Failure) -> Void
+        directory: URL, observe: @escaping @Sendable (PrivateFile.Step) throws(PrivateFile.Failure) -> Void,
+        flush: @escaping @Sendable (Int32) -> Int32 = { PrivateFile.flush($0) }
     ) {
-        file = PrivateFile(folder: directory.path, name: Self.fileName, observe: observe)
+        file = PrivateFile(folder: directory.path, name: Self.fileName, observe: observe, flush: flush)
     }
 
     /// The record; nil if there is no file.

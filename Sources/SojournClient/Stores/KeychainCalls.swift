@@ -86,7 +86,7 @@ extension StoreError {
 }
 
 extension KeyError {
-    /// The same failure of a key.
+    /// The failure of a key whose bytes a store could not read or write.
     init(_ error: StoreError) {
         self =
             switch error {

@@ -32,15 +32,19 @@ package struct PrivateFile: Sendable {
     let name: String
     /// Called after each step of a replacement. A test that makes a call fail throws.
     let observe: @Sendable (Step) throws(Failure) -> Void
+    /// Waits until the content of an open file or folder is on the medium; -1 if it fails.
+    let flush: @Sendable (Int32) -> Int32
 
     var path: String { folder + "/" + name }
 
     package init(
-        folder: String, name: String, observe: @escaping @Sendable (Step) throws(Failure) -> Void = { _ in }
+        folder: String, name: String, observe: @escaping @Sendable (Step) throws(Failure) -> Void = { _ in },
+        flush: @escaping @Sendable (Int32) -> Int32 = { Self.flush($0) }
     ) {
         self.folder = folder
         self.name = name
         self.observe = observe
+        self.flush = flush
     }
 
     /// The content; nil if there is no file.
@@ -186,12 +190,15 @@ package struct PrivateFile: Sendable {
         try sync(file)
     }
 
-    /// Waits until the content is on the medium.
     private func sync(_ file: Int32) throws(Failure) {
+        guard flush(file) == 0 else { throw Failure(code: errno, action: "fsync") }
+    }
+
+    package static func flush(_ file: Int32) -> Int32 {
         #if canImport(Darwin)
             // On Apple platforms fsync leaves the content in the memory of the drive.
-            if fcntl(file, F_FULLFSYNC) == 0 { return }
+            if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
         #endif
-        guard fsync(file) == 0 else { throw Failure(code: errno, action: "fsync") }
+        return fsync(file)
     }
 }
