@@ -17,11 +17,14 @@ final class OneThread: Sendable {
         private var jobs: [UnownedJob] = []
         private var next = 0
         private var sleeps = false
+        private var waiter: CheckedContinuation<Void, Never>?
 
-        var isEmpty: Bool {
+        /// Resumes `waiter` when no job is left.
+        func whenIdle(_ waiter: CheckedContinuation<Void, Never>) {
             condition.lock()
-            defer { condition.unlock() }
-            return next == jobs.count
+            self.waiter = waiter
+            if sleeps { condition.signal() }
+            condition.unlock()
         }
 
         func add(_ job: UnownedJob) {
@@ -31,17 +34,24 @@ final class OneThread: Sendable {
             condition.unlock()
         }
 
-        /// The next job, for which it waits.
-        func take() -> UnownedJob {
+        /// The next job, for which it waits; nil after it has resumed the waiter, whose job comes next.
+        func take() -> UnownedJob? {
             condition.lock()
-            defer { condition.unlock() }
             if next == jobs.count {
                 jobs.removeAll(keepingCapacity: true)
                 next = 0
                 sleeps = true
-                while jobs.isEmpty { condition.wait() }
+                while jobs.isEmpty, waiter == nil { condition.wait() }
                 sleeps = false
             }
+            guard next < jobs.count else {
+                let idle = waiter
+                waiter = nil
+                condition.unlock()
+                idle?.resume()
+                return nil
+            }
+            defer { condition.unlock() }
             defer { next += 1 }
             return jobs[next]
         }
@@ -57,14 +67,14 @@ final class OneThread: Sendable {
         variable.assumingMemoryBound(to: Hook?.self).pointee = hook
     }
 
-    /// Whether no job waits. Asked by a job, it means that nothing but this job goes on.
-    var isIdle: Bool { queue.isEmpty }
+    /// Waits until no other task has anything to do.
+    func idle() async { await withCheckedContinuation { queue.whenIdle($0) } }
 
     private func add(_ job: UnownedJob) { queue.add(job) }
 
     private func run() {
         // The executor of tasks that have none.
         let executor = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
-        while true { queue.take().runSynchronously(on: executor) }
+        while true { queue.take()?.runSynchronously(on: executor) }
     }
 }

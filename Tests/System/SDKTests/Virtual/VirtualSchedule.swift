@@ -86,8 +86,9 @@ struct VirtualSchedule {
         return Figures(requests: server.requestCount, faults: faults.withLock { $0 }, kills: kills)
     }
 
-    private func process() -> VirtualProcess {
-        VirtualProcess(configuration, store, FaultyTransport(server, plan: plan, clock: clock), clock)
+    private mutating func process() -> VirtualProcess {
+        VirtualProcess(
+            configuration, store, FaultyTransport(server, plan: plan, clock: clock), clock, seed: random.next())
     }
 
     private func failure(_ what: String) -> Failure { Failure(seed: seed, what: what, history: history) }
@@ -181,9 +182,7 @@ struct VirtualSchedule {
     }
 
     /// Waits until no task has anything to do but sleep.
-    private func settle() async {
-        repeat { await Task.yield() } while !OneThread.shared.isIdle
-    }
+    private func settle() async { await OneThread.shared.idle() }
 
     private func check() throws {
         for process in processes {
