@@ -148,6 +148,7 @@ extension Sojourn {
                 return .answered(signatures.isKeyGone ? .ended(.keyLost) : .misconfigured("no way to renew"))
             }
             let patience = patience(for: loaded.record.session)
+            attempt.sentUptime = clock.uptime
             do throws(TransportFailure) {
                 let answer = try await exchange(message, within: patience)
                 return .answered(Verdict(of: answer, isKeyGone: signatures.isKeyGone))
@@ -174,6 +175,10 @@ extension Sojourn {
         _ version: RecordVersion, _ change: Renewal.Change, _ attempt: inout RenewalAttempt
     ) async -> Renewal.Input {
         guard let presented = attempt.presented, presented.version == version else { return .replaced(nil) }
+        // A process that was frozen after the answer came could store what the server has left behind meanwhile.
+        guard clock.uptime - attempt.sentUptime <= patience(for: presented.record.session) else {
+            return .replaced(nil)
+        }
         var record = presented.applying(change, at: now)
         record.clockOffset = serverClock.offset(wall: clock.wallSeconds, uptime: clock.uptime) ?? record.clockOffset
         do throws(StoreError) {
@@ -197,6 +202,7 @@ private struct RenewalAttempt {
     var need: SigningNeed?
     var sentAt: Int64 = 0
     var loadedAt: Duration = .zero
+    var sentUptime: Duration = .zero
     var presented: LoadedRecord?
     /// Whether the record was loaded again because the first one was too old: a slow store must not stop all renewals.
     var isReloaded = false

@@ -7,7 +7,7 @@ public actor Sojourn {
     /// Random bytes.
     public typealias RandomBytes = @Sendable (_ count: Int) -> [UInt8]
 
-    let configuration: Configuration
+    package nonisolated let configuration: Configuration
     let store: any SessionStore
     let keys: any DeviceKeyring
     let transport: any Transport

@@ -44,7 +44,8 @@ package struct RenewalMachine<Record: RenewableRecord>: Hashable, Sendable {
         case unsent
         /// The record was not sent, because its key could not be asked.
         case signFailed(KeyError)
-        /// The record as it is stored now; nil if another version was stored, so that nothing was written.
+        /// The record as it is stored now; nil if nothing was written, because another version was stored, or because the time
+        /// limit that began with `send` has passed.
         case replaced(Record?)
         case replaceFailed(StoreError)
         case waited

@@ -90,6 +90,19 @@ struct RenewingTests {
         #expect(phone.record == record)
     }
 
+    @Test func answerThatCouldBeStoredOnlyAfterTheTimeLimit_isDropped() async throws {
+        let phone = try await Phone.signedIn()
+        let record = phone.record
+        phone.clock.advance(by: .seconds(3700))
+        let clock = FreezingClock(phone.clock)
+        let sojourn = Sojourn(
+            phone.sojourn.configuration, store: phone.store, keys: phone.keys, transport: phone.wire, clock: clock)
+        phone.wire.next(Wire.answer(then: { clock.freezeAfterNextRead() }))
+        phone.wire.always(Wire.loseRequest)
+        _ = try? await sojourn.accessToken(.fresh)
+        #expect(phone.record == record && clock.hasFrozen)
+    }
+
     @Test func answerThatCouldNotBeStored_isNotUsed_andComesAgain() async throws {
         let phone = try await Phone.signedIn()
         let record = phone.record
@@ -233,4 +246,27 @@ struct RenewingTests {
         #expect(try await slow.value == quick)
         #expect(phone.wire.renewals[0]["Idempotency-Key"] == phone.wire.renewals[1]["Idempotency-Key"])
     }
+}
+
+/// The clock of a process that is frozen for 21 seconds between two looks at it.
+private final class FreezingClock: ClientClock {
+    private let base: ManualClock
+    private let readsLeft = Guarded<Int?>(nil)
+
+    init(_ base: ManualClock) { self.base = base }
+
+    /// Freezes the process right after the next look.
+    func freezeAfterNextRead() { readsLeft.withLock { $0 = 1 } }
+    var hasFrozen: Bool { readsLeft.withLock { $0 } == 0 }
+
+    var wallSeconds: Int64 { base.wallSeconds }
+    var uptime: Duration {
+        let isFrozen = readsLeft.withLock { left -> Bool in
+            guard let reads = left else { return false }
+            left = max(reads - 1, 0)
+            return reads == 0
+        }
+        return base.uptime + (isFrozen ? .seconds(21) : .zero)
+    }
+    func sleep(for duration: Duration) async throws {}
 }

@@ -54,6 +54,15 @@ final class Wire: Transport {
         answer(HTTPAnswer(status: status, fields: fields, body: Array(body.utf8)))
     }
 
+    /// Carries out `deed` when the answer has come.
+    static func answer(then deed: @escaping @Sendable () -> Void) -> Rule {
+        { request, server, limit throws(TransportFailure) in
+            let answer = try await server.send(request, within: limit)
+            deed()
+            return answer
+        }
+    }
+
     /// Holds the answer back until the gate opens.
     static func holdAnswer(_ gate: Gate) -> Rule {
         { request, server, limit throws(TransportFailure) in

@@ -1,0 +1,62 @@
+import Cryptography
+import Sessions
+import SojournClient
+
+extension PhoneWorld {
+    private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
+    private static let policy = RefreshPolicy(absoluteMaximum: .seconds(31_536_000))
+    private static let user = User(id: Identifier(random: .system), username: "anna", createdAt: start)
+    private static let client = Client(id: Client.mobileID, createdAt: start, epoch: 1)
+    private static let plain = session(keyThumbprint: nil)
+    private static let bound = session(keyThumbprint: "key")
+
+    private static func session(keyThumbprint: String?) -> Session {
+        Session(
+            id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID,
+            device: Device(id: "phone-1"), keyThumbprint: keyThumbprint, startedAt: start, epoch: 1)
+    }
+
+    /// The server's own decision on a token of its session.
+    private mutating func decide(_ token: UInt64, key: UInt64?) -> RefusalReason? {
+        var settings = Settings()
+        settings.sessions.rotationInterval = .seconds(rules.interval)
+        var session = rules.isBound ? Self.bound : Self.plain
+        (session.parent, session.child, session.childRequestKey) = (parent, child, childRequestKey)
+        let now = Self.start + .seconds(sinceAnswer)
+        session.childConfirmedAt = sinceConfirmation.map { now + .seconds(-$0) }
+        let decision = Self.policy.renew(
+            RefreshAttempt(
+                serial: token, clientID: Client.mobileID, requestKey: key,
+                provenKeyThumbprint: rules.isBound ? "key" : nil),
+            &session, user: Self.user, client: Self.client, settings: settings, now: now)
+        (parent, child, childRequestKey) = (session.parent, session.child, session.childRequestKey)
+        sinceAnswer = (now - session.childAnsweredAt).wholeSeconds
+        sinceConfirmation = session.childConfirmedAt.map { (now - $0).wholeSeconds }
+        if case .refused(let reason) = decision { return reason }
+        return nil
+    }
+
+    /// The server decides a request; the network may keep a copy of it for later.
+    mutating func deliver(_ request: Request, keepingDuplicate: Bool, _ mutation: DriverMutation?) {
+        if keepingDuplicate { rules.duplicates -= 1 } else { requests.remove(request) }
+        if let limit = rules.staleLimit, request.sentAtAge > limit {
+            answers.insert(Answer(request: request, verdict: .unreachable(Unreachable("stale_request"))))
+        } else if request.record.session != session {
+            // A later login has ended that session.
+            answers.insert(Answer(request: request, verdict: .ended(.replaced)))
+        } else if let reason = decide(request.record.token, key: request.key) {
+            violation = .refused(reason)
+        } else {
+            answers.insert(Answer(request: request, verdict: .granted(child)))
+        }
+    }
+
+    /// Whether the stored token, presented when everything else is long over, is refused.
+    var isRefusedLater: Bool {
+        guard requests.isEmpty, stored.session == session else { return false }
+        var later = self
+        later.sinceConfirmation = sinceConfirmation.map { _ in rules.interval }
+        later.sinceAnswer = 2 * rules.interval
+        return later.decide(stored.token, key: nil) != nil
+    }
+}
