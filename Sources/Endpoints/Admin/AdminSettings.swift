@@ -4,26 +4,33 @@ internal import Sessions
 extension Endpoints {
     /// `GET /admin/v1/settings/sessions`: answers the session settings.
     func showSettings(_ call: Call) async throws -> Response {
-        try .json(SettingsAnswer(try await services.administration.settings().sessions))
+        try .json(answer(try await services.administration.settings()))
     }
 
     /// `PUT /admin/v1/settings/sessions`: changes the settings, at once and for existing sessions. Absent members keep their
-    /// value; null is refused.
+    /// value; null is refused. `absolute_max_lifetime` is accepted with its present value, so that the answer of the GET can be
+    /// sent back.
     func changeSettings(_ call: Call) async throws -> Response {
         let members = try Members(
             call,
             known: [
                 "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
-                "rotation_interval",
+                "rotation_interval", "absolute_max_lifetime",
             ], mayBeMissing: true)
         try members.refuseNull(
             "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
-            "rotation_interval")
+            "rotation_interval", "absolute_max_lifetime")
         let idle = try members.seconds("offline_session_idle")
         let isLimited = try members.bool("offline_session_max_limited")
         let maximum = try members.seconds("offline_session_max")
         let refreshAfter = try members.seconds("refresh_after")
         let interval = try members.seconds("rotation_interval")
+        if let maximum = try members.seconds("absolute_max_lifetime"),
+            maximum != context.policy.absoluteMaximum(beside: try await services.administration.settings())
+        {
+            throw members.refused(
+                "absolute_max_lifetime", "is set by sessions.absolute_max_lifetime in the configuration file")
+        }
         let settings = try await services.administration.changeSettings(by: call.origin) { settings in
             if let idle { settings.offlineSessionIdle = idle }
             if let isLimited { settings.offlineSessionMaxLimited = isLimited }
@@ -31,7 +38,11 @@ extension Endpoints {
             if let refreshAfter { settings.refreshAfter = refreshAfter }
             if let interval { settings.rotationInterval = interval }
         }
-        return try .json(SettingsAnswer(settings.sessions))
+        return try .json(answer(settings))
+    }
+
+    private func answer(_ settings: Settings) -> SettingsAnswer {
+        SettingsAnswer(settings.sessions, absoluteMaximum: context.policy.absoluteMaximum(beside: settings))
     }
 }
 
@@ -42,13 +53,15 @@ struct SettingsAnswer: Encodable {
     let offlineSessionMax: Int64
     let refreshAfter: Int64
     let rotationInterval: Int64
+    let absoluteMaxLifetime: Int64
 
-    init(_ settings: SessionSettings) {
+    init(_ settings: SessionSettings, absoluteMaximum: Duration) {
         offlineSessionIdle = settings.offlineSessionIdle.wholeSeconds
         offlineSessionMaxLimited = settings.offlineSessionMaxLimited
         offlineSessionMax = settings.offlineSessionMax.wholeSeconds
         refreshAfter = settings.refreshAfter.wholeSeconds
         rotationInterval = settings.rotationInterval.wholeSeconds
+        absoluteMaxLifetime = absoluteMaximum.wholeSeconds
     }
 
     enum CodingKeys: String, CodingKey {
@@ -57,5 +70,6 @@ struct SettingsAnswer: Encodable {
         case offlineSessionMax = "offline_session_max"
         case refreshAfter = "refresh_after"
         case rotationInterval = "rotation_interval"
+        case absoluteMaxLifetime = "absolute_max_lifetime"
     }
 }

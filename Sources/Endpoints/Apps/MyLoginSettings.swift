@@ -3,19 +3,27 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
+    /// `GET /v1/me/login-settings`: the state of the user's own switch. It takes the access token, or HTTP Basic with the
+    /// password while no token works.
+    func loginSettings(_ call: Call) async throws -> Response {
+        let (userID, _) = try await accountOwner(call, nil)
+        return try .json(LoginSettingsAnswer(try await services.accounts.user(userID)))
+    }
+
     /// `PUT /v1/me/login-settings`: the user's own switch. It takes the Bearer token, or HTTP Basic with the password, or an ID
     /// token in the body, so that logins can be turned on again while no token works, by users without a password, too.
     func changeLoginSettings(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ["logins_disabled", "effective"] + Members.idTokenNames)
+        let members = try Members(call, known: ["logins_disabled", "effective", "revoke_sessions"] + Members.idTokenNames)
         guard let isDisabled = try members.bool("logins_disabled") else {
             throw members.refused("logins_disabled", "is missing")
         }
         let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
+        let revokesSessions = try members.bool("revoke_sessions") ?? false
         let (userID, proof) = try await accountOwner(call, try members.identityToken())
-        let changed = try await services.accounts.setLogins(
-            of: userID, shownBy: proof, disabled: isDisabled, effective: effective,
+        let (user, ended) = try await services.accounts.setLogins(
+            of: userID, shownBy: proof, disabled: isDisabled, effective: effective, revokesSessions: revokesSessions,
             providers: identityVerifier?.providerNames ?? [], from: call.origin)
-        return try .json(LoginSettingsAnswer(changed))
+        return try .json(LoginSettingsAnswer(user, revoked: revokesSessions ? ended : nil))
     }
 
     /// The user of the account that the call may change, and the proof of ownership.
@@ -52,14 +60,19 @@ extension Endpoints {
 struct LoginSettingsAnswer: Encodable {
     let loginsDisabled: Bool
     let effective: String?
+    let since: Int64?
+    /// The number of ended sessions, if the request asked to end them.
+    let revoked: Int?
 
-    init(_ user: User) {
+    init(_ user: User, revoked: Int? = nil) {
         loginsDisabled = user.disabledByUser != nil
         effective = user.disabledByUser?.effective.rawValue
+        since = user.disabledByUser?.since.secondsSinceEpoch
+        self.revoked = revoked
     }
 
     enum CodingKeys: String, CodingKey {
         case loginsDisabled = "logins_disabled"
-        case effective
+        case effective, since, revoked
     }
 }

@@ -18,18 +18,28 @@ extension AccountService {
             of: try await federation.identity(of: token, by: verifier, from: origin), from: origin)
     }
 
+    /// The user as the store has it now, for the state of the own switch.
+    public func user(_ userID: Identifier<User>) async throws(ServiceError) -> User {
+        let user = try await inStore { () async throws(StoreError) in try await store.user(.id(userID)) }
+        guard let user else { throw .notFound("user") }
+        return user
+    }
+
     /// Sets the user's own switch: while `disabled`, no login and no refresh succeeds on any device (seed 003). Throws
-    /// `conflict` if the user would have no way to enable logins again.
+    /// `conflict` if the user would have no way to enable logins again. Returns the user and the number of ended sessions.
     ///
-    /// - Parameter providers: the identity providers by which a user can enable logins again.
+    /// - Parameters:
+    ///   - revokesSessions: whether all sessions of the user end in the same transaction, the one that asks included.
+    ///   - providers: the identity providers by which a user can enable logins again.
     public func setLogins(
         of userID: Identifier<User>, shownBy proof: AccountProof, disabled: Bool,
-        effective: User.LoginDisabling.Effective, providers: Set<String> = [], from origin: Origin
-    ) async throws(ServiceError) -> User {
+        effective: User.LoginDisabling.Effective, revokesSessions: Bool = false, providers: Set<String> = [],
+        from origin: Origin
+    ) async throws(ServiceError) -> (user: User, endedSessions: Int) {
         let now = context.clock.now
         let takesWayBack = disabled && effective == .immediate
         let hasIdentity = takesWayBack ? try await hasIdentity(userID, of: providers) : false
-        return try await update(.id(userID), by: proof, at: now) { change in
+        let (user, ended) = try await update(.id(userID), by: proof, at: now) { change -> Result<User, ServiceError> in
             if takesWayBack, change.user.passwordHash == nil, !hasIdentity {
                 return .failure(
                     .conflict(
@@ -42,8 +52,10 @@ extension AccountService {
             ) { user in
                 user.disabledByUser = disabled ? User.LoginDisabling(effective: effective, since: now) : nil
             }
+            if revokesSessions { change.endSessions(onDevice: nil, at: now, by: origin) }
             return .success(change.user)
-        }.outcome
+        }
+        return (user, ended)
     }
 
     private func hasIdentity(

@@ -102,11 +102,7 @@ public final class AccountService: UseCase {
     ) async throws(ServiceError) -> Int {
         let now = context.clock.now
         return try await update(.id(userID)) { change in
-            change.ending = UserChange.EndingSessions(.revokedByUser, at: now, deviceID: deviceID)
-            change.events.append(
-                AuditEvent(
-                    .sessionsEnded, at: now, by: origin, userID: userID, deviceID: deviceID,
-                    reason: EndReason.revokedByUser.rawValue))
+            change.endSessions(onDevice: deviceID, at: now, by: origin)
             return .success(())
         }.endedSessions
     }
@@ -212,6 +208,17 @@ public final class AccountService: UseCase {
         case .usernameTaken: throw .conflict(code: "username_taken", detail: "the username belongs to another user")
         case .done(let result, let endedSessions): return (try result.get(), endedSessions)
         }
+    }
+}
+
+extension UserChange {
+    /// Ends the sessions of the user by the user's own wish, on one device or on all, and records it in the audit trail.
+    mutating func endSessions(onDevice deviceID: String?, at now: Instant, by origin: Origin) {
+        ending = EndingSessions(.revokedByUser, at: now, deviceID: deviceID)
+        events.append(
+            AuditEvent(
+                .sessionsEnded, at: now, by: origin, userID: user.id, deviceID: deviceID,
+                reason: EndReason.revokedByUser.rawValue))
     }
 }
 

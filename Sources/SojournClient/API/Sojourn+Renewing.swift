@@ -101,6 +101,9 @@ extension Sojourn {
 
     /// Drives the machine. Every rule is in it; here are the deeds.
     private func renew(seen: RecordVersion?) async -> Renewal.Outcome {
+        // Until the answer is stored. The transport ends a request when the time is over.
+        let background = BackgroundTime {}
+        defer { background.end() }
         var machine = Renewal(of: seen)
         var attempt = RenewalAttempt()
         var output = machine.handle(.begin)

@@ -18,16 +18,17 @@ package enum JSONValue: Hashable, Sendable, Codable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        // What is most frequent comes first, because each wrong guess costs an error.
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
         } else if let value = try? container.decode([JSONValue].self) {
             self = .array(value)
         } else {

@@ -44,8 +44,8 @@ enum SettingsCommands {
     private static func facts(_ settings: JSONValue) -> String {
         Formatting.facts(
             [
-                "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
-                "rotation_interval",
+                "offline_session_idle", "offline_session_max_limited", "offline_session_max", "absolute_max_lifetime",
+                "refresh_after", "rotation_interval",
             ].map { name in
                 (name, settings[name]?.integer.map { "\(Formatting.span($0)) (\($0))" } ?? settings[name]?.cell)
             })

@@ -46,7 +46,7 @@ final class HTTPScheduleWorld: Sendable {
 
     /// The least W in which the requests of two processes fit, with a second of rounding for each.
     private static let interval: Int64 = 8
-    private static let length: Duration = .seconds(20)
+    private static let length: Duration = .seconds(16)
 
     let server: LocalServer
     let proxy: FaultProxy
@@ -85,7 +85,7 @@ final class HTTPScheduleWorld: Sendable {
         }
         let killer = Task { [server] in
             for _ in 0..<2 {
-                try await Task.sleep(for: .seconds(6))
+                try await Task.sleep(for: .seconds(5))
                 try await server.kill()
                 try await Task.sleep(for: .milliseconds(300))
                 try await server.restart()
@@ -132,9 +132,9 @@ final class HTTPScheduleWorld: Sendable {
             while ContinuousClock.now < deadline {
                 let program = programs[Int.random(in: 0..<2, using: &random)]
                 let need = Int.random(in: 0..<5, using: &random) == 0 ? "usable" : "fresh"
-                let verb = Int.random(in: 0..<8, using: &random) == 0 ? "start" : "token"
+                let verb = Int.random(in: 0..<3, using: &random) == 0 ? "start" : "token"
                 group.addTask { _ = try? await program.ask(verb, in: name, ["need": .string(need)]) }
-                let pause = Int.random(in: 0...1500, using: &random)
+                let pause = Int.random(in: 0...1200, using: &random)
                 try? await Task.sleep(for: .milliseconds(pause))
             }
         }

@@ -162,7 +162,7 @@ import Testing
             let before = await stage.admin(.get, "/admin/v1/settings/sessions")
             #expect(
                 before.text
-                    == #"{"offline_session_idle":1209600,"offline_session_max":15552000,"offline_session_max_limited":true,"refresh_after":3600,"rotation_interval":120}"#
+                    == #"{"absolute_max_lifetime":31536000,"offline_session_idle":1209600,"offline_session_max":15552000,"offline_session_max_limited":true,"refresh_after":3600,"rotation_interval":120}"#
             )
             #expect(await stage.admin(.put, "/admin/v1/settings/sessions", before.text).text == before.text)
             #expect(await stage.admin(.put, "/admin/v1/settings/sessions").text == before.text)

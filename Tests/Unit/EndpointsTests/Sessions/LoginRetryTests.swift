@@ -101,4 +101,17 @@ import Testing
             #expect(await world.stage.refresh(first.refresh).status == 200)
         }
     }
+
+    @Test func anotherIDToken_isAnotherLogin() async throws {
+        try await ProviderFixture.with { world in
+            var sessions: Set<String> = []
+            for token in [try world.provider.token(), try world.provider.token()] {
+                let answer = await world.stage.call(
+                    .post, "/v1/login", #"{"provider":"acme","id_token":"\#(token)","device":{"id":"phone-1"}}"#,
+                    fields: ["Idempotency-Key": "login-1"])
+                sessions.insert(try Tokens(answer).sessionID)
+            }
+            #expect(sessions.count == 2)
+        }
+    }
 }

@@ -29,6 +29,10 @@ struct ClientSignatureTests {
         let expected = ExpectedRequest(method: "POST", target: DPoPTarget("https://auth.example/oauth/token"))
         let proof = try verifier.check(text, for: expected, at: Self.instant)
         #expect(proof.keyThumbprint == key.publicKey.thumbprint)
+        // The server takes a target with a query as well, other servers do not.
+        let claims = try #require(SojournClient.Base64URL.decode(String(text.split(separator: ".")[1])))
+        let target = JSONValue(parsing: claims)?.members?.text("htu")
+        #expect(target == "https://auth.example/oauth/token")
 
         for other in [
             ExpectedRequest(method: "GET", target: expected.target),

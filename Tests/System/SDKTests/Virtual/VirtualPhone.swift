@@ -104,10 +104,20 @@ final class VirtualProcess: Sendable {
     let sojourn: Sojourn
     private let life = Life()
 
-    init(_ configuration: Configuration, _ store: SharedStore, _ transport: any Transport, _ clock: ManualClock) {
+    /// A process whose secrets and waits `seed` determines.
+    init(
+        _ configuration: Configuration, _ store: SharedStore, _ transport: any Transport, _ clock: ManualClock,
+        seed: UInt64
+    ) {
+        let generator = Guarded(SeededGenerator(seed: seed))
         sojourn = Sojourn(
             configuration, store: MortalStore(base: store, life: life), keys: WorthlessKeys(),
-            transport: MortalTransport(base: transport, life: life), clock: clock)
+            transport: MortalTransport(base: transport, life: life), clock: clock,
+            random: { count in
+                generator.withLock { generator in
+                    (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+                }
+            })
     }
 
     func kill() { life.end() }

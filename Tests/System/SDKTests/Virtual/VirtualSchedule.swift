@@ -50,7 +50,7 @@ struct VirtualSchedule {
         self.seed = seed
         self.mutation = mutation
         random = SeededGenerator(seed: seed)
-        interval = [4, 6, 10, 30].randomElement(using: &random) ?? 30
+        interval = [8, 10, 30].randomElement(using: &random) ?? 30
         server = FakeServer(
             clock: clock, settings: ServerSettings(rotationInterval: interval, idle: 100_000, refreshAfter: 1))
         configuration = Configuration(server: server.url)
@@ -86,8 +86,9 @@ struct VirtualSchedule {
         return Figures(requests: server.requestCount, faults: faults.withLock { $0 }, kills: kills)
     }
 
-    private func process() -> VirtualProcess {
-        VirtualProcess(configuration, store, FaultyTransport(server, plan: plan, clock: clock), clock)
+    private mutating func process() -> VirtualProcess {
+        VirtualProcess(
+            configuration, store, FaultyTransport(server, plan: plan, clock: clock), clock, seed: random.next())
     }
 
     private func failure(_ what: String) -> Failure { Failure(seed: seed, what: what, history: history) }
@@ -180,18 +181,8 @@ struct VirtualSchedule {
         await settle()
     }
 
-    /// Waits until no task has anything to do but sleep: until nothing has happened for a while. Should a task take longer over
-    /// something, then the phone was slow in that history.
-    private func settle() async {
-        var calmSince = ContinuousClock.now
-        var last = -1
-        while ContinuousClock.now - calmSince < .microseconds(150) {
-            await Task.yield()
-            let activity = server.requestCount + clock.sleepCount * 3 + store.callCount * 7 + clock.sleeperCount * 11
-            if activity != last { calmSince = .now }
-            last = activity
-        }
-    }
+    /// Waits until no task has anything to do but sleep.
+    private func settle() async { await OneThread.shared.idle() }
 
     private func check() throws {
         for process in processes {
