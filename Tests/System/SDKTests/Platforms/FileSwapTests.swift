@@ -5,6 +5,7 @@ import SojournTestKit
 import Testing
 
 /// Many tasks, each with a store of its own, on one file.
+@Suite("Swaps of a file", .timeLimit(.minutes(3)))
 struct FileSwapTests {
     /// A record that counts.
     private static func record(_ number: Int64) -> [UInt8] {

@@ -5,6 +5,7 @@ import SojournTestKit
 import Testing
 
 /// The transport of apps against servers that do what they like.
+@Suite("The transport of apps", .timeLimit(.minutes(1)))
 struct URLSessionTransportTests {
     private let transport = URLSessionTransport()
 
