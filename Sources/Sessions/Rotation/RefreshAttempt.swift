@@ -117,7 +117,7 @@ public final class RefreshAttempt: Sendable {
     /// Whether the request was under way for more than half the rotation interval (two seconds at least), or was sent more
     /// than 30 s ahead of now. Two processes of one app could each have rotated meanwhile, so that an honest request would look
     /// like reuse.
-    func isStale(at now: Instant, interval: Duration) -> Bool {
+    public func isStale(at now: Instant, interval: Duration) -> Bool {
         guard let sentAt, interval > .zero else { return false }
         return now - sentAt > max(interval / 2, .seconds(2)) || sentAt - now > .seconds(30)
     }

@@ -1,9 +1,3 @@
-#if canImport(os)
-    import os
-#else
-    import Locks
-#endif
-
 /// The states of a session: the present one, then each change. A reader that is slow skips to the newest. Any number of loops
 /// can read at once.
 public struct SessionStates: AsyncSequence, Sendable {
@@ -44,25 +38,15 @@ final class StateBox: Sendable {
         var lastWaiter = 0
     }
 
-    #if canImport(os)
-        private let content: OSAllocatedUnfairLock<Content>
-        init(_ state: SessionState) { content = OSAllocatedUnfairLock(uncheckedState: Content(state: state)) }
-        private func with<Result: Sendable>(_ body: @Sendable (inout Content) -> Result) -> Result {
-            content.withLock(body)
-        }
-    #else
-        private let content: Locked<Content>
-        init(_ state: SessionState) { content = Locked(Content(state: state)) }
-        private func with<Result: Sendable>(_ body: @Sendable (inout Content) -> Result) -> Result {
-            content.withLock { content in body(&content) }
-        }
-    #endif
+    private let content: LockedState<Content>
 
-    var state: SessionState { with { $0.state } }
+    init(_ state: SessionState) { content = LockedState(Content(state: state)) }
+
+    var state: SessionState { content.withLock { $0.state } }
 
     /// Sets the state, and wakes the readers if it is another one.
     func publish(_ state: SessionState) {
-        let (waiters, number): ([Waiter], Int) = with { content in
+        let (waiters, number): ([Waiter], Int) = content.withLock { content in
             guard content.state != state, !content.isFinished else { return ([], 0) }
             content.state = state
             content.number += 1
@@ -74,7 +58,7 @@ final class StateBox: Sendable {
 
     /// Ends every reader.
     func finish() {
-        let waiters: [Waiter] = with { content in
+        let waiters: [Waiter] = content.withLock { content in
             content.isFinished = true
             defer { content.waiters = [:] }
             return Array(content.waiters.values)
@@ -84,19 +68,19 @@ final class StateBox: Sendable {
 
     /// The newest state with a higher number than `seen`, as soon as there is one; nil when the task is cancelled.
     func next(after seen: Int) async -> (SessionState, Int)? {
-        let id = with { content in
+        let id = content.withLock { content in
             content.lastWaiter += 1
             return content.lastWaiter
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let isWaiting = with { content in
+                let isWaiting = content.withLock { content in
                     if content.isFinished || content.number > seen { return false }
                     content.waiters[id] = waiter
                     return true
                 }
                 if !isWaiting {
-                    waiter.resume(returning: with { $0.isFinished ? nil : ($0.state, $0.number) })
+                    waiter.resume(returning: content.withLock { $0.isFinished ? nil : ($0.state, $0.number) })
                 } else if Task.isCancelled {
                     // The handler may have run before the waiter was there.
                     cancel(id)
@@ -108,7 +92,7 @@ final class StateBox: Sendable {
     }
 
     private func cancel(_ id: Int) {
-        let waiter = with { $0.waiters.removeValue(forKey: id) }
+        let waiter = content.withLock { $0.waiters.removeValue(forKey: id) }
         waiter?.resume(returning: nil)
     }
 }

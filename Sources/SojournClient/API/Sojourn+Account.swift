@@ -95,6 +95,8 @@ extension Sojourn {
                 isSignedAgain = true
             } else if !isRenewed, isAboutToken(answer, verdict) {
                 isRenewed = true
+                // The server itself has refused the token: this is worth a renewal, however recent the last one is.
+                renewedForRejectionAt = nil
                 token = try await accessToken(.renewed(after: token))
             } else {
                 if case .presenceRequired(let requirement) = verdict {

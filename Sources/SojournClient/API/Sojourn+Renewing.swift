@@ -4,7 +4,8 @@ typealias Renewal = RenewalMachine<LoadedRecord>
 
 /// A renewal under way, for all who wait for it.
 struct Flight {
-    let task: Task<Void, Never>
+    /// Asks the system for the time to finish.
+    let background: BackgroundTime
     /// A waiter gets nil when its time is over or its task is cancelled. The renewal goes on.
     var waiters: [Int: CheckedContinuation<Renewal.Outcome?, Never>] = [:]
 }
@@ -17,11 +18,12 @@ extension Sojourn {
     /// is cancelled must not cancel it for the others.
     func flight(of version: RecordVersion) -> RecordVersion {
         if flights[version] == nil {
-            flights[version] = Flight(
-                task: Task {
-                    let outcome = await self.renew(seen: version)
-                    self.land(version, outcome)
-                })
+            let task = Task {
+                let outcome = await self.renew(seen: version)
+                self.land(version, outcome)
+            }
+            // When the system suspends the process soon, the request is abandoned: its answer would come too late.
+            flights[version] = Flight(background: BackgroundTime { task.cancel() })
         }
         return version
     }
@@ -55,6 +57,7 @@ extension Sojourn {
     private func land(_ version: RecordVersion, _ outcome: Renewal.Outcome) {
         note(outcome)
         let flight = flights.removeValue(forKey: version)
+        flight?.background.end()
         for waiter in flight?.waiters.values.map(\.self) ?? [] { waiter.resume(returning: outcome) }
     }
 
@@ -142,13 +145,13 @@ extension Sojourn {
             return .unsent
         }
         if let error = signatures.error { return .signFailed(error) }
+        attempt.sentUptime = clock.uptime
         do throws(SojournError) {
             guard let message = try renewalMessage(loaded.record, signatures, sentAt: attempt.sentAt) else {
                 // Without its key a session that the key renews cannot be renewed by anything but a login.
                 return .answered(signatures.isKeyGone ? .ended(.keyLost) : .misconfigured("no way to renew"))
             }
             let patience = patience(for: loaded.record.session)
-            attempt.sentUptime = clock.uptime
             do throws(TransportFailure) {
                 let answer = try await exchange(message, within: patience)
                 return .answered(Verdict(of: answer, isKeyGone: signatures.isKeyGone))

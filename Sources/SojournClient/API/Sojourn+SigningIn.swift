@@ -68,7 +68,8 @@ extension Sojourn {
             credentials, mode: mode, deviceID: record.deviceID,
             deviceKey: configuration.renewal == .deviceKey ? key?.publicKey : nil)
         let message = try login.message(to: try server(), configuration, retrySecret: record.retrySecret)
-        let answer = try await answer(to: message, provenBy: configuration.renewal == .boundRefreshToken ? key : nil)
+        var answer = try await answer(to: message, provenBy: configuration.renewal == .boundRefreshToken ? key : nil)
+        if configuration.renewal == .deviceKey { answer.refreshToken = nil }
         return try await commit(answer, keyThumbprint: key?.publicKey.thumbprint, order)
     }
 

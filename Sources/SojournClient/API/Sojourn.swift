@@ -150,7 +150,8 @@ public actor Sojourn {
             retries.noteAnswer()
         }
         // Another process has reached the server since.
-        if case .unreachable(let since) = reachability, let session = loaded?.record.session, session.issuedAt >= since {
+        if case .unreachable(let since) = reachability, let session = loaded?.record.session, session.issuedAt >= since
+        {
             reachability = .current
         }
         publishState()

@@ -65,6 +65,7 @@ package struct StoredSession: Hashable, Sendable {
         mode = .none
         user = [:]
         self.keyThumbprint = keyThumbprint
+        refreshToken = answer.refreshToken
         take(answer)
     }
 
@@ -73,7 +74,9 @@ package struct StoredSession: Hashable, Sendable {
         accessToken = answer.accessToken
         tokenType = answer.tokenType
         (issuedAt, expiresAt, refreshAfter) = (answer.issuedAt, answer.expiresAt, answer.refreshAfter)
-        refreshToken = answer.refreshToken ?? refreshToken
+        // A session that the device key renews never gets a refresh token: a thief of it could use it unnoticed, because the
+        // device never presents a serial.
+        if refreshToken != nil { refreshToken = answer.refreshToken ?? refreshToken }
         sessionID = answer.sessionID ?? sessionID
         idleExpiresAt = answer.sessionIdleExpiresAt ?? idleExpiresAt
         sessionExpiresAt = answer.sessionExpiresAt ?? sessionExpiresAt

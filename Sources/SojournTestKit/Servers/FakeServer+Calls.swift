@@ -88,7 +88,7 @@ extension FakeServer.World {
             return renew(token, call, at: now) { $0.oauth }
         case "urn:ietf:params:oauth:grant-type:jwt-bearer":
             guard let assertion = call.text("assertion"), let claims = FakeCall.json(assertion, part: 1),
-                let id = claims.text("sub"), let session = sessions[id], session.deviceKey != nil
+                let id = claims.text("iss"), let session = sessions[id], session.deviceKey != nil
             else { return FakeRefusal(reason: "invalid_assertion").oauth }
             return renew(session, serial: nil, call, at: now) { $0.oauth }
         default: return .oauth(400, "unsupported_grant_type")

@@ -39,7 +39,7 @@ extension PhoneWorld {
     /// The server decides a request; the network may keep a copy of it for later.
     mutating func deliver(_ request: Request, keepingDuplicate: Bool, _ mutation: DriverMutation?) {
         if keepingDuplicate { rules.duplicates -= 1 } else { requests.remove(request) }
-        if let limit = rules.staleLimit, request.sentAtAge > limit {
+        if isStale(request) {
             answers.insert(Answer(request: request, verdict: .unreachable(Unreachable("stale_request"))))
         } else if request.record.session != session {
             // A later login has ended that session.
@@ -49,6 +49,14 @@ extension PhoneWorld {
         } else {
             answers.insert(Answer(request: request, verdict: .granted(child)))
         }
+    }
+
+    /// Whether the server leaves the request undecided, because it slept on the way.
+    private func isStale(_ request: Request) -> Bool {
+        guard rules.saysSentAt else { return false }
+        let attempt = RefreshAttempt(
+            serial: 0, clientID: nil, sentAt: Self.start + .seconds(-request.sentAtAge))
+        return attempt.isStale(at: Self.start, interval: .seconds(rules.interval))
     }
 
     /// Whether the stored token, presented when everything else is long over, is refused.

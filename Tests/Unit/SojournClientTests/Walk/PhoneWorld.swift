@@ -41,8 +41,8 @@ struct PhoneWorld: Hashable {
         var storeRestores = 0
         /// How many seconds a process can be frozen between loading a record and sending its token.
         var freeze: Int64 = 0
-        /// The age of `sent_at` above which the server leaves a request undecided; nil: it does not look.
-        var staleLimit: Int64?
+        /// Whether requests say when they were sent.
+        var saysSentAt = false
         /// Whether the session is bound to a key whose proof every request carries.
         var isBound = false
         /// The rotation interval `W`, in seconds.

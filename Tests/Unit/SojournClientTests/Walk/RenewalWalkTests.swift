@@ -27,7 +27,7 @@ struct RenewalWalkTests {
             one { ($0.failures, $0.seconds) = (2, 4) },
             one { $0.restores = 1 },
             one { ($0.logins, $0.seconds) = (1, 3) },
-            one { ($0.freeze, $0.staleLimit, $0.interval) = (3, 2, 4) },
+            one { ($0.freeze, $0.saysSentAt, $0.interval) = (3, true, 4) },
             pair(),
         ] + Lane.cases(push: [], full: large)
 
@@ -39,7 +39,7 @@ struct RenewalWalkTests {
         pair { ($0.failures, $0.seconds) = (1, 5) },
         pair { $0.duplicates = 1 },
         pair { $0.logins = 1 },
-        pair { ($0.freeze, $0.staleLimit, $0.interval, $0.seconds) = (3, 2, 4, 5) },
+        pair { ($0.freeze, $0.saysSentAt, $0.interval, $0.seconds) = (3, true, 4, 5) },
     ]
 
     @Test(arguments: honest) func honestUser_isNeverLoggedOut(rules: Rules) async {
@@ -57,7 +57,7 @@ struct RenewalWalkTests {
         (.takesLateAnswers, pair()),
         (.storesLate, pair()),
         (.randomKey, one { ($0.sends, $0.seconds, $0.duplicates) = (4, 6, 1) }),
-        (.endsOnAnyRefusal, one { ($0.freeze, $0.staleLimit, $0.interval) = (3, 2, 4) }),
+        (.endsOnAnyRefusal, one { ($0.freeze, $0.saysSentAt, $0.interval) = (3, true, 4) }),
     ]
 
     @Test(arguments: mutants.indices) func brokenRule_logsAnHonestUserOut(index: Int) async {
