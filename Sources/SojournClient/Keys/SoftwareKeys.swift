@@ -8,7 +8,7 @@ public import Foundation
 
 /// Keeps keys in files: for Linux, for daemons and for tests.
 ///
-/// The private key is in the file (PKCS#8, 0600), not in hardware. Whoever can read the file has the key.
+/// The private key is in the file (PKCS#8, 0600), not in hardware. A program that can read the file has the key.
 public struct SoftwareKeys: DeviceKeyring {
     private let keyring: any DeviceKeyring
 

@@ -15,7 +15,7 @@ public struct FileStore: SessionStore {
     /// A store in that folder, which the first write makes (0700).
     public init(directory: URL) { self.init(directory: directory, observe: { _ in }) }
 
-    /// A store whose steps a test observes.
+    /// A store with steps that a test observes.
     package init(
         directory: URL, observe: @escaping @Sendable (PrivateFile.Step) throws(PrivateFile.Failure) -> Void,
         flush: @escaping @Sendable (Int32) -> Int32 = { PrivateFile.flush($0) }

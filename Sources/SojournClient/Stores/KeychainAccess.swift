@@ -44,7 +44,7 @@ struct KeychainAccess: Sendable {
         guard isWanted(content) else { return }
         let name = "\(item.account).unreadable-\(Base64URL.encode(SmallCrypto.randomBytes(count: 6)))"
         let moved = calls.update(item, version: content?.version, .account(name))
-        // What the Keychain can neither decrypt nor rename is lost to everyone. It would only stand in the way.
+        // What the Keychain can neither decrypt nor rename is lost. It would only stand in the way.
         if moved == .decode { return _ = try delete(nil) }
         _ = try did(moved, unless: .itemNotFound, "rename")
     }

@@ -86,7 +86,7 @@ extension StoreError {
 }
 
 extension KeyError {
-    /// The failure of a key whose bytes a store could not read or write.
+    /// The failure of a key, from that of the store of its bytes.
     init(_ error: StoreError) {
         self =
             switch error {

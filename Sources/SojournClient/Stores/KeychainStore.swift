@@ -4,6 +4,8 @@
 /// it never leaves the device. Each write gives it a new random version, and replaces only the version that was read: the
 /// Keychain compares and writes in one transaction, so that no process ever holds a lock.
 ///
+/// A store that finds no item adds one with the account `probe`, because only an unlocked Keychain can be believed.
+///
 /// The item survives when the app is deleted and installed again. `Sojourn.forgetDevice()` removes it.
 public struct KeychainStore: SessionStore {
     private let access: KeychainAccess

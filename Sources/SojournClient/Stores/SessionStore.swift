@@ -1,4 +1,4 @@
-/// Keeps one session record for an app, and replaces it only if nobody else has.
+/// Keeps one session record for an app, and replaces it only if no other process has.
 ///
 /// A store has three answers to a read: a record, nothing, or an error. It must answer "nothing" only if it is certain, because
 /// an app shows the login then. Several processes may use one store; `replace` is atomic between them.

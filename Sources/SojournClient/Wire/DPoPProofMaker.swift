@@ -17,7 +17,7 @@ package struct DPoPProofMaker: Sendable {
     /// A proof for one request.
     ///
     /// - Parameters:
-    ///   - url: the target, whose query and fragment the proof leaves out.
+    ///   - url: the target; the proof leaves out its query and fragment.
     ///   - issuedAt: the server's time in Unix seconds.
     ///   - accessToken: the token in the request, if there is one.
     ///   - nonce: the nonce that the server asked for.

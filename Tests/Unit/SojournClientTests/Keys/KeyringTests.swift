@@ -34,7 +34,7 @@ struct KeyringTests {
         try await keys.deleteKey(.device)
     }
 
-    @Test("of many who make a key at once all get the same")
+    @Test("tasks that make a key at the same time get the same key")
     func race() async throws {
         let keyrings: [any DeviceKeyring] = [keys, SoftwareKeys.temporary(), FakeKeychain().keys()]
         for keyring in keyrings {

@@ -75,7 +75,7 @@ struct FileStoreTests {
         }
         let isRenamed = [.renamed, .folderSynced].contains(step)
         #expect(try await store.load()?.bytes == SessionRecord.bytes(isRenamed ? 2 : 1))
-        // What the failed write has left is in nobody's way.
+        // What the failed write has left does not stand in the way.
         let now = try #require(try await store.load()).version
         #expect(try await store.replace(now, with: SessionRecord.bytes(3)))
         #expect(folder.names == ["session.json", "session.json.lock"])
@@ -195,7 +195,7 @@ struct FileStoreTests {
         #expect(try await swap.value)
     }
 
-    @Test("of many who swap at once one wins")
+    @Test("one of many simultaneous swaps wins")
     func race() async throws {
         #expect(try await store.replace(nil, with: SessionRecord.bytes(0)))
         for round in 0..<4 {

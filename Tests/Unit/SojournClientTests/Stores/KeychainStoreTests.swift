@@ -39,7 +39,7 @@ struct KeychainStoreTests {
         #expect(try await store.load() == nil)
     }
 
-    @Test("of many who swap at once one wins")
+    @Test("one of many simultaneous swaps wins")
     func race() async throws {
         #expect(try await store.replace(nil, with: SessionRecord.bytes(0)))
         for _ in 0..<4 {

@@ -4,8 +4,8 @@ import SojournTestKit
 import Testing
 
 /// Sessions that are bound to the key of a device, on the real server: what becomes of copies, and of records without their key.
-@Suite("A device key", .timeLimit(.minutes(2)))
-struct DeviceKeyTests {
+@Suite("A bound session", .timeLimit(.minutes(2)))
+struct BoundSessionTests {
     private static let password = "correct horse battery"
 
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString)")
@@ -26,8 +26,7 @@ struct DeviceKeyTests {
         configuration.renewal = renewal
         let place = folder.appendingPathComponent(name)
         return Sojourn(
-            configuration, store: FileStore(directory: place), keys: SoftwareKeys(directory: place),
-            transport: server.transport)
+            configuration, store: FileStore(directory: place), keys: SoftwareKeys(directory: place))
     }
 
     private func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
