@@ -102,7 +102,10 @@ let package = Package(
                 .target(name: "Cryptography", condition: .when(platforms: [.linux])),
                 .target(name: "Locks", condition: .when(platforms: [.linux])),
             ], swiftSettings: portable),
-        .target(name: "SojournTestKit", dependencies: ["SojournClient"], swiftSettings: portable),
+        .target(
+            name: "SojournTestKit",
+            dependencies: ["SojournClient", .target(name: "Locks", condition: .when(platforms: [.linux]))],
+            swiftSettings: portable),
         // Row 3: the domain, and the engine that does not know it
         .target(
             name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks"],
