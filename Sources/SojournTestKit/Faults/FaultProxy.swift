@@ -164,7 +164,8 @@
 
         /// Blocks the thread.
         private func pause(_ duration: Duration) {
-            Thread.sleep(forTimeInterval: Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
+            Thread.sleep(
+                forTimeInterval: Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
         }
 
         private func bytes(_ answer: HTTPAnswer, bodyPrefix: Int = .max) -> [UInt8] {

@@ -18,9 +18,12 @@ public struct FaultyTransport: Transport {
     public func send(_ request: HTTPMessage, within limit: Duration) async throws(TransportFailure) -> HTTPAnswer {
         let fault = plan.fault(for: request)
         let race = Race()
-        let journey = Task { race.finish(await Self.result { () async throws(TransportFailure) in
-            try await travel(request, fault, limit)
-        }) }
+        let journey = Task {
+            race.finish(
+                await Self.result { () async throws(TransportFailure) in
+                    try await travel(request, fault, limit)
+                })
+        }
         let limiter = Task {
             try await clock.sleep(for: limit)
             race.finish(.failure(.timedOut))

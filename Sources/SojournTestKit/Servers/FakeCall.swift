@@ -78,7 +78,8 @@ extension HTTPAnswer {
     }
 
     /// An error of OAuth (RFC 6749 section 5.2), with the reason beside it.
-    static func oauth(_ status: Int, _ error: String, reason: String? = nil, reauthenticate: Bool? = nil) -> HTTPAnswer {
+    static func oauth(_ status: Int, _ error: String, reason: String? = nil, reauthenticate: Bool? = nil) -> HTTPAnswer
+    {
         var members: [String: JSONValue] = [
             "error": .string(error), "error_description": .string("A fake answer."),
         ]

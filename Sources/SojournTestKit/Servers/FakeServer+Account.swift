@@ -28,7 +28,9 @@ extension FakeServer.World {
             return count > 0 ? HTTPAnswer(status: 204) : .problem(404, "not_found")
         case ("GET", "/v1/me/login-settings"): return Self.loginSettings(user)
         case ("PUT", "/v1/me/login-settings"):
-            guard let isDisabled = call.members["logins_disabled"]?.bool else { return .problem(400, "invalid_request") }
+            guard let isDisabled = call.members["logins_disabled"]?.bool else {
+                return .problem(400, "invalid_request")
+            }
             users[user.username]?.ownSwitch = isDisabled ? call.text("effective") ?? "immediate" : nil
             if call.members["revoke_sessions"]?.bool ?? false {
                 end("revoked_by_user", at: now) { $0.userID == user.id }
@@ -49,7 +51,9 @@ extension FakeServer.World {
 
     /// The session and the user of the access token.
     private func caller(_ call: FakeCall, at now: Int64) -> Result<(FakeSession, FakeServer.User), Refused> {
-        guard let authorization = call.authorization else { return .failure(Refused(answer: .problem(401, "unauthenticated"))) }
+        guard let authorization = call.authorization else {
+            return .failure(Refused(answer: .problem(401, "unauthenticated")))
+        }
         let parts = authorization.token.split(separator: "_")
         guard parts.count == 4, parts[0] == "sja", let expiresAt = Int64(parts[3]), now < expiresAt * 1000 else {
             return .failure(Refused(answer: .problem(401, "invalid_token")))

@@ -60,8 +60,10 @@
                 }
                 let environment = options.environment.merging(
                     ["SOJOURN_ADMIN_KEY": adminKey, "TMPDIR": folder.path]) { given, _ in given }
+                // What the program keeps in its working directory belongs into the folder. The shell becomes the program.
+                let shell = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, folder.path, program]
                 return try ChildProcess(
-                    [program] + words, environment: environment, descriptors: [nowhere, nowhere, errors])
+                    shell + words, environment: environment, descriptors: [nowhere, nowhere, errors])
             }
 
             /// Starts the program and waits until it answers.

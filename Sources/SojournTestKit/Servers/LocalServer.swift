@@ -86,7 +86,8 @@ public final class LocalServer: TestServer {
             try await server.change(options.settings)
             return server
         #else
-            throw Failure.noProgram("the server runs on Linux: set SOJOURN_URL, SOJOURN_ADMIN_URL and SOJOURN_ADMIN_KEY")
+            throw Failure.noProgram(
+                "the server runs on Linux: set SOJOURN_URL, SOJOURN_ADMIN_URL and SOJOURN_ADMIN_KEY")
         #endif
     }
 

@@ -14,6 +14,8 @@ struct ContractCase: Sendable, CustomTestStringConvertible {
         case medium
         /// W is one second, and a session ends four seconds after its last refresh.
         case idle
+        /// W is two seconds, and a session ends four seconds after its last refresh.
+        case idleSlow
         /// Four seconds is the maximum lifetime as well.
         case short
         /// A server for this case alone.
@@ -25,6 +27,7 @@ struct ContractCase: Sendable, CustomTestStringConvertible {
             case .quick: ServerSettings(rotationInterval: 1)
             case .medium: ServerSettings(rotationInterval: 3)
             case .idle: ServerSettings(rotationInterval: 1, idle: 4, refreshAfter: 2)
+            case .idleSlow: ServerSettings(rotationInterval: 2, idle: 4, refreshAfter: 2)
             case .short: ServerSettings(rotationInterval: 1, idle: 4, maximum: 4, refreshAfter: 2)
             }
         }

@@ -12,7 +12,9 @@ extension ContractCase {
             #expect(answer.status == 200)
             let expected: Set = [
                 "access_token", "token_type", "expires_in", "issued_at", "expires_at", "refresh_after", "refresh_token",
-                "session_id", "device_id", "session_idle_expires_at", "session_expires_at", "authentication_mode", "user",
+                "session_id", "device_id", "session_idle_expires_at", "session_expires_at", "authentication_mode",
+                "user",
+                "rotation_interval",
             ]
             #expect(expected.subtracting(answer.json.keys) == [])
             #expect(answer.text("token_type") == "Bearer")
@@ -25,6 +27,17 @@ extension ContractCase {
         ContractCase("a wrong password is refused without a word about a session") { (client, user) async throws in
             try await client.server.createUser(user, password: password)
             #expect(try await client.logIn(user, "wrong").summary == "401 invalid_credentials")
+        },
+        ContractCase("a login that is repeated with its key gets the session of the first") {
+            (client, user) async throws in
+            try await client.server.createUser(user, password: password)
+            let first = try await client.logIn(user, password, key: "one")
+            let second = try await client.logIn(user, password, key: "one")
+            #expect(first.text("session_id") == second.text("session_id"))
+            #expect(try await client.renew(second.refreshToken).status == 200)
+            let third = try await client.logIn(user, password, key: "another")
+            #expect(third.text("session_id") != first.text("session_id"))
+            #expect(try await client.renew(second.refreshToken).summary == "400 replaced log in again")
         },
         ContractCase("an unknown user is refused as a wrong password is") { (client, user) async throws in
             #expect(try await client.logIn(user, "wrong").summary == "401 invalid_credentials")

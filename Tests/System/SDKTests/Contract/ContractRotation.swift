@@ -24,7 +24,8 @@ extension ContractCase {
             #expect(second.refreshToken == first.refreshToken)
             #expect(second.text("session_id") == first.text("session_id"))
         },
-        ContractCase("after the interval a refresh token is followed by another", .quick) { (client, user) async throws in
+        ContractCase("after the interval a refresh token is followed by another", .quick) {
+            (client, user) async throws in
             let first = try await begin(client, user)
             try await passInterval(client)
             let second = try await client.renew(first.refreshToken)
@@ -37,7 +38,8 @@ extension ContractCase {
             let second = try await client.renew(first.refreshToken)
             #expect(try await client.renew(first.refreshToken).refreshToken == second.refreshToken)
         },
-        ContractCase("a retry gets the child whose answer was lost, however late", .quick) { (client, user) async throws in
+        ContractCase("a retry gets the child whose answer was lost, however late", .quick) {
+            (client, user) async throws in
             let first = try await begin(client, user)
             try await passInterval(client)
             let second = try await client.renew(first.refreshToken, key: "retry")
@@ -89,6 +91,21 @@ extension ContractCase {
             let wrong = try await client.renew(first.refreshToken, more: ["client_id": "nothing"])
             #expect(wrong.summary == "401 invalid_client")
             #expect(try await client.renew(first.refreshToken).status == 200)
+        },
+        ContractCase("a request that slept on its way is left undecided") { (client, user) async throws in
+            let first = try await begin(client, user)
+            let issuedAt = try #require(first.integer("issued_at"))
+            #expect(first.integer("rotation_interval") == 120)
+            for (age, status): (Int64, Int) in [(0, 200), (50, 200), (70, 503), (3600, 503), (-20, 200), (-60, 503)] {
+                let answer = try await client.renew(first.refreshToken, more: ["sent_at": "\(issuedAt - age)"])
+                #expect(answer.status == status, "\(age)")
+                if status == 503 {
+                    #expect(answer.text("reason") == "stale_request")
+                    #expect(answer.fields["Retry-After"] == "0")
+                    #expect(answer.bool("reauthenticate") == nil)
+                    #expect(answer.fields["Date"] != nil)
+                }
+            }
         },
         ContractCase("junk is no refresh token") { (client, _) async throws in
             #expect(try await client.renew("sjr_junk").summary == "400 malformed log in again")

@@ -44,6 +44,15 @@ extension ContractCase {
                 #expect(session.status == 200)
             }
         },
+        ContractCase("each answered refresh begins the idle time anew, without a rotation as well", .idleSlow) {
+            (client, user) async throws in
+            var session = try await begin(client, user)
+            for _ in 0..<3 {
+                try await client.server.letPass(.milliseconds(2200))
+                session = try await client.renew(session.refreshToken)
+                #expect(session.status == 200)
+            }
+        },
         ContractCase("a session that is used ends at its maximum", .short) { (client, user) async throws in
             var session = try await begin(client, user)
             let end = session.integer("session_expires_at")

@@ -68,11 +68,50 @@ struct WorthlessKeys: DeviceKeyring {
 
 /// A process of the phone's app, which can be killed: from then on nothing that it does has an effect.
 final class VirtualProcess: Sendable {
-    /// Passes requests and writes on until the process is killed.
+    /// Passes requests and writes on until the process is killed. While the process stands still, nothing goes on.
     private final class Life: Sendable {
-        private let isOver = Guarded(false)
-        func end() { isOver.withLock { $0 = true } }
-        var isEnded: Bool { isOver.withLock { $0 } }
+        private struct State {
+            var isEnded = false
+            var isFrozen = false
+            /// Whether the process stands still at its next write, with the answer of a server in hand.
+            var freezesAtWrite = false
+            var waiters: [CheckedContinuation<Void, Never>] = []
+        }
+
+        private let state = Guarded(State())
+
+        var isEnded: Bool { state.withLock { $0.isEnded } }
+        func freeze() { state.withLock { $0.isFrozen = true } }
+        func freezeAtWrite() { state.withLock { $0.freezesAtWrite = true } }
+
+        /// Waits at a write.
+        func passWrite() async {
+            state.withLock { state in
+                if state.freezesAtWrite { (state.isFrozen, state.freezesAtWrite) = (true, false) }
+            }
+            await pass()
+        }
+
+        func goOn(ended: Bool = false) {
+            let waiters = state.withLock { state in
+                (state.isFrozen, state.freezesAtWrite) = (false, false)
+                if ended { state.isEnded = true }
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+
+        /// Waits while the process stands still.
+        func pass() async {
+            await withCheckedContinuation { waiter in
+                let isFrozen = state.withLock { state in
+                    if state.isFrozen { state.waiters.append(waiter) }
+                    return state.isFrozen
+                }
+                if !isFrozen { waiter.resume() }
+            }
+        }
     }
 
     private struct MortalStore: SessionStore {
@@ -80,10 +119,14 @@ final class VirtualProcess: Sendable {
         let life: Life
 
         func load() async throws(StoreError) -> StoredRecord? {
+            await life.pass()
             if life.isEnded { throw .failed(9, "killed") }
-            return try await base.load()
+            let record = try await base.load()
+            await life.pass()
+            return record
         }
         func replace(_ expected: RecordVersion?, with bytes: [UInt8]?) async throws(StoreError) -> Bool {
+            await life.passWrite()
             if life.isEnded { throw .failed(9, "killed") }
             return try await base.replace(expected, with: bytes)
         }
@@ -96,8 +139,15 @@ final class VirtualProcess: Sendable {
         let life: Life
 
         func send(_ request: HTTPMessage, within limit: Duration) async throws(TransportFailure) -> HTTPAnswer {
+            await life.pass()
             if life.isEnded { throw .cancelled }
-            return try await base.send(request, within: limit)
+            let answer: HTTPAnswer
+            do throws(TransportFailure) { answer = try await base.send(request, within: limit) } catch {
+                await life.pass()
+                throw error
+            }
+            await life.pass()
+            return answer
         }
     }
 
@@ -120,5 +170,14 @@ final class VirtualProcess: Sendable {
             })
     }
 
-    func kill() { life.end() }
+    func kill() { life.goOn(ended: true) }
+
+    /// Has the process stand still at the next load, request, answer or write.
+    func freeze() { life.freeze() }
+
+    /// Has the process stand still at the next write.
+    func freezeAtWrite() { life.freezeAtWrite() }
+
+    /// Has it go on.
+    func thaw() { life.goOn() }
 }

@@ -58,7 +58,7 @@ struct VirtualSchedule {
         if mutation == .swapsBlindly { store.swapBlindly() }
         if mutation == .decidesSleepers { server.decideSleepers() }
         let share = Int.random(in: 10...70, using: &random)
-        let base = FaultPlan.seed(seed ^ 0xFA17, share: share, delayMax: .seconds(interval))
+        let base = FaultPlan.seed(seed ^ 0xFA17, share: share, delayMax: .seconds(3 * interval))
         plan = FaultPlan { [faults, isFaulty] request in
             guard isFaulty.withLock({ $0 }) else { return .pass }
             let fault = base.fault(for: request)
@@ -112,7 +112,7 @@ struct VirtualSchedule {
 
     private mutating func step() async {
         let number = Int.random(in: 0..<2, using: &random)
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<23, using: &random) {
         case 0..<7:
             note("process \(number) asks for a fresh token")
             call(processes[number].sojourn, .fresh)
@@ -121,13 +121,13 @@ struct VirtualSchedule {
             call(processes[number].sojourn, .usable)
         case 9:
             note("process \(number) starts")
-            _ = await processes[number].sojourn.start()
+            start(processes[number].sojourn)
         case 10, 11:
             note("process \(number) is killed")
             kills += 1
             processes[number].kill()
             processes[number] = process()
-            _ = await processes[number].sojourn.start()
+            start(processes[number].sojourn)
         case 12:
             note("the store fails")
             store.fail(Int.random(in: 1...3, using: &random))
@@ -140,6 +140,18 @@ struct VirtualSchedule {
             let wall = clock.wallSeconds + Int64.random(in: -90_000...90_000, using: &random)
             note("the user sets the wall clock")
             clock.setWall(to: wall)
+        case 16:
+            note("process \(number) asks for a fresh token, and stands still")
+            call(processes[number].sojourn, .fresh)
+            if Bool.random(using: &random) { await settle() }
+            processes[number].freeze()
+        case 17, 18:
+            note("process \(number) stands still at its next write")
+            call(processes[number].sojourn, .fresh)
+            processes[number].freezeAtWrite()
+        case 19:
+            note("process \(number) goes on")
+            processes[number].thaw()
         default:
             note("time passes")
             await pass(.milliseconds(Int64.random(in: 0...(interval * 1500), using: &random)))
@@ -160,7 +172,8 @@ struct VirtualSchedule {
         }
         note("the server is restored")
         server.setReachable(false)
-        await pass(.seconds(2 * interval + 60))
+        for process in processes { process.thaw() }
+        await pass(.seconds(4 * interval + 60))
         server.restore(old)
         server.setReachable(true)
         backup = nil
@@ -168,6 +181,10 @@ struct VirtualSchedule {
 
     private mutating func call(_ sojourn: Sojourn, _ need: Sojourn.Need) {
         calls.append(Task { _ = try? await sojourn.accessToken(need) })
+    }
+
+    private mutating func start(_ sojourn: Sojourn) {
+        calls.append(Task { await sojourn.start() })
     }
 
     /// Lets time pass, from one sleeper to the next, so that each wakes at its own time.
@@ -199,6 +216,7 @@ struct VirtualSchedule {
         isFaulty.withLock { $0 = false }
         store.fail(0)
         server.setReachable(true)
+        for process in processes { process.thaw() }
         // Every answer and every wait of the history has its time.
         await pass(.seconds(4000))
         try await server.change(ServerSettings(refreshAfter: 3600))

@@ -1,0 +1,66 @@
+// sojourn-phone: an app on a phone as a program, for tests that kill it, freeze it, or run two of them on one store.
+//
+// Lines of JSON come in, and one line of JSON goes out for each: {"id": 1, "do": "token", "need": "fresh"} gives
+// {"id": 1, "token": "…"} or {"id": 1, "error": "ended", "reason": "…"}. Commands that come without waiting for the answer are
+// carried out side by side. `in` names a folder below DIR, each with a session of its own.
+//
+// start · state · login username password · adopt answer · identity · token [need: usable, fresh, renewed] · call url · logout
+// clock wall · freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed,
+// folder-synced) · swap count · exit
+
+import Foundation
+import SojournClient
+import SojournTestKit
+
+@main
+enum SojournPhone {
+    /// The arguments, or nil if they are wrong.
+    private static func parse(_ arguments: [String]) -> (folder: URL, configuration: Configuration)? {
+        var words = arguments.dropFirst()
+        guard let folder = words.popFirst(), !folder.hasPrefix("-") else { return nil }
+        var options: [String: String] = [:]
+        while let name = words.popFirst() {
+            guard let value = words.popFirst() else { return nil }
+            options[name] = value
+        }
+        guard let server = options["--server"].flatMap({ URL(string: $0) }) else { return nil }
+        var configuration = Configuration(server: server)
+        configuration.renewal =
+            switch options["--renewal"] {
+            case "refresh-token": .refreshToken
+            case "device-key": .deviceKey
+            default: .boundRefreshToken
+            }
+        configuration.deviceID = options["--device"]
+        return (URL(fileURLWithPath: folder), configuration)
+    }
+
+    static func main() {
+        guard let (folder, configuration) = parse(CommandLine.arguments) else {
+            let usage =
+                "usage: sojourn-phone DIR --server URL [--renewal refresh-token|bound|device-key] [--device ID]\n"
+            FileHandle.standardError.write(Data(usage.utf8))
+            exit(2)
+        }
+        let phone = Phone(folder: folder, configuration: configuration)
+        Thread.detachNewThread { obey(phone) }
+        dispatchMain()
+    }
+
+    /// Carries out the commands of standard input, until it ends.
+    private static func obey(_ phone: Phone) {
+        let output = Guarded(FileHandle.standardOutput)
+        while let line = readLine() {
+            guard let command = JSONValue(parsing: Array(line.utf8))?.members, command.text("do") != "exit" else {
+                exit(0)
+            }
+            Task {
+                var answer = await phone.carryOut(command)
+                answer["id"] = command["id"]
+                let bytes = JSONValue.object(answer).bytes + [10]
+                output.withLock { $0.write(Data(bytes)) }
+            }
+        }
+        exit(0)
+    }
+}
