@@ -86,7 +86,23 @@ extension TokenRequest {
     }
 
     /// What the request brings to prove the user's presence.
-    var evidence: PresenceEvidence { PresenceEvidence(assertion: userAssertion, password: password) }
+    func evidence(_ verifier: (any IdentityVerifier)?) throws -> PresenceEvidence {
+        var evidence = PresenceEvidence(assertion: userAssertion, password: password)
+        if let idToken { evidence.identity = IdentityEvidence(try identityToken(idToken), verifier: verifier) }
+        return evidence
+    }
+
+    /// The ID token with its provider, which the request need not name, and its nonce.
+    @inline(never)
+    private func identityToken(_ text: String) throws -> IdentityToken {
+        if let provider, !Identity.Key.isValid(provider: provider) {
+            throw RequestProblem.invalid("provider", "must be the name of an identity provider")
+        }
+        if let nonce = exchange.nonce, !Text.isValid(nonce, lengthMax: 512) {
+            throw RequestProblem.invalid("nonce", "must have 1 to 512 bytes and no control characters")
+        }
+        return IdentityToken(provider: provider, text: text, nonce: exchange.nonce)
+    }
 
     /// The device id in the request.
     func namedDevice() throws -> String? {

@@ -164,7 +164,8 @@ extension SessionOpening {
             && RefreshPolicy.ofSettingsAlone.ending(of: record, at: now) == nil
             && previous.authenticationMode == session.authenticationMode && previous.scope == session.scope
             && previous.resources == session.resources && previous.keyThumbprint == session.keyThumbprint
-            && previous.deviceKey == session.deviceKey && previous.presence == session.presence
+            && previous.deviceKey == session.deviceKey && previous.presence.key == session.presence.key
+            && previous.authenticatedAt == previous.startedAt
     }
 
     /// Sets the new session if the client and the user's switches allow it.
@@ -186,7 +187,7 @@ extension SessionOpening {
                 .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
         }
         if let problem = request.presenceKeyProblem { return .failure(problem) }
-        guard request.authenticationMode.suits(user) else {
+        guard request.authenticationMode.suits(user, hasIdentity: token != nil) else {
             return .failure(
                 .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
         }
@@ -210,7 +211,8 @@ extension SessionOpening {
             resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
             keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: now,
-            epoch: settings.epoch, childRequestKey: requestKey, presence: UserPresence(key: request.presenceKey?.text),
+            epoch: settings.epoch, childRequestKey: requestKey,
+            presence: UserPresence(key: request.presenceKey?.text, identityAt: token == nil ? nil : now),
             confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
         if let previous, isBegun(previous, by: session, at: now) {
             return .success(
