@@ -26,6 +26,8 @@ public struct TokenRequest: Sendable {
     public var provider: String? { parameters["provider"] }
     /// `authentication_mode`, how the app guards the session of a login.
     public var authenticationMode: String? { parameters["authentication_mode"] }
+    /// `session_id`, the session that the app still has on the device of a login.
+    public var sessionID: String? { parameters["session_id"] }
     /// `device_key`, a JWK that can resume the session of a login.
     public var deviceKey: String? { parameters["device_key"] }
     /// `presence_key`, a JWK that signs proofs of the user's presence.

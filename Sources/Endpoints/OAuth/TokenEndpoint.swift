@@ -67,9 +67,9 @@ extension TokenRequest {
         return Device(id: try namedDevice() ?? id(), name: deviceName)
     }
 
-    /// The protection of the session by the app; `NO` if the request names none.
-    func namedMode() throws -> AuthenticationMode {
-        guard let text = authenticationMode else { return .no }
+    /// The protection of the session by the app; nil if the request names none.
+    func namedMode() throws -> AuthenticationMode? {
+        guard let text = authenticationMode else { return nil }
         guard let mode = AuthenticationMode(rawValue: text) else {
             throw RequestProblem.invalid("authentication_mode", "must be one of NO, BIOMETRIC, PASSWORD")
         }

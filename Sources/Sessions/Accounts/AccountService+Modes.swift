@@ -102,6 +102,17 @@ extension AccountService {
     }
 }
 
+extension AuditEvent {
+    /// The event for a change of the protection of `session`, which has the new mode.
+    static func modeChanged(
+        of session: Session, from old: AuthenticationMode, isNewKey: Bool = false, at now: Instant, by origin: Origin
+    ) -> AuditEvent {
+        AuditEvent(
+            .authenticationModeChanged, at: now, by: origin, session: session,
+            reason: "\(old.rawValue)>\(session.authenticationMode.rawValue)" + (isNewKey ? " new key" : ""))
+    }
+}
+
 extension Session {
     /// Applies the change, after the proofs in the request were recorded.
     fileprivate mutating func change(
@@ -124,14 +135,13 @@ extension Session {
         if let demand = demand(before: change.mode, isNewKey: isNew), !demand.isMet(by: self, at: now) {
             return .failure(.insufficientUserAuthentication(demand.asked(of: user, in: self)))
         }
-        let event = AuditEvent(
-            .authenticationModeChanged, at: now, by: origin, session: self,
-            reason: "\(authenticationMode.rawValue)>\(change.mode.rawValue)" + (isNew ? " new key" : ""))
+        let old = authenticationMode
+        authenticationMode = change.mode
+        let event = AuditEvent.modeChanged(of: self, from: old, isNewKey: isNew, at: now, by: origin)
         if let key = change.presenceKey {
             presence.key = key.text
             presence.provenAt = now
         }
-        authenticationMode = change.mode
         return .success(event)
     }
 

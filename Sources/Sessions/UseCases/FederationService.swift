@@ -41,7 +41,7 @@ public final class FederationService: UseCase {
             try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 let outcome = start(&opening)
-                if opening.session != nil { opening.recordArrival(by: login, from: origin) }
+                if opening.session != nil || opening.continued != nil { opening.recordArrival(by: login, from: origin) }
                 return outcome
             }
         }
