@@ -1,5 +1,6 @@
 import HTTP
 import Sessions
+import Synchronization
 import Testing
 
 @testable import Endpoints
