@@ -95,11 +95,20 @@ struct IDToken: Sendable {
     /// Returns the identity of the token, after its signature over `payload` was verified.
     func identity(payload: [UInt8]) throws(ServiceError) -> ExternalIdentity {
         let provenEmail = claims["email_verified"]?.isTrue == true ? claims["email"]?.string : nil
-        return ExternalIdentity(
+        var identity = ExternalIdentity(
             key, username: username(provenEmail: provenEmail), profile: profile,
             linkingEmail: provider.linksByProvenEmail ? provenEmail : nil, authenticationMethods: methods,
             tokenID: Hex.encode(sha256(payload)),
             goodUntil: Instant(secondsSinceEpoch: goodUntil), clientID: clientID, recheck: provider.recheck?.terms)
+        identity.authenticatedAt = authenticatedAt.map { Instant(secondsSinceEpoch: $0) }
+        return identity
+    }
+
+    /// When the user authenticated at the provider: `auth_time`. Without that claim it is the time of issue, if the app's nonce
+    /// shows that the token was issued for its request.
+    private var authenticatedAt: Int64? {
+        if let time = claims["auth_time"] { return time.seconds.map { min($0, issuedAt) } }
+        return claims["nonce"] != nil && provider.nonce != .ignored ? issuedAt : nil
     }
 
     /// Returns the username claim if it can be a username. A name with `@` is accepted only if it is the verified

@@ -20,8 +20,14 @@ public struct TokenRequest: Sendable {
     public var password: String? { parameters["password"] }
     /// `user_assertion`, the proof of the user's presence, signed with the session's presence key.
     public var userAssertion: String? { parameters["user_assertion"] }
+    /// `id_token`, the proof of the user's presence by a login at an identity provider.
+    public var idToken: String? { parameters["id_token"] }
+    /// `provider`, the identity provider of `id_token`.
+    public var provider: String? { parameters["provider"] }
     /// `authentication_mode`, how the app guards the session of a login.
     public var authenticationMode: String? { parameters["authentication_mode"] }
+    /// `session_id`, the session that the app still has on the device of a login.
+    public var sessionID: String? { parameters["session_id"] }
     /// `device_key`, a JWK that can resume the session of a login.
     public var deviceKey: String? { parameters["device_key"] }
     /// `presence_key`, a JWK that signs proofs of the user's presence.

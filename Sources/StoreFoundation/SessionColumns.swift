@@ -8,13 +8,13 @@ public enum SessionColumns {
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
         "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at",
-        "child_confirmed_at", "renewed_at")
+        "child_confirmed_at", "renewed_at", "identity_proven_at")
 
     /// The columns of an existing session that an import may change.
     public static let changing = Columns(
         "id", "device_name", "device_platform", "device_app_version", "authentication_mode", "parent", "child",
         "child_answered_at", "renewed_at", "child_request_key", "child_confirmed_at", "ended_at", "ended_reason",
-        "presence_key", "presence_proven_at", "password_proven_at")
+        "presence_key", "presence_proven_at", "password_proven_at", "identity_proven_at")
 
     /// Reads the columns of a session. Its id must be `known`, if that is given.
     public static func read(
@@ -37,7 +37,7 @@ public enum SessionColumns {
         let endedAt = row.optional { row in row.instant() }
         let reason = try row.optional { (row) throws(CorruptRow) in try row.word(as: EndReason.self) }
         let deviceKey = row.optionalText()
-        let presence = UserPresence(
+        var presence = UserPresence(
             key: row.optionalText(), provenAt: row.optional { row in row.instant() },
             passwordAt: row.optional { row in row.instant() })
         let resources = row.list()
@@ -46,6 +46,7 @@ public enum SessionColumns {
         let confirmation = confirmedBy.flatMap { by in confirmedAt.map { ProviderConfirmation(provider: by, at: $0) } }
         let childConfirmedAt = row.optional { row in row.instant() }
         let renewedAt = row.instant()
+        presence.identityAt = row.optional { row in row.instant() }
         guard (endedAt == nil) == (reason == nil) else { throw CorruptRow("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
@@ -84,5 +85,6 @@ public enum SessionColumns {
         row.add(session.confirmation?.at)
         row.add(session.childConfirmedAt)
         row.add(session.renewedAt)
+        row.add(session.presence.identityAt)
     }
 }

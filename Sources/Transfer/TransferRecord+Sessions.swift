@@ -52,7 +52,8 @@ extension Session {
             childConfirmedAt: try line.optionalInstant("child_confirmed_at"), ending: ending,
             presence: UserPresence(
                 key: try line.optionalText("presence_key"), provenAt: try line.optionalInstant("presence_proven_at"),
-                passwordAt: try line.optionalInstant("password_proven_at")))
+                passwordAt: try line.optionalInstant("password_proven_at"),
+                identityAt: try line.optionalInstant("identity_proven_at")))
     }
 
     /// The line of a session.
@@ -71,6 +72,7 @@ extension Session {
         members.add("presence_key", presence.key)
         members.add("presence_proven_at", presence.provenAt)
         members.add("password_proven_at", presence.passwordAt)
+        members.add("identity_proven_at", presence.identityAt)
         members.add("epoch", epoch)
         members.add("started_at", startedAt)
         members.add("parent", parent)

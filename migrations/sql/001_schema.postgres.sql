@@ -139,6 +139,7 @@ CREATE TABLE sessions (
     presence_key text, -- public key that signs while the user is present
     presence_proven_at bigint,
     password_proven_at bigint,
+    identity_proven_at bigint, -- last authentication at an identity provider, by the login or later
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by text,
     confirmed_at bigint,

@@ -133,6 +133,7 @@ CREATE TABLE sessions (
     presence_key TEXT, -- public key that signs while the user is present
     presence_proven_at INTEGER,
     password_proven_at INTEGER,
+    identity_proven_at INTEGER, -- last authentication at an identity provider, by the login or later
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by TEXT,
     confirmed_at INTEGER,

@@ -5,7 +5,7 @@ internal import Sessions
 extension Endpoints {
     /// `POST /v1/login`: logs a user of a public client in on a device, by password or by an ID token of an identity provider.
     func logIn(_ call: Call) async throws -> Response {
-        let shared = Members.loginNames
+        let shared = Members.loginNames + ["session_id"]
         let all = try Members(call, known: shared + Members.identityNames + ["username", "password"])
         if all.contains("provider") || all.contains("id_token") {
             return try await logInByIdentity(
@@ -124,8 +124,12 @@ extension Members {
     func loginRequest(on device: Device) throws -> LoginRequest {
         var request = LoginRequest(
             clientID: try identifier("client_id") ?? Client.mobileID, device: device,
-            authenticationMode: try word("authentication_mode", as: AuthenticationMode.self) ?? .no,
+            authenticationMode: try word("authentication_mode", as: AuthenticationMode.self),
             scope: try scope("scope"))
+        if let text = try string("session_id") {
+            guard let id = Identifier<Session>(text) else { throw refused("session_id", "must be the id of a session") }
+            request.continuedSession = id
+        }
         request.deviceKey = try publicKey("device_key").map(DeviceKey.init)
         request.presenceKey = try publicKey("presence_key").map(DeviceKey.init)
         return request

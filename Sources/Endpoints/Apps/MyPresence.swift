@@ -2,36 +2,53 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/me/presence`: proves the presence of the user by an assertion of the presence key or by the password (RFC
-    /// 9470).
+    /// `POST /v1/me/presence`: proves the presence of the user by an assertion of the presence key, by the password, or by an
+    /// ID token (RFC 9470).
     func showPresence(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let members = try Members(call, known: ["user_assertion", "password"])
-        let evidence = try members.evidence()
-        guard !evidence.isEmpty else { throw members.refused("user_assertion", "or password is missing") }
-        let record = try await services.accounts.showPresence(evidence, in: session, from: call.origin)
+        let members = try Members(call, known: Members.evidenceNames)
+        let evidence = try evidence(members)
+        guard !evidence.isEmpty else { throw members.refused("user_assertion", "or password or id_token is missing") }
+        let record = try await verifying(evidence, call) { () async throws(ServiceError) in
+            try await services.accounts.showPresence(evidence, in: session, from: call.origin)
+        }
         return try .json(ModeAnswer(record.session))
     }
 
     /// `PUT /v1/me/authentication-mode`: changes how the app protects its session.
     func changeMode(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(
-            call, known: ["authentication_mode", "presence_key", "user_assertion", "password"])
+            call, known: ["authentication_mode", "presence_key"] + Members.evidenceNames)
         guard let mode = try members.word("authentication_mode", as: AuthenticationMode.self) else {
             throw members.refused("authentication_mode", "is missing")
         }
         let change = ModeChange(
             mode: mode, presenceKey: try members.publicKey("presence_key").map(DeviceKey.init),
-            evidence: try members.evidence())
-        let record = try await services.accounts.changeMode(change, in: session, from: call.origin)
+            evidence: try evidence(members))
+        let record = try await verifying(change.evidence, call) { () async throws(ServiceError) in
+            try await services.accounts.changeMode(change, in: session, from: call.origin)
+        }
         return try .json(ModeAnswer(record.session))
+    }
+
+    /// Reads the proof of presence from the body.
+    func evidence(_ members: Members) throws -> PresenceEvidence {
+        PresenceEvidence(
+            assertion: try members.string("user_assertion"), password: try members.string("password"),
+            identity: try members.identityToken().map { IdentityEvidence($0, verifier: identityVerifier) })
+    }
+
+    /// Runs what verifies `evidence` beside an access token. Refused ID tokens count against the caller's address.
+    func verifying<Value>(
+        _ evidence: PresenceEvidence, _ call: Call, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        if evidence.identity == nil { return try await body() }
+        return try await rateLimiter.identity(in: call, body)
     }
 }
 
 extension Members {
-    /// Reads the proof of presence from the body.
-    func evidence() throws -> PresenceEvidence {
-        PresenceEvidence(assertion: try string("user_assertion"), password: try string("password"))
-    }
+    /// The members that prove the user's presence.
+    static let evidenceNames = ["user_assertion", "password"] + idTokenNames
 }
 
 /// The protection of a session by its app, as JSON.

@@ -11,11 +11,12 @@ extension Endpoints {
     /// `PATCH /v1/me`: changes the members that the body names; null clears a member. Users cannot change their username. A new
     /// e-mail address or telephone number demands a proof of presence, as a weaker authentication mode does.
     func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let members = try Members(call, known: ProfileChange.names + ["user_assertion", "password"])
-        let (change, evidence) = (try ProfileChange(members), try members.evidence())
-        let user = try await services.accounts.changeProfile(in: session, shownBy: evidence, from: call.origin) {
-            profile in
-            change.apply(to: &profile)
+        let members = try Members(call, known: ProfileChange.names + Members.evidenceNames)
+        let (change, evidence) = (try ProfileChange(members), try evidence(members))
+        let user = try await verifying(evidence, call) { () async throws(ServiceError) in
+            try await services.accounts.changeProfile(in: session, shownBy: evidence, from: call.origin) { profile in
+                change.apply(to: &profile)
+            }
         }
         return Response(.ok, "application/json", TokenResponse.User(user).json)
     }

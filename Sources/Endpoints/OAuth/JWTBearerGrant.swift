@@ -11,7 +11,8 @@ extension Endpoints {
         let attempt = RefreshAttempt(
             token: assertion, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(), sentAt: try request.sendingTime(),
-            scope: try request.requestedScope(), resources: request.resources, proof: call.proof, evidence: request.evidence, isOfDeviceKey: true)
+            scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
+            evidence: try request.evidence(identityVerifier), isOfDeviceKey: true)
         do throws(ServiceError) {
             let grant = try await services.deviceKeys.resume(attempt, from: call.origin)
             metrics.countRefresh(granting: grant)

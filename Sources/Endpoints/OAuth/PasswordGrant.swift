@@ -21,6 +21,12 @@ extension Endpoints {
             clientID: client.id, device: try request.device(else: madeUpDeviceID()),
             authenticationMode: try request.namedMode(), scope: try request.requestedScope(),
             proof: call.proof)
+        if let text = request.sessionID {
+            guard let id = Identifier<Session>(text) else {
+                throw RequestProblem.invalid("session_id", "must be the id of a session")
+            }
+            login.continuedSession = id
+        }
         login.deviceKey = try Self.key(request.deviceKey, "device_key")
         login.presenceKey = try Self.key(request.presenceKey, "presence_key")
         login.resources = request.resources

@@ -27,8 +27,9 @@ extension Endpoints {
         return RefreshAttempt(
             token: token, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
-            sentAt: try request.sendingTime(), scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
-            evidence: request.evidence)
+            sentAt: try request.sendingTime(), scope: try request.requestedScope(), resources: request.resources,
+            proof: call.proof,
+            evidence: try request.evidence(identityVerifier))
     }
 
     /// Throws `invalid_client` if that is the reason for which a session is not renewed: a confidential client has only named

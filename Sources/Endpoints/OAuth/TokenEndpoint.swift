@@ -67,9 +67,9 @@ extension TokenRequest {
         return Device(id: try namedDevice() ?? id(), name: deviceName)
     }
 
-    /// The protection of the session by the app; `NO` if the request names none.
-    func namedMode() throws -> AuthenticationMode {
-        guard let text = authenticationMode else { return .no }
+    /// The protection of the session by the app; nil if the request names none.
+    func namedMode() throws -> AuthenticationMode? {
+        guard let text = authenticationMode else { return nil }
         guard let mode = AuthenticationMode(rawValue: text) else {
             throw RequestProblem.invalid("authentication_mode", "must be one of NO, BIOMETRIC, PASSWORD")
         }
@@ -86,7 +86,23 @@ extension TokenRequest {
     }
 
     /// The evidence of the user's presence in the request.
-    var evidence: PresenceEvidence { PresenceEvidence(assertion: userAssertion, password: password) }
+    func evidence(_ verifier: (any IdentityVerifier)?) throws -> PresenceEvidence {
+        var evidence = PresenceEvidence(assertion: userAssertion, password: password)
+        if let idToken { evidence.identity = IdentityEvidence(try identityToken(idToken), verifier: verifier) }
+        return evidence
+    }
+
+    /// The ID token with its provider, which the request need not name, and its nonce.
+    @inline(never)
+    private func identityToken(_ text: String) throws -> IdentityToken {
+        if let provider, !Identity.Key.isValid(provider: provider) {
+            throw RequestProblem.invalid("provider", "must be the name of an identity provider")
+        }
+        if let nonce = exchange.nonce, !Text.isValid(nonce, lengthMax: 512) {
+            throw RequestProblem.invalid("nonce", "must have 1 to 512 bytes and no control characters")
+        }
+        return IdentityToken(provider: provider, text: text, nonce: exchange.nonce)
+    }
 
     /// The device id in the request.
     func namedDevice() throws -> String? {

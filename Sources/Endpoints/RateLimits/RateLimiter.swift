@@ -174,8 +174,8 @@ struct RateLimiter: Sendable {
     /// comes first, so that repeated requests with one token use up no more of the user's limit than the session's allows.
     func refusal(_ error: ServiceError, to credential: Credential?, of userID: Identifier<User>?) -> ServiceError {
         switch error {
-        case .refused, .insufficientUserAuthentication, .unauthorizedClient, .grantClosed, .invalidScope,
-            .invalidTarget:
+        case .refused, .insufficientUserAuthentication, .identityRefused, .unauthorizedClient, .grantClosed,
+            .invalidScope, .invalidTarget:
             break
         default: return error
         }

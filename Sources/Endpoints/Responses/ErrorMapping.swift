@@ -275,6 +275,9 @@ extension IdentityRefusal {
         case .nonce: "The nonce is missing, or not the one in the token."
         case .subject: "The token has no subject of 1 to 255 printable ASCII characters."
         case .replayed: "The token was used before: get a new one from the provider."
+        case .anotherUser: "The token is of an identity that is not the session's user's. The session is kept."
+        case .noAuthenticationTime:
+            "The token does not say when the user authenticated: ask the provider with max_age, or with a nonce."
         }
     }
 }

@@ -12,7 +12,8 @@ struct SessionWrites {
     )
     private var modes = ArrayParameter(of: .text)
     private var presences = (
-        key: ArrayParameter(of: .text), provenAt: ArrayParameter(of: .bigint), passwordAt: ArrayParameter(of: .bigint)
+        key: ArrayParameter(of: .text), provenAt: ArrayParameter(of: .bigint), passwordAt: ArrayParameter(of: .bigint),
+        identityAt: ArrayParameter(of: .bigint)
     )
     private var endings = (at: ArrayParameter(of: .bigint), reason: ArrayParameter(of: .text))
     private var events = EventSQL.Rows()
@@ -81,6 +82,7 @@ struct SessionWrites {
         presences.key.append(session.presence.key)
         presences.provenAt.append(session.presence.provenAt)
         presences.passwordAt.append(session.presence.passwordAt)
+        presences.identityAt.append(session.presence.identityAt)
         for (event, revocation) in events {
             self.events.append(event, revocation, guardedBy: session.id)
             if let revocation { revocations.append(revocation, guardedBy: session.id) }
@@ -129,6 +131,7 @@ struct SessionWrites {
             devices.appVersion,
             modes, endings.at,
             endings.reason, presences.key, presences.provenAt, presences.passwordAt,
+            presences.identityAt,
         ]
         return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters + revocations.parameters)
     }
@@ -141,21 +144,21 @@ struct SessionWrites {
                 device_name = v.device_name, device_platform = v.device_platform, device_app_version = v.device_app_version,
                 authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
                 presence_key = v.presence_key, presence_proven_at = v.presence_proven_at,
-                password_proven_at = v.password_proven_at, revision = s.revision + 1
+                password_proven_at = v.password_proven_at, identity_proven_at = v.identity_proven_at, revision = s.revision + 1
             FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
                 $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[],
-                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[])
+                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[])
                 AS v (id, revision, user_revision, parent, child, child_answered_at, renewed_at, child_request_key,
                     child_confirmed_at, device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
-                    presence_key, presence_proven_at, password_proven_at)
+                    presence_key, presence_proven_at, password_proven_at, identity_proven_at)
             WHERE \(isUnchanged)
             RETURNING s.id, s.ended_at
         ), released AS (
             DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
         ), noted AS (
-            \(EventSQL.insertGuarded(by: "changed", firstParameter: 21))
+            \(EventSQL.insertGuarded(by: "changed", firstParameter: 22))
         ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 21 + EventSQL.parameterCount))
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 22 + EventSQL.parameterCount))
         )
         SELECT id FROM changed
         """)

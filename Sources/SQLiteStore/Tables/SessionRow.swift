@@ -28,7 +28,8 @@ enum SessionRow {
         """
         UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
             parent = ?, child = ?, child_answered_at = ?, renewed_at = ?, child_request_key = ?, child_confirmed_at = ?,
-            ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?
+            ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?,
+            identity_proven_at = ?
         WHERE number = ?
         """)
 
@@ -175,7 +176,7 @@ enum SessionRow {
                 update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
                 new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey, new.childConfirmedAt,
                 new.ending?.at, new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt,
-                new.presence.passwordAt, number)
+                new.presence.passwordAt, new.presence.identityAt, number)
             if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }
         }
     }

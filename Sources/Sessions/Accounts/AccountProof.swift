@@ -19,7 +19,8 @@ extension PresenceProof {
     /// user's, because the same session may have replaced it while it was hashed.
     func refusal(for user: User?) -> ServiceError? {
         switch self {
-        case .key: nil
+        // The ID token was used up before, so that unlinking the identity at this moment does not revoke the proof.
+        case .key, .identity: nil
         case .password(let hash): user?.passwordHash == hash ? nil : .invalidCredentials
         }
     }

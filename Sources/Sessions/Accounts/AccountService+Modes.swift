@@ -1,5 +1,5 @@
 /// A change of a session's protection by its app.
-public struct ModeChange: Hashable, Sendable {
+public struct ModeChange: Sendable {
     /// The new mode.
     public var mode: AuthenticationMode
     /// A new presence key, for `BIOMETRIC`. The assertion in `evidence` is then signed by this key.
@@ -22,13 +22,13 @@ extension AccountService {
         _ evidence: PresenceEvidence, in current: AuthenticatedSession, from origin: Origin
     ) async throws(ServiceError) -> SessionRecord {
         let now = context.clock.now
+        let requirement =
+            context.policy.presenceRequirement(on: current.record)
+            ?? PresenceRequirement.ofChanges.asked(of: current.user, in: current.session)
         let proof = try await presence.presence(
-            provedBy: evidence, of: current.user, in: current.session, from: origin, at: now)
-        guard let proof else {
-            let requirement = PresenceRequirement(
-                ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
-            throw .insufficientUserAuthentication(requirement.asked(of: current.user, in: current.session))
-        }
+            provedBy: evidence, of: current.user, in: current.session, youngerThan: requirement.ageMax, from: origin,
+            at: now)
+        guard let proof else { throw .insufficientUserAuthentication(requirement) }
         return try await change(current.session.id, shownBy: proof, at: now) { session, _ in
             session.note(proof, at: now)
             return .success(nil)
@@ -47,7 +47,9 @@ extension AccountService {
             try await check(key, of: modeChange, in: old, at: now)
             evidence.assertion = nil
         }
-        let proof = try await presence.presence(provedBy: evidence, of: current.user, in: old, from: origin, at: now)
+        let proof = try await presence.presence(
+            provedBy: evidence, of: current.user, in: old, youngerThan: PresenceRequirement.ageMaxOfChanges,
+            from: origin, at: now)
         return try await change(old.id, shownBy: proof, at: now) { session, user in
             if let proof { session.note(proof, at: now) }
             return session.change(modeChange, of: user, at: now, from: origin)
@@ -95,15 +97,28 @@ extension AccountService {
     }
 }
 
+extension AuditEvent {
+    /// The event for a change of the protection of `session`, which has the new mode.
+    static func modeChanged(
+        of session: Session, from old: AuthenticationMode, isNewKey: Bool = false, at now: Instant, by origin: Origin
+    ) -> AuditEvent {
+        AuditEvent(
+            .authenticationModeChanged, at: now, by: origin, session: session,
+            reason: "\(old.rawValue)>\(session.authenticationMode.rawValue)" + (isNewKey ? " new key" : ""))
+    }
+}
+
 extension Session {
     /// Applies the change, after the proofs in the request were recorded.
     fileprivate mutating func change(
         _ change: ModeChange, of user: User?, at now: Instant, from origin: Origin
     ) -> Result<AuditEvent?, ServiceError> {
         let isNew = change.presenceKey != nil
-        if !change.mode.suits(user) {
+        if !change.mode.suits(user, hasIdentity: presence.identityAt != nil) {
             return .failure(
-                .conflict(code: "password_missing", detail: "PASSWORD is not for a user without a password"))
+                .conflict(
+                    code: "password_missing",
+                    detail: "PASSWORD needs a user with a password, or one that logged in at an identity provider"))
         }
         guard change.mode != authenticationMode || isNew else { return .success(nil) }
         if presence.isActivationPending {
@@ -115,13 +130,13 @@ extension Session {
         if let requirement = requirement(before: change.mode, isNewKey: isNew), !requirement.isMet(by: self, at: now) {
             return .failure(.insufficientUserAuthentication(requirement.asked(of: user, in: self)))
         }
-        let event = AuditEvent(
-            .authenticationModeChanged, at: now, by: origin, session: self,
-            reason: "\(authenticationMode.rawValue)>\(change.mode.rawValue)" + (isNew ? " new key" : ""))
-        if let key = change.presenceKey {
-            presence = UserPresence(key: key.text, provenAt: now, passwordAt: presence.passwordAt)
-        }
+        let old = authenticationMode
         authenticationMode = change.mode
+        let event = AuditEvent.modeChanged(of: self, from: old, isNewKey: isNew, at: now, by: origin)
+        if let key = change.presenceKey {
+            presence.key = key.text
+            presence.provenAt = now
+        }
         return .success(event)
     }
 
@@ -131,9 +146,10 @@ extension Session {
         let ways: [PresenceRequirement.Way]
         switch (authenticationMode, mode) {
         case (.no, _) where !isNewKey, (.biometric, .password) where !isNewKey: return nil
-        case (.password, .biometric) where !isNewKey && presence.key != nil: ways = [.presence, .password]
-        case (.password, _): ways = [.password]
-        case (.no, _), (.biometric, _): ways = [.presence, .password]
+        case (.password, .biometric) where !isNewKey && presence.key != nil:
+            ways = PresenceRequirement.anyWay
+        case (.password, _): ways = PresenceRequirement.credentials
+        case (.no, _), (.biometric, _): ways = PresenceRequirement.anyWay
         }
         return PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: ways)
     }

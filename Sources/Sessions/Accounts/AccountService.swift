@@ -33,11 +33,10 @@ public final class AccountService: UseCase {
         let now = context.clock.now
         var session = current.session
         let proof = try await presence.presence(
-            provedBy: evidence, of: current.user, in: session, from: origin, at: now)
+            provedBy: evidence, of: current.user, in: session, youngerThan: PresenceRequirement.ageMaxOfChanges,
+            from: origin, at: now)
         if let proof { session.note(proof, at: now) }
-        let requirement = PresenceRequirement(
-            ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.presence, .password])
-        let isPresent = requirement.isMet(by: session, at: now)
+        let isPresent = PresenceRequirement.ofChanges.isMet(by: session, at: now)
         return try await update(.id(current.user.id), by: .session(session.id, beside: proof), at: now) { change in
             let old = change.user.profile
             var profile = old

@@ -3,6 +3,8 @@ public struct AuditEvent: Hashable, Sendable {
     /// The kind of event. The raw values are on the wire and in the database.
     public enum Kind: String, CaseIterable, Sendable {
         case sessionStarted = "session_started"
+        /// A login continued the session that the device still had.
+        case sessionContinued = "session_continued"
         case sessionEnded = "session_ended"
         case sessionsEnded = "sessions_ended"
         case sessionRestored = "session_restored"

@@ -6,12 +6,18 @@ public struct UserPresence: Hashable, Sendable {
     public var provenAt: Instant?
     /// The time at which the password was last given after the login.
     public var passwordAt: Instant?
+    /// The time at which the user last authenticated at an identity provider, by the login or by a later ID token. A session
+    /// with such a time accepts ID tokens wherever it demands the user.
+    public var identityAt: Instant?
 
     /// A record; empty by default.
-    public init(key: String? = nil, provenAt: Instant? = nil, passwordAt: Instant? = nil) {
+    public init(
+        key: String? = nil, provenAt: Instant? = nil, passwordAt: Instant? = nil, identityAt: Instant? = nil
+    ) {
         self.key = key
         self.provenAt = provenAt
         self.passwordAt = passwordAt
+        self.identityAt = identityAt
     }
 
     /// Whether the login registered a key that has not signed yet. Until it signs, the mode of the login cannot be changed,
@@ -25,6 +31,8 @@ public enum PresenceProof: Hashable, Sendable {
     case key
     /// The password with that hash.
     case password(hash: String?)
+    /// An ID token of an identity of the user, who authenticated at the provider at that time. The check has used the token up.
+    case identity(at: Instant)
 }
 
 /// The proof of the user's presence that a session requires before it is renewed (RFC 9470).
@@ -35,17 +43,26 @@ public struct PresenceRequirement: Hashable, Sendable {
         case presence
         /// The password.
         case password
+        /// An unused ID token of an identity of the user, with a recent authentication at its provider.
+        case identity = "id_token"
     }
 
     /// The maximum age of the proof.
     public let ageMax: Duration
     /// The ways that meet the requirement.
-    public let ways: [Way]
-    /// Whether only a login helps, because the session has no presence key and its user no password.
+    public private(set) var ways: [Way]
+    /// Whether only a login helps, because the session has no presence key and its user neither a password nor, as far as the
+    /// session knows, an identity.
     public private(set) var takesLogin = false
 
     /// The maximum age of a proof that allows a change of how the session is guarded.
     public static let ageMaxOfChanges = Duration.seconds(300)
+    /// Every way.
+    static let anyWay: [Way] = [.presence, .password, .identity]
+    /// What a login takes.
+    static let credentials: [Way] = [.password, .identity]
+    /// What allows a change of how the session is guarded.
+    static let ofChanges = PresenceRequirement(ageMax: ageMaxOfChanges, ways: anyWay)
 
     /// A requirement.
     init(ageMax: Duration, ways: [Way]) {
@@ -55,11 +72,20 @@ public struct PresenceRequirement: Hashable, Sendable {
 
     /// The requirement as that session and its user can meet it.
     func asked(of user: User?, in session: Session) -> PresenceRequirement {
+        let (hasPassword, hasIdentity) = (user?.passwordHash != nil, session.presence.identityAt != nil)
         var requirement = self
-        requirement.takesLogin = !ways.contains { way in
+        requirement.ways = ways.filter { way in
+            switch way {
+            case .presence: true
+            case .password: hasPassword || !hasIdentity
+            case .identity: hasIdentity
+            }
+        }
+        requirement.takesLogin = !requirement.ways.contains { way in
             switch way {
             case .presence: session.presence.key != nil
-            case .password: user?.passwordHash != nil
+            case .password: hasPassword
+            case .identity: hasIdentity
             }
         }
         return requirement
@@ -67,14 +93,23 @@ public struct PresenceRequirement: Hashable, Sendable {
 
     /// Whether `session` meets the requirement. A proof of this moment always does.
     func isMet(by session: Session, at now: Instant) -> Bool {
-        let age = now - session.lastShown(in: ways)
+        isMet(byProofOf: session.lastShown(in: ways), at: now)
+    }
+
+    /// Whether a proof of that time meets the requirement.
+    func isMet(byProofOf time: Instant, at now: Instant) -> Bool {
+        let age = now - time
         return age <= .zero || age < ageMax
     }
 }
 
 extension AuthenticationMode {
-    /// Whether `user` can meet the mode's requirement: a session that requires a password which does not exist is stuck.
-    func suits(_ user: User?) -> Bool { self != .password || user?.passwordHash != nil }
+    /// Whether `user` can meet the mode's requirement: a session that requires credentials which do not exist is stuck.
+    ///
+    /// - Parameter hasIdentity: whether the user has authenticated in this session at an identity provider.
+    func suits(_ user: User?, hasIdentity: Bool) -> Bool {
+        self != .password || user?.passwordHash != nil || hasIdentity
+    }
 }
 
 extension Session {
@@ -84,6 +119,7 @@ extension Session {
             switch way {
             case .presence: max(last, presence.provenAt ?? last)
             case .password: max(last, presence.passwordAt ?? last)
+            case .identity: max(last, presence.identityAt ?? last)
             }
         }
     }
@@ -93,12 +129,11 @@ extension Session {
 
     /// The way of the last authentication, if it was after the login (RFC 9470 section 6).
     public var authenticationContext: PresenceRequirement.Way? {
-        switch (presence.provenAt, presence.passwordAt) {
-        case (let key?, let password?): key > password ? .presence : .password
-        case (_?, nil): .presence
-        case (nil, _?): .password
-        case (nil, nil): nil
-        }
+        var latest: (way: PresenceRequirement.Way, at: Instant)?
+        if let at = presence.provenAt { latest = (.presence, at) }
+        if let at = presence.passwordAt, at >= latest?.at ?? at { latest = (.password, at) }
+        if let at = presence.identityAt, at > startedAt, at >= latest?.at ?? at { latest = (.identity, at) }
+        return latest?.way
     }
 
     /// Records a proof of the user's presence.
@@ -106,6 +141,7 @@ extension Session {
         switch proof {
         case .key: presence.provenAt = now
         case .password: presence.passwordAt = now
+        case .identity(let at): presence.identityAt = max(presence.identityAt ?? at, at)
         }
     }
 }
@@ -120,32 +156,36 @@ extension RefreshPolicy {
     /// The requirement of the session's mode by today's settings; nil: the session is renewed silently.
     ///
     /// - `NO` requires nothing.
-    /// - `BIOMETRIC` requires the presence key, or the password in its stead, when the client says how often.
-    /// - `PASSWORD` requires the password whenever an access token is due for renewal, and more often if the client says so.
+    /// - `BIOMETRIC` requires the presence key, or the user's credentials in its stead, when the client says how often.
+    /// - `PASSWORD` requires the credentials whenever an access token is due for renewal, and more often if the client says so:
+    ///   the password, or a login at the identity provider.
     private func presenceRequirement(
         on session: Session, client: Client?, settings: Settings
     ) -> PresenceRequirement? {
         let ageMax = client?.userPresenceMaxAge?.ifPositive
         switch session.authenticationMode {
         case .no: return nil
-        case .biometric: return ageMax.map { PresenceRequirement(ageMax: $0, ways: [.presence, .password]) }
+        case .biometric: return ageMax.map { PresenceRequirement(ageMax: $0, ways: PresenceRequirement.anyWay) }
         case .password:
             let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.sessions.refreshAfter.ifPositive
             return PresenceRequirement(
-                ageMax: [ageMax, refreshAfter].compactMap(\.self).min() ?? .zero, ways: [.password])
+                ageMax: [ageMax, refreshAfter].compactMap(\.self).min() ?? .zero, ways: PresenceRequirement.credentials)
         }
     }
 
     /// The requirement that `attempt` does not meet. A key that resumes the session by itself never meets that of `PASSWORD`,
-    /// which takes the password in the same request, however recently it was typed.
+    /// which takes the credentials in the same request, however recently they were given.
     func unmetPresenceRequirement(
         of attempt: RefreshAttempt, on session: Session, client: Client?, settings: Settings, now: Instant
     ) -> PresenceRequirement? {
         if session.authenticationMode == .no { return nil }
         guard let requirement = presenceRequirement(on: session, client: client, settings: settings) else { return nil }
         if attempt.isOfDeviceKey, session.authenticationMode == .password {
-            if case .password? = attempt.presence { return nil }
-            return requirement
+            switch attempt.presence {
+            case .password: return nil
+            case .identity(let at): return requirement.isMet(byProofOf: at, at: now) ? nil : requirement
+            case .key, nil: return requirement
+            }
         }
         return requirement.isMet(by: session, at: now) ? nil : requirement
     }

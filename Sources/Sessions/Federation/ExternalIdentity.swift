@@ -27,6 +27,9 @@ public struct ExternalIdentity: Sendable {
     public var linkingEmail: String?
     /// The authentication methods that the provider names (RFC 8176); empty if it names none.
     public var authenticationMethods: [String]
+    /// When the user authenticated at the provider (`auth_time`); without that claim the time of issue, if the token has the
+    /// nonce of the app's request; else nil.
+    public var authenticatedAt: Instant?
     /// A hash of all claims, equal for equal tokens only.
     public let tokenID: String
     /// The time from which the token is refused for its age.
@@ -91,4 +94,8 @@ public enum IdentityRefusal: String, CaseIterable, Sendable {
     case subject
     /// The token was used before.
     case replayed
+    /// The identity is not one of the session's user. For tokens that prove a presence.
+    case anotherUser = "another_user"
+    /// The token does not say when the user authenticated. For tokens that prove a presence.
+    case noAuthenticationTime = "no_auth_time"
 }

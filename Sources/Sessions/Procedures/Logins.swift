@@ -1,4 +1,4 @@
-// Logins: a new session starts and replaces the active session on the same device.
+// Logins: a new session starts and replaces the active session on the same device, or that session goes on.
 
 extension Store {
     /// Lets `decide` start a session for a user on a device, and ends the session that it replaces. Nil if there is no such
@@ -55,12 +55,18 @@ extension StoreTransaction {
     ) throws(TransactionError) -> Outcome {
         var opening = SessionOpening(
             user: login.user, arrival: login.arrival, isReplay: login.isReplay,
-            token: login.identityLogin?.token, client: login.catalogue.clients[clientID], settings: login.catalogue.settings, previous: login.previous)
+            token: login.identityLogin?.token, client: login.catalogue.clients[clientID],
+            settings: login.catalogue.settings, previous: login.previous)
         let outcome = decide(&opening)
         if let session = opening.session {
             if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }
             if let identityLogin = login.identityLogin { try insertNews(of: identityLogin, login) }
             insert(session)
+            if let check = opening.providerCheck { replace(check) }
+        } else if let session = opening.continued, let previous = login.previous {
+            if let identityLogin = login.identityLogin { try insertNews(of: identityLogin, login) }
+            replace(session)
+            if session.confirmation != previous.confirmation { updateConfirmation(of: session) }
             if let check = opening.providerCheck { replace(check) }
         }
         append(opening.events, login.catalogue)

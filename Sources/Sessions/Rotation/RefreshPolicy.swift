@@ -256,7 +256,7 @@ extension RefreshPolicy {
     /// The requirement after a wrong password. A session without a requirement of its own asks for the password.
     func requirement(afterWrongPasswordIn record: SessionRecord) -> PresenceRequirement {
         presenceRequirement(on: record)
-            ?? PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: [.password])
+            ?? PresenceRequirement(ageMax: PresenceRequirement.ageMaxOfChanges, ways: PresenceRequirement.credentials)
             .asked(of: record.user, in: record.session)
     }
 

@@ -41,7 +41,7 @@ public final class FederationService: UseCase {
             try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 let outcome = start(&opening)
-                if opening.session != nil { opening.recordArrival(by: login, from: origin) }
+                if opening.session != nil || opening.continued != nil { opening.recordArrival(by: login, from: origin) }
                 return outcome
             }
         }
@@ -92,7 +92,7 @@ public final class FederationService: UseCase {
 extension ExternalIdentity {
     /// The ID token as a one-time token. It does not depend on the provider's name, because two entries of one issuer accept
     /// the same token, and the token's id depends on the issuer.
-    fileprivate func oneTimeToken(at now: Instant) -> OneTimeToken {
+    func oneTimeToken(at now: Instant) -> OneTimeToken {
         OneTimeToken(.identityToken, of: "", id: tokenID, goodUntil: goodUntil, at: now)
     }
 }

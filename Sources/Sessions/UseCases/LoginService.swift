@@ -6,8 +6,10 @@ public struct LoginRequest: Sendable {
     public var clientID: String
     /// The device; the caller has checked its id and texts.
     public var device: Device
-    /// How the app will guard the refresh token.
-    public var authenticationMode: AuthenticationMode
+    /// How the app will guard the refresh token; nil: the request does not say.
+    public var namedMode: AuthenticationMode?
+    /// The session that the app still has on the device. If it is one of the user, it goes on; see `SessionOpening`.
+    public var continuedSession: Identifier<Session>?
     /// The scope of the access tokens; nil: all that the client can be granted.
     public var scope: Scope?
     /// The thumbprint of the key that the session is bound to: proved in this request, or named by an admin.
@@ -30,15 +32,23 @@ public struct LoginRequest: Sendable {
 
     /// A login on `device`.
     public init(
-        clientID: String, device: Device, authenticationMode: AuthenticationMode = .no, scope: Scope? = nil,
+        clientID: String, device: Device, authenticationMode: AuthenticationMode? = nil, scope: Scope? = nil,
         proof: ProofOfPossession? = nil
     ) {
         self.clientID = clientID
         self.device = device
-        self.authenticationMode = authenticationMode
+        namedMode = authenticationMode
         self.scope = scope
         self.proof = proof
         keyThumbprint = proof?.keyThumbprint
+    }
+}
+
+extension LoginRequest {
+    /// The mode of a new session: the named one, or `NO`.
+    public var authenticationMode: AuthenticationMode {
+        get { namedMode ?? .no }
+        set { namedMode = newValue }
     }
 }
 
@@ -133,10 +143,16 @@ public final class LoginService: UseCase {
         let id = Identifier<Session>(random: context.random)
         let resources = context.resourceRequirement(for: request.resources)
         let check = request.providerGrant.map { providerChecks.firstCheck($0, of: id, at: now) }
+        let continuedCheck = request.providerGrant.flatMap { grant in
+            request.continuedSession.map { providerChecks.firstCheck(grant, of: $0, at: now) }
+        }
+        let policy = context.policy
         return { opening in
-            opening.providerCheck = check
-            return opening.start(
-                request, for: resources, id: id, authenticationMethods: authenticationMethods, from: origin, now: now)
+            let outcome = opening.start(
+                request, for: resources, by: policy, id: id, authenticationMethods: authenticationMethods,
+                from: origin, now: now)
+            opening.providerCheck = opening.continued == nil ? check : continuedCheck
+            return outcome
         }
     }
 }
@@ -162,14 +178,14 @@ extension SessionOpening {
             && RefreshPolicy.ofSettingsAlone.ending(of: record, at: now) == nil
             && previous.authenticationMode == session.authenticationMode && previous.scope == session.scope
             && previous.resources == session.resources && previous.keyThumbprint == session.keyThumbprint
-            && previous.deviceKey == session.deviceKey && previous.presence == session.presence
+            && previous.deviceKey == session.deviceKey && previous.presence.key == session.presence.key
+            && previous.authenticatedAt == previous.startedAt
     }
 
     /// Sets the new session if the client and the user's switches allow it.
     mutating func start(
-        _ request: LoginRequest, for resources: ResourceRequirement, id: Identifier<Session>,
-        authenticationMethods: [String],
-        from origin: Origin, now: Instant
+        _ request: LoginRequest, for resources: ResourceRequirement, by policy: RefreshPolicy,
+        id: Identifier<Session>, authenticationMethods: [String], from origin: Origin, now: Instant
     ) -> Result<TokenGrant.Entitlement, ServiceError> {
         let requestKey = request.requestKey(with: token)
         if isReplay, requestKey == nil || requestKey != previous?.childRequestKey {
@@ -186,7 +202,7 @@ extension SessionOpening {
         let keyProblem = request.presenceKey?.presenceKeyProblem(
             in: request.authenticationMode, besideDeviceKey: request.deviceKey?.text)
         if let keyProblem { return .failure(keyProblem) }
-        guard request.authenticationMode.suits(user) else {
+        guard request.authenticationMode.suits(user, hasIdentity: token != nil) else {
             return .failure(
                 .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
         }
@@ -204,13 +220,17 @@ extension SessionOpening {
             return .failure(.loginRefused(refusal))
         }
         do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }
+        if let entitlement = continueSession(request, requestKey, for: resources, of: client, by: policy, origin, now) {
+            return .success(entitlement)
+        }
         let session = Session(
             id: id, userID: user.id, clientID: client.id, device: request.device,
             authenticationMode: request.authenticationMode, scope: scope,
             resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
             keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: now,
-            epoch: settings.epoch, childRequestKey: requestKey, presence: UserPresence(key: request.presenceKey?.text),
+            epoch: settings.epoch, childRequestKey: requestKey,
+            presence: UserPresence(key: request.presenceKey?.text, identityAt: token == nil ? nil : now),
             confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
         if let previous, isBegun(previous, by: session, at: now) {
             return .success(

@@ -24,17 +24,20 @@ public struct SessionOpening: Sendable {
     public let settings: Settings
     /// The session on the same (user, client, device) without a recorded end, if there is one.
     public let previous: Session?
-    /// The new session; left nil when the login is refused.
+    /// The new session; left nil when the login is refused, or continues `previous`.
     public var session: Session?
-    /// The check by which the provider of the new session is asked later, written together with it; nil: the provider is not
-    /// asked.
+    /// `previous` as it goes on after the login, which then starts no session; nil: it does not go on.
+    public var continued: Session?
+    /// The check by which the provider of the session is asked later, written together with it; nil: the provider is not asked
+    /// because of this login.
     public var providerCheck: ProviderCheck?
     /// The audit events of the same transaction.
     public var events: [AuditEvent] = []
 
     /// A login of `user`.
     public init(
-        user: User, arrival: Arrival = .known, isReplay: Bool = false, token: OneTimeToken? = nil, client: Client?, settings: Settings,
+        user: User, arrival: Arrival = .known, isReplay: Bool = false, token: OneTimeToken? = nil, client: Client?,
+        settings: Settings,
         previous: Session?
     ) {
         self.user = user

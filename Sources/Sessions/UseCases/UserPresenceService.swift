@@ -1,24 +1,41 @@
 internal import JOSE
 
 /// The evidence of the user's presence in a request.
-public struct PresenceEvidence: Hashable, Sendable {
+public struct PresenceEvidence: Sendable {
     /// An assertion of the presence key (RFC 7523 section 3): `iss` the session, `sub` the user, `aud` the issuer, `exp` at
     /// most five minutes ahead, `jti` once.
     public var assertion: String?
     /// The password.
     public var password: String?
+    /// The ID token of an identity of the user.
+    public var identity: IdentityEvidence?
 
     /// Evidence; nothing by default.
-    public init(assertion: String? = nil, password: String? = nil) {
+    public init(assertion: String? = nil, password: String? = nil, identity: IdentityEvidence? = nil) {
         self.assertion = assertion
         self.password = password
+        self.identity = identity
     }
 
     /// Whether there is no evidence.
-    public var isEmpty: Bool { assertion == nil && password == nil }
+    public var isEmpty: Bool { assertion == nil && password == nil && identity == nil }
 }
 
-/// Verifies evidence of the user's presence (RFC 9470): assertions of presence keys, and passwords.
+/// An ID token that a request brings to prove the user's presence. An object, because few requests have one.
+public final class IdentityEvidence: Sendable {
+    /// The token.
+    public let token: IdentityToken
+    /// Verifies the token; nil: the server has no identity providers.
+    public let verifier: (any IdentityVerifier)?
+
+    /// The token as evidence.
+    public init(_ token: IdentityToken, verifier: (any IdentityVerifier)?) {
+        self.token = token
+        self.verifier = verifier
+    }
+}
+
+/// Verifies evidence of the user's presence (RFC 9470): assertions of presence keys, passwords, and ID tokens.
 final class UserPresenceService: UseCase {
     let context: ServiceContext
     private let passwords: PasswordVerifier
@@ -42,8 +59,10 @@ final class UserPresenceService: UseCase {
         // that this request has used.
         try attempt.useProof(on: record.session)
         do throws(ServiceError) {
+            let ageMax = policy.presenceRequirement(on: record)?.ageMax ?? PresenceRequirement.ageMaxOfChanges
             attempt.presence = try await presence(
-                provedBy: attempt.evidence, of: user, in: record.session, from: circumstances.origin, at: time.now)
+                provedBy: attempt.evidence, of: user, in: record.session, youngerThan: ageMax,
+                from: circumstances.origin, at: time.now)
             // A client that was answered 503 meanwhile tries again, and must not find its token spent.
             if Task.isCancelled { throw .overloaded }
         } catch .invalidCredentials {
@@ -55,17 +74,52 @@ final class UserPresenceService: UseCase {
     /// The proof of presence that `evidence` gives for the session; nil if it gives none. The password proves more than the
     /// key. An assertion that is not accepted proves nothing and is no error, because a request that is repeated after a lost
     /// answer brings a used one.
+    ///
+    /// - Parameter ageMax: the age from which an authentication at an identity provider proves nothing.
     func presence(
-        provedBy evidence: PresenceEvidence, of user: User, in session: Session, from origin: Origin, at now: Instant
+        provedBy evidence: PresenceEvidence, of user: User, in session: Session, youngerThan ageMax: Duration,
+        from origin: Origin, at now: Instant
     ) async throws(ServiceError) -> PresenceProof? {
         if let password = evidence.password {
             try await passwords.verify(password, of: user, in: session, from: origin)
             return .password(hash: user.passwordHash)
         }
+        if let identity = evidence.identity {
+            return try await presence(provedBy: identity, of: user, in: session, ageMax, from: origin, at: now)
+        }
         guard let text = evidence.assertion, let key = session.presence.key.flatMap(DeviceKey.init(text:)) else {
             return nil
         }
         return try await accepts(text, of: key, in: session, at: now) ? .key : nil
+    }
+
+    /// What an ID token proves: that the user authenticated at the provider, and when. The token must be of an identity of this
+    /// user, and must say when the user authenticated. An authentication that is too long ago proves nothing and is no error,
+    /// and leaves the token unused. A used token proves nothing and is no error, as with assertions.
+    private func presence(
+        provedBy evidence: IdentityEvidence, of user: User, in session: Session, _ ageMax: Duration,
+        from origin: Origin, at now: Instant
+    ) async throws(ServiceError) -> PresenceProof? {
+        do throws(ServiceError) {
+            guard let verifier = evidence.verifier else { throw .identityRefused(.unknownProvider) }
+            let identity = try await verifier.verify(evidence.token)
+            guard now < identity.goodUntil else { throw .identityRefused(.tooOld) }
+            let known = try await inStore { () async throws(StoreError) in try await store.identity(identity.key) }
+            guard known?.userID == user.id else { throw .identityRefused(.anotherUser) }
+            guard let time = identity.authenticatedAt else { throw .identityRefused(.noAuthenticationTime) }
+            let at = min(time, now)
+            guard PresenceRequirement(ageMax: ageMax, ways: []).isMet(byProofOf: at, at: now) else { return nil }
+            // A client that was answered 503 meanwhile tries again, and must not find its token spent.
+            if Task.isCancelled { throw .overloaded }
+            let token = identity.oneTimeToken(at: now)
+            let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
+            return isFresh ? .identity(at: at) : nil
+        } catch {
+            if case .identityRefused(let reason) = error, reason != .malformed, reason != .unknownProvider {
+                try await recordFailedLogin(of: user.id, in: session.id, "id_token_\(reason.rawValue)", from: origin)
+            }
+            throw error
+        }
     }
 
     /// Whether `key` has signed the assertion for this session and this server, just now, and once.

@@ -57,7 +57,7 @@ enum Fixture {
             childRequestKey: .max, childConfirmedAt: start + .seconds(9), ending: nil,
             presence: UserPresence(
                 key: "EdDSA.PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw", provenAt: start + .seconds(6),
-                passwordAt: start + .seconds(7)),
+                passwordAt: start + .seconds(7), identityAt: start + .seconds(10)),
             confirmation: ProviderConfirmation(provider: "acme", at: start + .seconds(8)))
     }
 

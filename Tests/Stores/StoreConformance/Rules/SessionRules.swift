@@ -29,7 +29,8 @@ let sessionRules: [StoreRule] = [
             change.session.device.appVersion = "4.0"
             change.session.authenticationMode = .password
             change.session.presence = UserPresence(
-                key: "ES256.x", provenAt: Fixture.start + .seconds(1), passwordAt: Fixture.start + .seconds(2))
+                key: "ES256.x", provenAt: Fixture.start + .seconds(1), passwordAt: Fixture.start + .seconds(2),
+                identityAt: Fixture.start + .seconds(3))
             change.session.parent = 8
             change.session.child = 9
             change.session.childAnsweredAt = Fixture.start + .seconds(60)
@@ -151,6 +152,32 @@ let openingRules: [StoreRule] = [
                 == Session.Ending(reason: .replaced, at: Fixture.start + .seconds(30)))
         #expect(try await store.stored(next.id) == next)
         for session in untouched { #expect(try await store.stored(session.id) == session) }
+    },
+    StoreRule("a login that continues the session on its device writes all that can change, and ends nothing") {
+        store in
+        let user = try await store.given(Fixture.user())
+        let first = try await store.given(Fixture.session(of: user.id))
+        let outcome = try await store.openSession(userID: user.id, clientID: first.clientID, deviceID: "phone") {
+            opening -> Session? in
+            guard var session = opening.previous else { return nil }
+            session.device.name = "Küche"
+            session.authenticationMode = .password
+            session.presence = UserPresence(
+                key: "ES256.x", provenAt: Fixture.start, passwordAt: Fixture.start + .seconds(5),
+                identityAt: Fixture.start + .seconds(6))
+            session.childAnsweredAt = Fixture.start + .seconds(5)
+            session.renewedAt = Fixture.start + .seconds(5)
+            session.childRequestKey = 7
+            session.confirmation = ProviderConfirmation(provider: "acme", at: Fixture.start + .seconds(5))
+            opening.continued = session
+            return session
+        }
+        let continued = try #require(outcome ?? nil)
+        #expect(try await store.stored(first.id) == continued)
+        // A change of another node that has read the session before is not lost.
+        try await store.updateSession(first.id) { $0.session.child += 1 }
+        #expect(try await store.stored(first.id).child == first.child + 1)
+        #expect(try await store.sessions(of: user.id, after: nil, limit: 10).items.map(\.session.id) == [first.id])
     },
     StoreRule("an ended session is not replaced: its reason stays") { store in
         let user = try await store.given(Fixture.user())

@@ -55,7 +55,7 @@ let userSessionRules: [StoreRule] = [
         _ = try await store.given(Fixture.session(of: try await store.given(Fixture.user("bert")).id))
         let first = sessions.removeFirst()
         let refreshed = try await store.updateSession(first.id) { change -> Session in
-            change.session.childAnsweredAt = Fixture.start + .seconds(99)
+            change.session.renewedAt = Fixture.start + .seconds(99)
             return change.session
         }
         let expected = [try #require(refreshed)] + sessions.reversed()

@@ -76,7 +76,7 @@ import Testing
         "POST /v1/login": [field("DPoP", "")],
         "POST /v1/refresh": [json(#"{"refresh_token":"#), bearer, dpop, field("DPoP", "")],
         "POST /v1/logout": [json(#"{"refresh_token":"#), bearer, dpop],
-        "PUT /v1/me/login-settings": [bearer, dpop],
+        "GET /v1/me/login-settings": [bearer, dpop], "PUT /v1/me/login-settings": [bearer, dpop],
         "POST /v1/password-reset": [json(#"{"new_password":"a new long word","reset_token":"#)],
         "GET /v1/verify": [bearer, dpop],
         "GET /v1/verify/*": [bearer, dpop],

@@ -102,23 +102,35 @@ import Testing
         }
     }
 
-    /// Whoever has no password would be asked for one for ever.
-    @Test(arguments: Kind.allCases) func theModePASSWORDIsForWhoHasOne(_ kind: Kind) async throws {
+    /// A user with a password, or one that logs in at an identity provider, can meet the mode `PASSWORD`.
+    @Test(arguments: Kind.allCases) func theModePASSWORDIsForUsersWithCredentials(_ kind: Kind) async throws {
         try await Self.with { world in
             let answer = try await kind.logIn(world, [("authentication_mode", #""PASSWORD""#)])
-            #expect(answer.status == (kind.hasPassword ? 200 : 400), "\(answer.text)")
-            if !kind.hasPassword {
-                let text = answer.string("error_description") ?? answer.string("detail")
-                #expect(text == "authentication_mode PASSWORD is not for a user without a password.")
-            }
-            // Nor can it be changed to that later.
+            #expect(answer.status == 200, "\(answer.text)")
             let tokens = try Tokens(try await kind.logIn(world, []))
             let changed = await world.stage.call(
                 .put, "/v1/me/authentication-mode", #"{"authentication_mode":"PASSWORD"}"#, bearer: tokens.access)
-            #expect(changed.status == (kind.hasPassword ? 200 : 409), "\(changed.text)")
-            #expect(changed.string("code") == (kind.hasPassword ? nil : "password_missing"))
-            let session = await world.stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
-            #expect(session.string("authentication_mode") == (kind.hasPassword ? "PASSWORD" : "NO"))
+            #expect(changed.status == 200, "\(changed.text)")
+            world.stage.moveClock(to: 4000)
+            let asked = await world.stage.refresh(tokens.refresh, more: "&client_id=own")
+            #expect(asked.string("acr_values") == (kind.hasPassword ? "password" : "id_token"), "\(asked.text)")
+        }
+    }
+
+    /// A user with neither would be asked for a password for ever.
+    @Test func theModePASSWORDIsNotForUsersWithoutCredentials() async throws {
+        try await Self.with { world in
+            let (stage, sessions) = (world.stage, "/admin/v1/users/username:bert/sessions")
+            #expect(await stage.admin(.post, "/admin/v1/users", #"{"username":"bert"}"#).status == 201)
+            let answer = await stage.admin(.post, sessions, #"{"authentication_mode":"PASSWORD"}"#)
+            #expect(answer.status == 400, "\(answer.text)")
+            #expect(answer.string("detail") == "authentication_mode PASSWORD is not for a user without a password.")
+            let tokens = try Tokens(await stage.admin(.post, sessions))
+            let changed = await stage.call(
+                .put, "/v1/me/authentication-mode", #"{"authentication_mode":"PASSWORD"}"#, bearer: tokens.access)
+            #expect(changed.status == 409 && changed.string("code") == "password_missing", "\(changed.text)")
+            let session = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(session.string("authentication_mode") == "NO")
         }
     }
 
