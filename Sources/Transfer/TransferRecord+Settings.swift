@@ -59,6 +59,7 @@ extension Client {
         guard authenticationMethod.hasSecret == (secretHash != nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
+        staysLoggedIn = try line.value("stay_logged_in", "true or false", as: Bool.self) ?? true
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
         if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
         if let text = try line.optionalText("jwks") {
@@ -91,6 +92,7 @@ extension Client {
         members.add("epoch", epoch)
         members.add("dpop", dpop.rawValue)
         members.add("user_presence_max_age", userPresenceMaxAge)
+        if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
         return members
     }
 }

@@ -62,6 +62,7 @@ CREATE TABLE clients (
     offline_session_max_seconds bigint,
     access_token_lifetime_seconds bigint,
     refresh_after_seconds bigint,
+    stays_logged_in boolean NOT NULL, -- otherwise a login gives one short access token
     user_presence_max_age_seconds bigint -- how long a session goes on without proof of the user's presence; null: for ever
 );
 

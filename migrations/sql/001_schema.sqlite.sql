@@ -52,6 +52,7 @@ CREATE TABLE clients (
     offline_session_max_seconds INTEGER,
     access_token_lifetime_seconds INTEGER,
     refresh_after_seconds INTEGER,
+    stays_logged_in INTEGER NOT NULL, -- otherwise a login gives one short access token
     user_presence_max_age_seconds INTEGER -- how long a session goes on without proof of the user's presence; null: for ever
 ) STRICT, WITHOUT ROWID;
 

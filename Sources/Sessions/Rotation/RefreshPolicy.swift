@@ -115,6 +115,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         if attempt.presence?.refusal(for: user) != nil {
             return .refused(.wrongPassword(requirement(afterWrongPasswordIn: change.record)), user.id)
         }
+        guard client.staysLoggedIn else { return .refused(.grantClosed(reauthenticate: true), user.id) }
         guard client.grantTypes.contains(attempt.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
             return .refused(.grantClosed(reauthenticate: client.helpsToLogIn(insteadOf: session)), user.id)
         }

@@ -79,6 +79,13 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// `PASSWORD` at most `refreshAfter`; nil or zero leaves it to the mode.
     public var userPresenceMaxAge: Duration?
 
+    /// Whether users of the client stay logged in. If not, a login gives a short access token and no refresh token, and the
+    /// session ends with that token.
+    public var staysLoggedIn = true
+
+    /// The lifetime of access tokens of a client that does not stay logged in, unless it has its own.
+    public static let shortAccessTokenLifetime = Duration.seconds(3600)
+
     /// The id of the public first-party app, which exists from the first start.
     public static let mobileID = "mobile"
 
