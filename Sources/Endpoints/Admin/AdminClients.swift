@@ -54,7 +54,7 @@ struct ClientMembers: Sendable {
     static let names = [
         "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
         "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
-        "user_presence_max_age", "stay_logged_in",
+        "user_presence_max_age", "stay_logged_in", "app_data",
     ]
 
     private let name: String??
@@ -71,10 +71,12 @@ struct ClientMembers: Sendable {
     private let dpop: Client.ProofRequirement?
     private let userPresenceMaxAge: Duration??
     private let staysLoggedIn: Bool?
+    private let appData: Client.AppDataRule?
 
     init(_ members: Members) throws {
         try members.refuseNull(
-            "token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop", "stay_logged_in")
+            "token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop", "stay_logged_in",
+            "app_data")
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
@@ -90,6 +92,7 @@ struct ClientMembers: Sendable {
         dpop = try members.word("dpop", as: Client.ProofRequirement.self)
         userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
         staysLoggedIn = try members.bool("stay_logged_in")
+        appData = try members.word("app_data", as: Client.AppDataRule.self)
     }
 
     /// Sets what the body names; the domain says whether it goes together.
@@ -108,6 +111,7 @@ struct ClientMembers: Sendable {
         if let dpop { client.dpop = dpop }
         if let userPresenceMaxAge { client.userPresenceMaxAge = userPresenceMaxAge }
         if let staysLoggedIn { client.staysLoggedIn = staysLoggedIn }
+        if let appData { client.appData = appData }
     }
 }
 
@@ -130,6 +134,7 @@ struct ClientAnswer: Encodable {
     let dpop: String
     let userPresenceMaxAge: Int64?
     let stayLoggedIn: Bool
+    let appData: String
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -149,6 +154,7 @@ struct ClientAnswer: Encodable {
         dpop = client.dpop.rawValue
         userPresenceMaxAge = client.userPresenceMaxAge?.wholeSeconds
         stayLoggedIn = client.staysLoggedIn
+        appData = client.appData.rawValue
     }
 
     enum CodingKeys: String, CodingKey {
@@ -168,5 +174,6 @@ struct ClientAnswer: Encodable {
         case dpop
         case userPresenceMaxAge = "user_presence_max_age"
         case stayLoggedIn = "stay_logged_in"
+        case appData = "app_data"
     }
 }

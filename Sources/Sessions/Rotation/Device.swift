@@ -31,6 +31,43 @@ public struct Device: Hashable, Sendable {
     public static func isValid(text: String) -> Bool { Text.isValid(text, lengthMax: textLengthMax) }
 }
 
+/// What a refresh says of its device: members without a value are kept as they are. An object, because few refreshes say
+/// anything.
+public final class DeviceReport: Sendable {
+    /// The name that the user gave it.
+    public let name: String?
+    /// The platform.
+    public let platform: String?
+    /// The version of the app.
+    public let appVersion: String?
+
+    /// A report; nil if it says nothing. The caller has checked the texts.
+    public init?(name: String?, platform: String?, appVersion: String?) {
+        if name == nil, platform == nil, appVersion == nil { return nil }
+        self.name = name
+        self.platform = platform
+        self.appVersion = appVersion
+    }
+}
+
+extension Device {
+    /// The part of a platform that a device keeps for ever: its first letters in lower case, `ios` of `iOS 26`.
+    private static func family(_ platform: String) -> String { platform.prefix { $0.isLetter }.lowercased() }
+
+    /// Whether `report` is of another platform than the registered one.
+    func isContradicted(by report: DeviceReport) -> Bool {
+        guard let platform, let reported = report.platform else { return false }
+        return Self.family(platform) != Self.family(reported)
+    }
+
+    /// Takes over what `report` says.
+    mutating func take(_ report: DeviceReport) {
+        name = report.name ?? name
+        platform = report.platform ?? platform
+        appVersion = report.appVersion ?? appVersion
+    }
+}
+
 /// How the app guards the stored token on the device (the three modes of "Stay Logged In").
 public enum AuthenticationMode: String, CaseIterable, Sendable {
     /// The token is used without asking.

@@ -83,6 +83,19 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// session ends with that token.
     public var staysLoggedIn = true
 
+    /// What a refresh does that names another platform than the login.
+    public enum AppDataRule: String, CaseIterable, Sendable {
+        /// The new platform is kept, and nothing else happens.
+        case ignore
+        /// The new platform is kept, and the change is in the audit trail.
+        case report
+        /// The refresh is refused as `device_mismatch`. The session is kept.
+        case refuse
+    }
+
+    /// The rule for a refresh that names another platform than the login.
+    public var appData = AppDataRule.ignore
+
     /// The lifetime of access tokens of a client that does not stay logged in, unless it has its own.
     public static let shortAccessTokenLifetime = Duration.seconds(3600)
 
