@@ -29,6 +29,8 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
     public var authTime: Int64?
     /// The authentication context of the user since the login (RFC 9470 §6.2).
     public var acr: String?
+    /// The verdict of the operator's own attestation of app and device.
+    public var attestation: String?
 
     /// The key that the token is bound to (RFC 9449 §6.2).
     public var cnf: Confirmation?
@@ -78,6 +80,6 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
         case exp, iat, sub, aud, iss, sid
         case deviceID = "device_id"
         case authTime = "auth_time"
-        case acr, cnf
+        case acr, attestation, cnf
     }
 }

@@ -36,6 +36,12 @@ public struct TokenRequest: Sendable {
     public var deviceID: String? { parameters["device_id"] }
     /// `device_name`, the name of the device for people.
     public var deviceName: String? { parameters["device_name"] }
+    /// `device_platform`, the platform of the device.
+    public var devicePlatform: String? { parameters["device_platform"] }
+    /// `device_app_version`, the version of the app.
+    public var deviceAppVersion: String? { parameters["device_app_version"] }
+    /// Whether the request says anything of its device beside the id.
+    public var saysDevice: Bool { deviceName != nil || devicePlatform != nil || deviceAppVersion != nil }
 
     /// `resource`, the APIs that the token is for (RFC 8707 §2).
     public var resources: [String] { parameters.all(Self.resourceName) }

@@ -46,7 +46,8 @@ public enum ClientColumns {
         "id", "name", "authentication_method", "secret_hash", "grant_types", "scope", "token_style",
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
         "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks",
-        "user_presence_max_age_seconds", "resources")
+        "user_presence_max_age_seconds", "resources", "stays_logged_in",
+        "app_data")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -73,6 +74,8 @@ public enum ClientColumns {
         client.keys = try keys(row.optionalText(), of: id)
         client.userPresenceMaxAge = row.optional { row in row.duration() }
         client.resources = row.list()
+        client.staysLoggedIn = row.bool()
+        client.appData = try row.word(as: Client.AppDataRule.self)
         return client
     }
 
@@ -102,5 +105,7 @@ public enum ClientColumns {
         row.add(client.keys?.text)
         row.add(client.userPresenceMaxAge)
         row.add(list: client.resources)
+        row.add(client.staysLoggedIn)
+        row.add(client.appData)
     }
 }

@@ -8,13 +8,13 @@ public enum SessionColumns {
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
         "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at",
-        "child_confirmed_at", "renewed_at", "identity_proven_at")
+        "child_confirmed_at", "renewed_at", "identity_proven_at", "attestation")
 
     /// The columns of an existing session that an import may change.
     public static let changing = Columns(
         "id", "device_name", "device_platform", "device_app_version", "authentication_mode", "parent", "child",
         "child_answered_at", "renewed_at", "child_request_key", "child_confirmed_at", "ended_at", "ended_reason",
-        "presence_key", "presence_proven_at", "password_proven_at", "identity_proven_at")
+        "presence_key", "presence_proven_at", "password_proven_at", "identity_proven_at", "attestation")
 
     /// Reads the columns of a session. Its id must be `known`, if that is given.
     public static func read(
@@ -47,15 +47,18 @@ public enum SessionColumns {
         let childConfirmedAt = row.optional { row in row.instant() }
         let renewedAt = row.instant()
         presence.identityAt = row.optional { row in row.instant() }
+        let attestation = row.optionalText()
         guard (endedAt == nil) == (reason == nil) else { throw CorruptRow("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
-        return Session(
+        var session = Session(
             id: id, userID: userID, clientID: clientID, device: device, authenticationMode: authenticationMode,
             scope: scope, resources: resources, authenticationMethods: authenticationMethods,
             keyThumbprint: keyThumbprint, deviceKey: deviceKey, startedAt: startedAt, epoch: epoch, parent: parent,
             child: child, childAnsweredAt: childAnsweredAt, renewedAt: renewedAt, childRequestKey: childRequestKey,
             childConfirmedAt: childConfirmedAt, ending: ending, presence: presence, confirmation: confirmation)
+        session.attestation = attestation
+        return session
     }
 
     /// Writes all columns of a session.
@@ -86,5 +89,6 @@ public enum SessionColumns {
         row.add(session.childConfirmedAt)
         row.add(session.renewedAt)
         row.add(session.presence.identityAt)
+        row.add(session.attestation)
     }
 }

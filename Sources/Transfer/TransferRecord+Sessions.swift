@@ -54,6 +54,7 @@ extension Session {
                 key: try line.optionalText("presence_key"), provenAt: try line.optionalInstant("presence_proven_at"),
                 passwordAt: try line.optionalInstant("password_proven_at"),
                 identityAt: try line.optionalInstant("identity_proven_at")))
+        attestation = try line.optionalText("attestation")
     }
 
     /// The line of a session.
@@ -73,6 +74,7 @@ extension Session {
         members.add("presence_proven_at", presence.provenAt)
         members.add("password_proven_at", presence.passwordAt)
         members.add("identity_proven_at", presence.identityAt)
+        members.add("attestation", attestation)
         members.add("epoch", epoch)
         members.add("started_at", startedAt)
         members.add("parent", parent)

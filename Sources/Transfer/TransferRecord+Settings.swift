@@ -59,6 +59,8 @@ extension Client {
         guard authenticationMethod.hasSecret == (secretHash != nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
+        staysLoggedIn = try line.value("stay_logged_in", "true or false", as: Bool.self) ?? true
+        appData = try line.optionalWord("app_data") ?? .ignore
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
         if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
         if let text = try line.optionalText("jwks") {
@@ -91,6 +93,8 @@ extension Client {
         members.add("epoch", epoch)
         members.add("dpop", dpop.rawValue)
         members.add("user_presence_max_age", userPresenceMaxAge)
+        if appData != .ignore { members.add("app_data", appData.rawValue) }
+        if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
         return members
     }
 }

@@ -62,6 +62,8 @@ CREATE TABLE clients (
     offline_session_max_seconds bigint,
     access_token_lifetime_seconds bigint,
     refresh_after_seconds bigint,
+    app_data text NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
+    stays_logged_in boolean NOT NULL, -- otherwise a login gives one short access token
     user_presence_max_age_seconds bigint -- how long a session goes on without proof of the user's presence; null: for ever
 );
 
@@ -139,6 +141,7 @@ CREATE TABLE sessions (
     presence_key text, -- public key that signs while the user is present
     presence_proven_at bigint,
     password_proven_at bigint,
+    attestation text, -- verdict of the operator's own attestation, set by an admin key
     identity_proven_at bigint, -- last authentication at an identity provider, by the login or later
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by text,

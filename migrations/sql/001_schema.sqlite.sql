@@ -52,6 +52,8 @@ CREATE TABLE clients (
     offline_session_max_seconds INTEGER,
     access_token_lifetime_seconds INTEGER,
     refresh_after_seconds INTEGER,
+    app_data TEXT NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
+    stays_logged_in INTEGER NOT NULL, -- otherwise a login gives one short access token
     user_presence_max_age_seconds INTEGER -- how long a session goes on without proof of the user's presence; null: for ever
 ) STRICT, WITHOUT ROWID;
 
@@ -133,6 +135,7 @@ CREATE TABLE sessions (
     presence_key TEXT, -- public key that signs while the user is present
     presence_proven_at INTEGER,
     password_proven_at INTEGER,
+    attestation TEXT, -- verdict of the operator's own attestation, set by an admin key
     identity_proven_at INTEGER, -- last authentication at an identity provider, by the login or later
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by TEXT,

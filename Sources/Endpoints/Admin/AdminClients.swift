@@ -54,7 +54,7 @@ struct ClientMembers: Sendable {
     static let names = [
         "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
         "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
-        "user_presence_max_age",
+        "user_presence_max_age", "stay_logged_in", "app_data",
     ]
 
     private let name: String??
@@ -70,9 +70,13 @@ struct ClientMembers: Sendable {
     private let refreshAfter: Duration??
     private let dpop: Client.ProofRequirement?
     private let userPresenceMaxAge: Duration??
+    private let staysLoggedIn: Bool?
+    private let appData: Client.AppDataRule?
 
     init(_ members: Members) throws {
-        try members.refuseNull("token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop")
+        try members.refuseNull(
+            "token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop", "stay_logged_in",
+            "app_data")
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
@@ -87,6 +91,8 @@ struct ClientMembers: Sendable {
         refreshAfter = try members.change("refresh_after", members.seconds)
         dpop = try members.word("dpop", as: Client.ProofRequirement.self)
         userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
+        staysLoggedIn = try members.bool("stay_logged_in")
+        appData = try members.word("app_data", as: Client.AppDataRule.self)
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -104,6 +110,8 @@ struct ClientMembers: Sendable {
         if let refreshAfter { client.refreshAfter = refreshAfter }
         if let dpop { client.dpop = dpop }
         if let userPresenceMaxAge { client.userPresenceMaxAge = userPresenceMaxAge }
+        if let staysLoggedIn { client.staysLoggedIn = staysLoggedIn }
+        if let appData { client.appData = appData }
     }
 }
 
@@ -125,6 +133,8 @@ struct ClientAnswer: Encodable {
     let refreshAfter: Int64?
     let dpop: String
     let userPresenceMaxAge: Int64?
+    let stayLoggedIn: Bool
+    let appData: String
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -143,6 +153,8 @@ struct ClientAnswer: Encodable {
         refreshAfter = client.refreshAfter?.wholeSeconds
         dpop = client.dpop.rawValue
         userPresenceMaxAge = client.userPresenceMaxAge?.wholeSeconds
+        stayLoggedIn = client.staysLoggedIn
+        appData = client.appData.rawValue
     }
 
     enum CodingKeys: String, CodingKey {
@@ -161,5 +173,7 @@ struct ClientAnswer: Encodable {
         case refreshAfter = "refresh_after"
         case dpop
         case userPresenceMaxAge = "user_presence_max_age"
+        case stayLoggedIn = "stay_logged_in"
+        case appData = "app_data"
     }
 }

@@ -32,6 +32,16 @@ extension Endpoints {
         return try .json(answer)
     }
 
+    /// `PUT /admin/v1/sessions/{session_id}/attestation` `{verdict}`: records what the operator's own attestation says; null
+    /// takes it away.
+    func setAttestation(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["verdict"])
+        guard members.contains("verdict") else { throw members.refused("verdict", "is missing") }
+        let record = try await services.administration.setAttestation(
+            try members.text("verdict"), of: try call.sessionID(), by: call.origin)
+        return try .json(answer(record))
+    }
+
     /// `DELETE /admin/v1/sessions/{session_id}`: ends the session. The call is idempotent.
     func endSession(_ call: Call) async throws -> Response {
         try await services.administration.endSession(try call.sessionID(), by: call.origin)
@@ -104,6 +114,7 @@ struct SessionAnswer: Encodable {
     let device: DevicePart
     let authenticationMode: String
     let activationPending: Bool?
+    let attestation: String?
     let startedAt: Int64
     let lastRefreshedAt: Int64
     let sessionIdleExpiresAt: Int64
@@ -129,6 +140,7 @@ struct SessionAnswer: Encodable {
             appVersion: session.device.appVersion)
         authenticationMode = session.authenticationMode.rawValue
         activationPending = session.presence.isActivationPending ? true : nil
+        attestation = session.attestation
         startedAt = session.startedAt.secondsSinceEpoch
         lastRefreshedAt = session.renewedAt.secondsSinceEpoch
         sessionIdleExpiresAt = lifetimes.idleEnd(of: session).secondsSinceEpoch
@@ -146,6 +158,7 @@ struct SessionAnswer: Encodable {
         case device
         case authenticationMode = "authentication_mode"
         case activationPending = "activation_pending"
+        case attestation
         case startedAt = "started_at"
         case lastRefreshedAt = "last_refreshed_at"
         case sessionIdleExpiresAt = "session_idle_expires_at"

@@ -111,6 +111,14 @@ extension Members {
             appVersion: try device.text("app_version"))
     }
 
+    /// Reads the member `device` of a refresh.
+    func deviceReport() throws -> DeviceReport? {
+        guard let device = try object("device", known: ["name", "platform", "app_version"]) else { return nil }
+        return DeviceReport(
+            name: try device.text("name"), platform: try device.text("platform"),
+            appVersion: try device.text("app_version"))
+    }
+
     /// The members of a login by an identity provider.
     fileprivate static let identityNames = idTokenNames + ["provider_refresh_token"]
 

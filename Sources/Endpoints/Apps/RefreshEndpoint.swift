@@ -7,7 +7,8 @@ extension Endpoints {
     /// it in the `Authorization` field, as Bearer or, if it is bound to a key, as DPoP.
     func refreshSession(_ call: Call) async throws -> Response {
         let members = try Members(
-            call, known: ["refresh_token", "device_id", "sent_at"] + Members.evidenceNames, mayBeMissing: true)
+            call, known: ["refresh_token", "device_id", "device", "sent_at"] + Members.evidenceNames, mayBeMissing: true
+        )
         let token: String
         var proof: ProofOfPossession?
         switch (try call.authorization(), try members.string("refresh_token")) {
@@ -25,7 +26,8 @@ extension Endpoints {
         let attempt = RefreshAttempt(
             token: token, clientID: nil, deviceID: try members.identifier("device_id"),
             idempotencyKey: try call.idempotencyKey(), sentAt: try members.instant("sent_at"), proof: proof,
-            evidence: try evidence(members))
+            evidence: try evidence(members),
+            deviceReport: try members.deviceReport())
         return try await renew(attempt, call)
     }
 }

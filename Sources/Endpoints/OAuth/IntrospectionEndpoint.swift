@@ -93,5 +93,6 @@ extension IntrospectionResponse {
         deviceID = session.device.id
         authTime = session.authenticatedAt.secondsSinceEpoch
         acr = session.authenticationContext?.rawValue
+        attestation = session.attestation
     }
 }

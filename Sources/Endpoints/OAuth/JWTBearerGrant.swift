@@ -12,7 +12,8 @@ extension Endpoints {
             token: assertion, clientID: presenter.id, isClientAuthenticated: presenter.isAuthenticated,
             deviceID: try request.namedDevice(), sentAt: try request.sendingTime(),
             scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
-            evidence: try request.evidence(identityVerifier), isOfDeviceKey: true)
+            evidence: try request.evidence(identityVerifier),
+            deviceReport: request.saysDevice ? try request.deviceReport() : nil, isOfDeviceKey: true)
         do throws(ServiceError) {
             let grant = try await services.deviceKeys.resume(attempt, from: call.origin)
             metrics.countRefresh(granting: grant)

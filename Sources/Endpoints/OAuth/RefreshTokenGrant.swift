@@ -29,7 +29,8 @@ extension Endpoints {
             deviceID: try request.namedDevice(), idempotencyKey: try call.idempotencyKey(),
             sentAt: try request.sendingTime(), scope: try request.requestedScope(), resources: request.resources,
             proof: call.proof,
-            evidence: try request.evidence(identityVerifier))
+            evidence: try request.evidence(identityVerifier),
+            deviceReport: request.saysDevice ? try request.deviceReport() : nil)
     }
 
     /// Throws `invalid_client` if that is the reason for which a session is not renewed: a confidential client has only named

@@ -58,13 +58,29 @@ extension TokenRequest {
         return scope
     }
 
-    /// The device that the request names, with its name; else a device with that id.
+    /// The device that the request names, with what it says of it; else a device with that id.
     func device(else id: @autoclosure () -> String) throws -> Device {
-        if let name = deviceName, !Device.isValid(text: name) {
-            throw RequestProblem.invalid(
-                "device_name", "must have 1 to \(Device.textLengthMax) bytes and no control characters")
+        try checkDeviceTexts()
+        return Device(
+            id: try namedDevice() ?? id(), name: deviceName, platform: devicePlatform, appVersion: deviceAppVersion)
+    }
+
+    /// What a refresh says of its device.
+    @inline(never)
+    func deviceReport() throws -> DeviceReport? {
+        try checkDeviceTexts()
+        return DeviceReport(name: deviceName, platform: devicePlatform, appVersion: deviceAppVersion)
+    }
+
+    private func checkDeviceTexts() throws {
+        for (name, text) in [
+            ("device_name", deviceName), ("device_platform", devicePlatform), ("device_app_version", deviceAppVersion),
+        ] {
+            if let text, !Device.isValid(text: text) {
+                throw RequestProblem.invalid(
+                    name, "must have 1 to \(Device.textLengthMax) bytes and no control characters")
+            }
         }
-        return Device(id: try namedDevice() ?? id(), name: deviceName)
     }
 
     /// The protection of the session by the app; nil if the request names none.

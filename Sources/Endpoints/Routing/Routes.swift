@@ -75,6 +75,9 @@ extension Route {
         Route(.post, "/admin/v1/users/{user}/revoke", on: .admin, .admin(.support) { try await $0.revokeSessions($1) }),
         Route(.get, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.read) { try await $0.showSession($1) }),
         Route(.delete, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.support) { try await $0.endSession($1) }),
+        Route(
+            .put, "/admin/v1/sessions/{session_id}/attestation", on: .admin,
+            .admin(.owner) { try await $0.setAttestation($1) }),
         Route(.post, "/admin/v1/revoke-all", on: .admin, .admin(.owner) { try await $0.revokeAll($1) }),
     ]
 

@@ -15,6 +15,7 @@ struct SessionWrites {
         key: ArrayParameter(of: .text), provenAt: ArrayParameter(of: .bigint), passwordAt: ArrayParameter(of: .bigint),
         identityAt: ArrayParameter(of: .bigint)
     )
+    private var attestations = ArrayParameter(of: .text)
     private var endings = (at: ArrayParameter(of: .bigint), reason: ArrayParameter(of: .text))
     private var events = EventSQL.Rows()
     private var revocations = RevocationSQL.Rows()
@@ -67,7 +68,8 @@ struct SessionWrites {
         if session == old, events.isEmpty { return }
         ids.append(session.id)
         if events.isEmpty, session.ending == old.ending, session.device == old.device,
-            session.authenticationMode == old.authenticationMode, session.presence == old.presence
+            session.authenticationMode == old.authenticationMode, session.presence == old.presence,
+            session.attestation == old.attestation
         {
             rotations.append(session, over: stored)
             return
@@ -83,6 +85,7 @@ struct SessionWrites {
         presences.provenAt.append(session.presence.provenAt)
         presences.passwordAt.append(session.presence.passwordAt)
         presences.identityAt.append(session.presence.identityAt)
+        attestations.append(session.attestation)
         for (event, revocation) in events {
             self.events.append(event, revocation, guardedBy: session.id)
             if let revocation { revocations.append(revocation, guardedBy: session.id) }
@@ -131,7 +134,7 @@ struct SessionWrites {
             devices.appVersion,
             modes, endings.at,
             endings.reason, presences.key, presences.provenAt, presences.passwordAt,
-            presences.identityAt,
+            presences.identityAt, attestations,
         ]
         return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters + revocations.parameters)
     }
@@ -144,21 +147,22 @@ struct SessionWrites {
                 device_name = v.device_name, device_platform = v.device_platform, device_app_version = v.device_app_version,
                 authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
                 presence_key = v.presence_key, presence_proven_at = v.presence_proven_at,
-                password_proven_at = v.password_proven_at, identity_proven_at = v.identity_proven_at, revision = s.revision + 1
+                password_proven_at = v.password_proven_at, identity_proven_at = v.identity_proven_at,
+                attestation = v.attestation, revision = s.revision + 1
             FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
                 $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[],
-                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[])
+                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::text[])
                 AS v (id, revision, user_revision, parent, child, child_answered_at, renewed_at, child_request_key,
                     child_confirmed_at, device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
-                    presence_key, presence_proven_at, password_proven_at, identity_proven_at)
+                    presence_key, presence_proven_at, password_proven_at, identity_proven_at, attestation)
             WHERE \(isUnchanged)
             RETURNING s.id, s.ended_at
         ), released AS (
             DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
         ), noted AS (
-            \(EventSQL.insertGuarded(by: "changed", firstParameter: 22))
+            \(EventSQL.insertGuarded(by: "changed", firstParameter: 23))
         ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 22 + EventSQL.parameterCount))
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 23 + EventSQL.parameterCount))
         )
         SELECT id FROM changed
         """)

@@ -13,6 +13,10 @@ public struct AuditEvent: Hashable, Sendable {
         case refreshTokenMisused = "refresh_token_misused"
         /// The protection of a session by its app changed; `reason` is the old and the new mode.
         case authenticationModeChanged = "authentication_mode_changed"
+        /// A refresh named another platform than the login; `reason` is the old and the new one.
+        case devicePlatformChanged = "device_platform_changed"
+        /// An admin key set the verdict of the operator's own attestation; `reason` is the verdict.
+        case attestationChanged = "attestation_changed"
         case loginFailed = "login_failed"
         case loginRefused = "login_refused"
         case loginsDisabled = "logins_disabled"

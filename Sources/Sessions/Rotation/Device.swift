@@ -31,6 +31,43 @@ public struct Device: Hashable, Sendable {
     public static func isValid(text: String) -> Bool { Text.isValid(text, lengthMax: textLengthMax) }
 }
 
+/// The device data in a refresh request. Members without a value stay as they are. A class, because few refreshes have device
+/// data.
+public final class DeviceReport: Sendable {
+    /// The name that the user gave it.
+    public let name: String?
+    /// The platform.
+    public let platform: String?
+    /// The version of the app.
+    public let appVersion: String?
+
+    /// A report; nil if all members are nil. The caller has checked the texts.
+    public init?(name: String?, platform: String?, appVersion: String?) {
+        if name == nil, platform == nil, appVersion == nil { return nil }
+        self.name = name
+        self.platform = platform
+        self.appVersion = appVersion
+    }
+}
+
+extension Device {
+    /// The part of a platform that never changes on a device: its first letters in lower case, `ios` of `iOS 26`.
+    private static func family(_ platform: String) -> String { platform.prefix { $0.isLetter }.lowercased() }
+
+    /// True if `report` names another platform than the registered one.
+    func isContradicted(by report: DeviceReport) -> Bool {
+        guard let platform, let reported = report.platform else { return false }
+        return Self.family(platform) != Self.family(reported)
+    }
+
+    /// Sets the members that `report` has.
+    mutating func take(_ report: DeviceReport) {
+        name = report.name ?? name
+        platform = report.platform ?? platform
+        appVersion = report.appVersion ?? appVersion
+    }
+}
+
 /// The protection of the stored token on the device (the three modes of "Stay Logged In").
 public enum AuthenticationMode: String, CaseIterable, Sendable {
     /// The token is used without asking.

@@ -19,9 +19,17 @@ public struct Lifetimes: Hashable, Sendable {
         if settings.offlineSessionMaxLimited { maximum = min(maximum, settings.offlineSessionMax) }
         if let own = client?.offlineSessionMax?.ifPositive { maximum = min(maximum, own) }
         if let own = user?.offlineSessionMax?.ifPositive { maximum = min(maximum, own) }
-        self.maximum = maximum
-        accessToken = min(client?.accessTokenLifetime?.ifPositive ?? idle, idle)
-        refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
+        let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
+        if client?.staysLoggedIn ?? true {
+            self.maximum = maximum
+            accessToken = min(client?.accessTokenLifetime?.ifPositive ?? idle, idle)
+            self.refreshAfter = refreshAfter
+        } else {
+            // The session ends with its one access token.
+            accessToken = min(client?.accessTokenLifetime?.ifPositive ?? Client.shortAccessTokenLifetime, idle)
+            self.maximum = min(maximum, accessToken)
+            self.refreshAfter = min(refreshAfter, accessToken)
+        }
     }
 
     /// The first instant at which the session has ended for lack of a refresh: the end of its rolling window.
@@ -82,7 +90,7 @@ extension Lifetimes {
             return "offline_session_idle must not exceed absolute_max_lifetime (\(absoluteMaximum.wholeSeconds))"
         }
         if accessToken > idle { return "access_token_lifetime must not exceed offline_session_idle" }
-        if refreshAfter >= accessToken {
+        if client?.staysLoggedIn ?? true, refreshAfter >= accessToken {
             return "refresh_after must be less than access_token_lifetime "
                 + "(\(refreshAfter.wholeSeconds) is not less than \(accessToken.wholeSeconds))"
         }

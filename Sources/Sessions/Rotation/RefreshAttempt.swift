@@ -28,6 +28,8 @@ public final class RefreshAttempt: Sendable {
     public let provenKeyThumbprint: String?
     /// The evidence of the user's presence in the request.
     public let evidence: PresenceEvidence
+    /// What the request says of its device, if it says anything.
+    public let deviceReport: DeviceReport?
     /// A narrower scope for the access token (RFC 6749 section 6); nil: all that was granted.
     public let scope: Scope?
     /// The APIs that the access token is for (RFC 8707 section 2.2); none: those of the login, or the server's own audience.
@@ -68,7 +70,9 @@ public final class RefreshAttempt: Sendable {
     public init(
         token: String, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
         idempotencyKey: String? = nil, sentAt: Instant? = nil, scope: Scope? = nil, resources: [String] = [],
-        proof: ProofOfPossession? = nil, evidence: PresenceEvidence = PresenceEvidence(), isOfDeviceKey: Bool = false
+        proof: ProofOfPossession? = nil, evidence: PresenceEvidence = PresenceEvidence(),
+        deviceReport: DeviceReport? = nil,
+        isOfDeviceKey: Bool = false
     ) {
         self.token = token
         self.isOfDeviceKey = isOfDeviceKey
@@ -80,6 +84,7 @@ public final class RefreshAttempt: Sendable {
         self.proof = proof
         provenKeyThumbprint = proof?.keyThumbprint
         self.evidence = evidence
+        self.deviceReport = deviceReport
         self.scope = scope
         self.resources = resources
         state = Mutex(State())
@@ -89,9 +94,11 @@ public final class RefreshAttempt: Sendable {
     public init(
         serial: UInt64, clientID: String?, isClientAuthenticated: Bool = true, deviceID: String? = nil,
         requestKey: UInt64? = nil, sentAt: Instant? = nil, provenKeyThumbprint: String? = nil,
-        proof: ProofOfPossession? = nil, presence: PresenceProof? = nil, isOfDeviceKey: Bool = false
+        proof: ProofOfPossession? = nil, presence: PresenceProof? = nil, deviceReport: DeviceReport? = nil,
+        isOfDeviceKey: Bool = false
     ) {
         token = ""
+        self.deviceReport = deviceReport
         self.isOfDeviceKey = isOfDeviceKey
         self.clientID = clientID
         self.isClientAuthenticated = isClientAuthenticated
@@ -111,7 +118,7 @@ public final class RefreshAttempt: Sendable {
         RefreshAttempt(
             serial: serial, clientID: clientID, isClientAuthenticated: isClientAuthenticated, deviceID: deviceID,
             requestKey: requestKey, sentAt: sentAt, provenKeyThumbprint: provenKeyThumbprint, proof: proof,
-            presence: presence, isOfDeviceKey: isOfDeviceKey)
+            presence: presence, deviceReport: deviceReport, isOfDeviceKey: isOfDeviceKey)
     }
 
     /// Whether the request was under way for more than half the rotation interval (two seconds at least), or was sent more

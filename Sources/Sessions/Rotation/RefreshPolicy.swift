@@ -115,6 +115,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         if attempt.presence?.refusal(for: user) != nil {
             return .refused(.wrongPassword(requirement(afterWrongPasswordIn: change.record)), user.id)
         }
+        guard client.staysLoggedIn else { return .refused(.grantClosed(reauthenticate: true), user.id) }
         guard client.grantTypes.contains(attempt.isOfDeviceKey ? .jwtBearer : .refreshToken) else {
             return .refused(.grantClosed(reauthenticate: client.helpsToLogIn(insteadOf: session)), user.id)
         }
@@ -128,6 +129,15 @@ public struct RefreshPolicy: Hashable, Sendable {
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))
+        }
+        if let report = attempt.deviceReport {
+            if client.appData == .report, session.device.isContradicted(by: report) {
+                change.events.append(
+                    AuditEvent(
+                        .devicePlatformChanged, at: now, by: origin, session: session,
+                        reason: "\(session.device.platform ?? "")>\(report.platform ?? "")"))
+            }
+            session.device.take(report)
         }
         change.session = session
         return .granted(
@@ -151,6 +161,9 @@ public struct RefreshPolicy: Hashable, Sendable {
         else { return .refused(.bindingMismatch) }
         if let key = session.keyThumbprint, key != attempt.provenKeyThumbprint { return .refused(.bindingMismatch) }
         if let device = attempt.deviceID, device != session.device.id { return .refused(.deviceMismatch) }
+        if let report = attempt.deviceReport, client?.appData == .refuse, session.device.isContradicted(by: report) {
+            return .refused(.deviceMismatch)
+        }
         if let refusal = user?.loginRefusal { return .refused(refusal) }
         let lifetimes = lifetimes(settings: settings, client: client, user: user)
         if let ending = lifetimes.ending(of: session, at: now) {

@@ -64,6 +64,8 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var presence: UserPresence
     /// The identity provider that is asked again to confirm the user, and when it last did; nil: none is.
     public var confirmation: ProviderConfirmation?
+    /// The verdict of the operator's own attestation of app and device, for the claim `attestation`; nil: there is none.
+    public var attestation: String?
 
     /// A session as it stands in the store.
     public init(

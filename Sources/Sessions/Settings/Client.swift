@@ -79,6 +79,26 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// `PASSWORD` at most `refreshAfter`; nil or zero leaves it to the mode.
     public var userPresenceMaxAge: Duration?
 
+    /// Whether users of the client stay logged in. If not, a login gives a short access token and no refresh token, and the
+    /// session ends with that token.
+    public var staysLoggedIn = true
+
+    /// What a refresh does that names another platform than the login.
+    public enum AppDataRule: String, CaseIterable, Sendable {
+        /// The new platform is kept, and nothing else happens.
+        case ignore
+        /// The new platform is kept, and the change is in the audit trail.
+        case report
+        /// The refresh is refused as `device_mismatch`. The session is kept.
+        case refuse
+    }
+
+    /// The rule for a refresh that names another platform than the login.
+    public var appData = AppDataRule.ignore
+
+    /// The lifetime of access tokens of a client that does not stay logged in, unless it has its own.
+    public static let shortAccessTokenLifetime = Duration.seconds(3600)
+
     /// The id of the public first-party app, which exists from the first start.
     public static let mobileID = "mobile"
 

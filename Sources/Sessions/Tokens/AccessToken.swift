@@ -30,6 +30,8 @@ struct AccessToken: Decodable, Hashable, Sendable {
     var refreshToken: String?
     /// The server reads this claim, as RFC 7519 section 4.1.5 demands, and never writes it.
     var notBefore: Int64?
+    /// The verdict of the operator's own attestation of app and device; written, and not read.
+    var attestation: String?
     /// Claims that an admin has given the user; written, and not read.
     var ownClaims: Substring?
 
@@ -67,6 +69,7 @@ struct AccessToken: Decodable, Hashable, Sendable {
         var claims = JSONObject(capacity: 640)
         claims.add("acr", authenticationContext)
         claims.add("amr", authenticationMethods)
+        claims.add("attestation", attestation)
         if audience.all.count == 1 {
             claims.add("aud", audience.all[0])
         } else {
@@ -122,7 +125,7 @@ struct AccessTokenIssuer: Sendable {
                 authenticationContext: session.authenticationContext?.rawValue,
                 refreshAfter: (now + refreshAfter).secondsSinceEpoch,
                 confirmation: session.keyThumbprint.map(AccessToken.Confirmation.init), refreshToken: refreshToken,
-                ownClaims: ownClaims), at: now)
+                attestation: session.attestation, ownClaims: ownClaims), at: now)
     }
 
     /// An access token of a client for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).

@@ -174,7 +174,9 @@ public final class AccessTokenVerifier: UseCase {
         guard let token = context.refreshTokens.decode(token),
             let record = try await inStore({ () async throws(StoreError) in try await store.session(token.sessionID) })
         else { return .inactive }
-        guard record.client?.grantTypes.contains(.refreshToken) == true else { return .inactive }
+        guard let client = record.client, client.staysLoggedIn, client.grantTypes.contains(.refreshToken) else {
+            return .inactive
+        }
         var session = record.session
         let attempt = RefreshAttempt(
             serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)

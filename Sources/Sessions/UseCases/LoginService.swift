@@ -194,7 +194,7 @@ extension SessionOpening {
         guard let client else { return .failure(.invalidClient) }
         let audience: [String]
         do throws(ServiceError) { audience = try resources.audience(for: client) } catch { return .failure(error) }
-        let canUseKey = client.grantTypes.contains(.jwtBearer)
+        let canUseKey = client.staysLoggedIn && client.grantTypes.contains(.jwtBearer)
         if request.deviceKey != nil, !canUseKey {
             return .failure(
                 .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
@@ -206,7 +206,7 @@ extension SessionOpening {
             return .failure(
                 .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
         }
-        guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil else {
+        guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil || !client.staysLoggedIn else {
             return .failure(.unauthorizedClient)
         }
         let scope = request.scope ?? client.scope

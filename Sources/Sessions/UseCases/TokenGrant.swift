@@ -57,6 +57,7 @@ public struct TokenGrant: Sendable {
     public var rotationInterval: Duration { entitlement.settings.sessions.rotationInterval }
     /// How the client can renew its sessions: `refresh_token`, `device_key`.
     public var renewalMethods: [String] {
+        guard entitlement.client.staysLoggedIn else { return [] }
         let grants = entitlement.client.grantTypes
         return (grants.contains(.refreshToken) ? ["refresh_token"] : [])
             + (grants.contains(.jwtBearer) ? ["device_key"] : [])

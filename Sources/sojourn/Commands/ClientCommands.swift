@@ -32,6 +32,11 @@ enum ClientCommands {
             "--user-presence-max-age", "DURATION",
             "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: the default of the mode"),
         Command.Option(
+            "--app-data", "RULE", "what a refresh does that names another platform than the login",
+            choices: Client.AppDataRule.allCases.map(\.rawValue)),
+        Command.Option(
+            "--stay-logged-in", "BOOL", "false: a login gives a short access token and no refresh token"),
+        Command.Option(
             "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
             choices: Client.ProofRequirement.allCases.map(\.rawValue)),
     ]
@@ -46,6 +51,8 @@ enum ClientCommands {
         if let resources = arguments.value("--resources") {
             body["resources"] = .array(resources.split(separator: " ").map { .string(String($0)) })
         }
+        if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
+        if let stays = try arguments.bool("--stay-logged-in") { body["stay_logged_in"] = .bool(stays) }
         if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
         if let grants = arguments.value("--grants") {
             body["grant_types"] = .array(grants.split(separator: ",").map { .string(String($0)) })
@@ -143,6 +150,7 @@ enum ClientCommands {
             ("keys", client["jwks"].map(keyNames)), ("DPoP", client["dpop"]?.cell),
             ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
             ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
+            ("stays logged in", client["stay_logged_in"]?.cell), ("another platform", client["app_data"]?.cell),
             ("idle", span("offline_session_idle")),
             ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),
             ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),
