@@ -258,6 +258,7 @@ let package = Package(
             ], exclude: ["Scripts", "Snippets"])
         + tests(
             "SDKTests", "system",
-            ["SojournClient", "SojournTestKit", "sojourn", "HostileServer", "PostgresFixture", "Repository"]),
+            ["SojournClient", "SojournTestKit", "sojourn", "HostileServer", "PostgresFixture", "Repository"],
+            exclude: ["Programs"]),
     swiftLanguageModes: [.v6]
 )
