@@ -266,6 +266,6 @@ let package = Package(
             [
                 "SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "HostileServer", "PostgresFixture",
                 "Repository",
-            ]),
+            ], exclude: ["Programs"]),
     swiftLanguageModes: [.v6]
 )

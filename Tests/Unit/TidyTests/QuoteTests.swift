@@ -2,9 +2,12 @@ import FoundationEssentials
 import Repository
 import Testing
 
-/// The manual quotes snippets that other tests run: what a reader copies is what was tested.
+/// The manual quotes snippets that other tests run or compile: what a reader copies is what was tested.
 struct QuoteTests {
-    private static let snippets = "Tests/System/ServerTests/Snippets"
+    private static let snippets = [
+        "Tests/System/ServerTests/Snippets", "Tests/System/SDKTests/Snippets", "Tests/System/SDKTests/Programs/shop",
+        "Tests/System/SDKTests/Programs/http", "Tests/Unit/SojournClientTests/Snippets",
+    ]
     private static let manual = "Sources/sojourn/Sojourn.docc"
 
     private static func text(_ path: String) throws -> String {
@@ -35,11 +38,11 @@ struct QuoteTests {
         )
         .filter { $0.hasSuffix(".md") }
         let blocks = Set(try articles.flatMap { Self.blocks(try Self.text("\(Self.manual)/\($0)")) })
-        let names = try FileManager.default.contentsOfDirectory(
-            atPath: Repository.root.appending(path: Self.snippets).path)
-        #expect(names.count >= 3)
-        for name in names {
-            #expect(blocks.contains(try Self.text("\(Self.snippets)/\(name)")), "\(name) is quoted in no article")
+        let paths = try Self.snippets.flatMap { folder in
+            try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: folder).path)
+                .map { "\(folder)/\($0)" }
         }
+        #expect(paths.count >= 19)
+        for path in paths { #expect(blocks.contains(try Self.text(path)), "\(path) is quoted in no article") }
     }
 }

@@ -1,0 +1,36 @@
+import Foundation
+import SojournClient
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// shop SERVER login NAME PASSWORD | call | logout
+let words = Array(CommandLine.arguments.dropFirst())
+guard words.count >= 2, let server = URL(string: words[0]) else {
+    print("usage: shop SERVER login NAME PASSWORD | call | logout")
+    exit(64)
+}
+let sojourn = Sojourn(Configuration(server: server))
+print("at the start:", await sojourn.start())
+
+do {
+    switch (words[1], words.count) {
+    case ("login", 4):
+        let account = try await sojourn.signIn(username: words[2], password: words[3])
+        print("logged in:", account.username ?? account.userID)
+    case ("call", 2):
+        let (data, response) = try await sojourn.data(for: URLRequest(url: server.appendingPathComponent("v1/me")))
+        print(response.statusCode, String(decoding: data, as: UTF8.self))
+    case ("logout", 2):
+        print("logged out:", await sojourn.signOut())
+    default:
+        print("no such command")
+    }
+} catch let error as SojournError {
+    switch error {
+    case .notSignedIn, .ended: print("log in, please:", error)
+    case .refused(let refusal): print("refused:", refusal.code)
+    default: print("still logged in, try again later:", error)
+    }
+}
