@@ -9,12 +9,12 @@ import SojournTestKit
 /// The apps of one phone, one in each folder, and the commands that they obey.
 actor Phone {
     private let folder: URL
-    private let configuration: Configuration
+    private let configuration: SojournConfiguration
     private let points = Points()
     private let clock = PhoneClock()
     private var apps: [String: (sojourn: Sojourn, store: FileStore)] = [:]
 
-    init(folder: URL, configuration: Configuration) {
+    init(folder: URL, configuration: SojournConfiguration) {
         (self.folder, self.configuration) = (folder, configuration)
     }
 

@@ -15,7 +15,7 @@ import SojournTestKit
 @main
 enum SojournPhone {
     /// The arguments, or nil if they are wrong.
-    private static func parse(_ arguments: [String]) -> (folder: URL, configuration: Configuration)? {
+    private static func parse(_ arguments: [String]) -> (folder: URL, configuration: SojournConfiguration)? {
         var words = arguments.dropFirst()
         guard let folder = words.popFirst(), !folder.hasPrefix("-") else { return nil }
         var options: [String: String] = [:]
@@ -24,7 +24,7 @@ enum SojournPhone {
             options[name] = value
         }
         guard let server = options["--server"].flatMap({ URL(string: $0) }) else { return nil }
-        var configuration = Configuration(server: server)
+        var configuration = SojournConfiguration(server: server)
         configuration.renewal =
             switch options["--renewal"] {
             case "refresh-token": .refreshToken

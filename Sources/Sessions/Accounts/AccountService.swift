@@ -36,7 +36,8 @@ public final class AccountService: UseCase {
             provedBy: evidence, of: current.user, in: session, youngerThan: PresenceRequirement.ageMaxOfChanges,
             from: origin, at: now)
         if let proof { session.note(proof, at: now) }
-        let isPresent = PresenceRequirement.ofChanges.isMet(by: session, at: now)
+        let requirement = PresenceRequirement.ofChanges
+        let isPresent = requirement.isMet(by: session, at: now)
         return try await update(.id(current.user.id), by: .session(session.id, beside: proof), at: now) { change in
             let old = change.user.profile
             var profile = old

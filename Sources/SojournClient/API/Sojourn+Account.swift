@@ -142,7 +142,7 @@ extension Sojourn {
     func authorization(
         _ method: String, _ url: URL, by token: AccessToken
     ) async throws(SojournError) -> [HTTPMessageField] {
-        guard Server.isSafe(url) else {
+        guard ServerAddress.isSafe(url) else {
             throw .misconfigured("access tokens are sent only by https, or http to a loopback address")
         }
         let field = HTTPMessageField("Authorization", "\(token.type) \(token.value)")

@@ -3,7 +3,7 @@ internal import Foundation
 extension Sojourn {
     /// A session with what the platform offers: on Apple platforms the record in the Keychain and the key in the Secure Enclave,
     /// elsewhere both in files below `XDG_STATE_HOME` (or `~/.local/state`).
-    public init(_ configuration: Configuration, log: Log = .none) {
+    public init(_ configuration: SojournConfiguration, log: Log = .none) {
         let name = StorageName(configuration)
         #if canImport(Security) && canImport(CryptoKit)
             let (account, group) = ("\(name.owner)/\(name.slot)", configuration.keychainAccessGroup)
@@ -28,7 +28,7 @@ struct StorageName: Hashable, Sendable {
     /// The slot.
     var slot: String
 
-    init(_ configuration: Configuration) {
+    init(_ configuration: SojournConfiguration) {
         let server = configuration.server
         let host = (server.host ?? "").lowercased()
         owner = "\(configuration.clientID)@\(host)\(server.port.map { ":\($0)" } ?? "")\(server.path)"

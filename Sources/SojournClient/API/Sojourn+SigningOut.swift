@@ -96,7 +96,7 @@ extension Sojourn {
 
     private enum Payment { case paid, refused, unreachable }
 
-    private func pay(_ debt: LogoutDebt, _ server: Server) async -> Payment {
+    private func pay(_ debt: LogoutDebt, _ server: ServerAddress) async -> Payment {
         for _ in 0..<2 {
             guard var message = try? debt.message(to: server) else { return .refused }
             if let thumbprint = debt.keyThumbprint {

@@ -7,7 +7,7 @@ public actor Sojourn {
     /// Random bytes.
     public typealias RandomBytes = @Sendable (_ count: Int) -> [UInt8]
 
-    package nonisolated let configuration: Configuration
+    package nonisolated let configuration: SojournConfiguration
     let store: any SessionStore
     let keys: any DeviceKeyring
     let transport: any Transport
@@ -53,7 +53,7 @@ public actor Sojourn {
     ///   - keys: the keys of the device.
     ///   - random: for identifiers and secrets; nil: the operating system's.
     public init(
-        _ configuration: Configuration, store: any SessionStore, keys: any DeviceKeyring,
+        _ configuration: SojournConfiguration, store: any SessionStore, keys: any DeviceKeyring,
         transport: any Transport = URLSessionTransport.shared, clock: any ClientClock = SystemClock(),
         random: RandomBytes? = nil, log: Log = .none
     ) {
@@ -210,7 +210,7 @@ public actor Sojourn {
     /// An evenly distributed number.
     func randomNumber() -> UInt64 { random(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
-    func server() throws(SojournError) -> Server { try Server(configuration.server) }
+    func server() throws(SojournError) -> ServerAddress { try ServerAddress(configuration.server) }
 }
 
 extension SojournError {

@@ -9,7 +9,7 @@ package enum AccountCall: Hashable, Sendable {
     case changePassword(from: String, to: String)
 
     /// The request, without its access token.
-    package func message(to server: Server) throws(SojournError) -> HTTPMessage {
+    package func message(to server: ServerAddress) throws(SojournError) -> HTTPMessage {
         switch self {
         case .profile: return try server.request("GET", "/v1/me")
         case .devices: return try server.request("GET", "/v1/me/devices")
@@ -30,7 +30,7 @@ package enum AccountCall: Hashable, Sendable {
 
 extension LogoutDebt {
     /// The request that pays the debt, without a proof of the key.
-    package func message(to server: Server) throws(SojournError) -> HTTPMessage {
+    package func message(to server: ServerAddress) throws(SojournError) -> HTTPMessage {
         if kind == "refresh_token" {
             return try server.request("POST", "/v1/logout", ["refresh_token": .string(token)])
         }

@@ -20,7 +20,7 @@ package struct LoginRequest: Sendable {
 
     /// The request, with the `Idempotency-Key` that each retry of the login has.
     package func message(
-        to server: Server, _ configuration: Configuration, retrySecret: [UInt8]
+        to server: ServerAddress, _ configuration: SojournConfiguration, retrySecret: [UInt8]
     ) throws(SojournError) -> HTTPMessage {
         var device: [String: JSONValue] = ["id": .string(deviceID)]
         device.set("name", configuration.deviceName)

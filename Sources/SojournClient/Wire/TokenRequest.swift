@@ -2,11 +2,11 @@
 package struct TokenRequest: Sendable {
     package static let path = "/oauth/token"
 
-    package var server: Server
+    package var server: ServerAddress
     package var clientID: String
     package var resources: [String] = []
 
-    package init(server: Server, clientID: String, resources: [String] = []) {
+    package init(server: ServerAddress, clientID: String, resources: [String] = []) {
         (self.server, self.clientID, self.resources) = (server, clientID, resources)
     }
 

@@ -62,7 +62,7 @@ public final class FakeServer: TestServer, Transport {
         return (Self.start + seconds) * 1000
     }
 
-    /// The URL for `Configuration.server`. Only this transport reaches it.
+    /// The URL for `SojournConfiguration.server`. Only this transport reaches it.
     public var url: URL { URL(fileURLWithPath: "/").withServer("https://sojourn.test") }
 
     /// The server itself.

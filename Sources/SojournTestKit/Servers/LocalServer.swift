@@ -43,7 +43,7 @@ public final class LocalServer: TestServer {
 
     /// The admin listener.
     public let adminURL: URL
-    /// The URL for `Configuration.server`.
+    /// The URL for `SojournConfiguration.server`.
     public let url: URL
     /// The public listener itself, which is behind `url`.
     public let directURL: URL

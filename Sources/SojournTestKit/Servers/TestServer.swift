@@ -3,7 +3,7 @@ public import SojournClient
 
 /// What tests do with a server, whether it is `LocalServer` or `FakeServer`: the calls of an admin, and time.
 public protocol TestServer: Sendable {
-    /// The URL for `Configuration.server`.
+    /// The URL for `SojournConfiguration.server`.
     var url: URL { get }
     /// Carries requests to the server.
     var transport: any Transport { get }

@@ -16,20 +16,20 @@ struct WholeLifeTests {
     /// A phone: its folder, its network, and the app that runs on it.
     private final class Phone {
         let folder: PhoneFolder
-        private let configuration: Configuration
+        private let configuration: SojournConfiguration
         private let plan = Guarded(FaultPlan.none)
         private(set) var app: Sojourn
 
         init(_ server: URL, device: String) throws {
             folder = try PhoneFolder()
-            var configuration = Configuration(server: server)
+            var configuration = SojournConfiguration(server: server)
             configuration.deviceID = device
             self.configuration = configuration
             app = Self.start(configuration, folder, plan)
         }
 
         private static func start(
-            _ configuration: Configuration, _ folder: PhoneFolder, _ plan: Guarded<FaultPlan>
+            _ configuration: SojournConfiguration, _ folder: PhoneFolder, _ plan: Guarded<FaultPlan>
         ) -> Sojourn {
             let faults = FaultPlan { request in plan.withLock { $0 }.fault(for: request) }
             let transport = FaultyTransport(URLSessionTransport(), plan: faults, clock: SystemClock())

@@ -21,8 +21,8 @@ struct BoundSessionTests {
     private func remove() { try? FileManager.default.removeItem(at: folder) }
 
     /// The app on the files of a folder, after a start.
-    private func app(_ name: String, _ renewal: Configuration.Renewal = .boundRefreshToken) -> Sojourn {
-        var configuration = Configuration(server: server.url)
+    private func app(_ name: String, _ renewal: SojournConfiguration.Renewal = .boundRefreshToken) -> Sojourn {
+        var configuration = SojournConfiguration(server: server.url)
         configuration.renewal = renewal
         let place = folder.appendingPathComponent(name)
         return Sojourn(

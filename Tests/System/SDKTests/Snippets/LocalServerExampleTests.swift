@@ -8,7 +8,7 @@ struct LocalServerExampleTests {
         let server = try await LocalServer.start()
         try await server.createUser("anna", password: "correct horse battery staple")
         let sojourn = Sojourn(
-            Configuration(server: server.url), store: MemoryStore(), keys: SoftwareKeys.temporary(),
+            SojournConfiguration(server: server.url), store: MemoryStore(), keys: SoftwareKeys.temporary(),
             transport: server.transport, clock: SystemClock())
         try await sojourn.signIn(username: "anna", password: "correct horse battery staple")
         try await server.revokeAll("anna")

@@ -156,7 +156,7 @@ final class VirtualProcess: Sendable {
 
     /// A process whose secrets and waits `seed` determines.
     init(
-        _ configuration: Configuration, _ store: SharedStore, _ transport: any Transport, _ clock: ManualClock,
+        _ configuration: SojournConfiguration, _ store: SharedStore, _ transport: any Transport, _ clock: ManualClock,
         seed: UInt64
     ) {
         let generator = Guarded(SeededGenerator(seed: seed))

@@ -33,7 +33,7 @@ struct VirtualSchedule {
     private let clock = ManualClock()
     private let server: FakeServer
     private let store = SharedStore()
-    private var configuration: Configuration
+    private var configuration: SojournConfiguration
     private var processes: [VirtualProcess] = []
     private let interval: Int64
     private let faults = Guarded(0)
@@ -46,14 +46,14 @@ struct VirtualSchedule {
     private var kills = 0
     private let mutation: Mutation?
 
-    init(seed: UInt64, renewal: Configuration.Renewal, mutation: Mutation? = nil) {
+    init(seed: UInt64, renewal: SojournConfiguration.Renewal, mutation: Mutation? = nil) {
         self.seed = seed
         self.mutation = mutation
         random = SeededGenerator(seed: seed)
         interval = [8, 10, 30].randomElement(using: &random) ?? 30
         server = FakeServer(
             clock: clock, settings: ServerSettings(rotationInterval: interval, idle: 100_000, refreshAfter: 1))
-        configuration = Configuration(server: server.url)
+        configuration = SojournConfiguration(server: server.url)
         configuration.renewal = renewal
         if mutation == .swapsBlindly { store.swapBlindly() }
         if mutation == .decidesSleepers { server.decideSleepers() }

@@ -18,7 +18,7 @@ struct VirtualScheduleTests {
 
     /// Runs the schedules with the seeds of a range, one after the other.
     private static func run(
-        _ seeds: Range<UInt64>, _ renewal: Configuration.Renewal, _ mutation: VirtualSchedule.Mutation? = nil
+        _ seeds: Range<UInt64>, _ renewal: SojournConfiguration.Renewal, _ mutation: VirtualSchedule.Mutation? = nil
     ) async throws -> VirtualSchedule.Figures {
         _ = OneThread.shared
         var total = VirtualSchedule.Figures()
@@ -34,8 +34,8 @@ struct VirtualScheduleTests {
 
     @Test(
         "no history signs the user out, and both processes hold one token at the end",
-        arguments: [Configuration.Renewal.refreshToken, .boundRefreshToken])
-    func nothingSignsOut(renewal: Configuration.Renewal) async throws {
+        arguments: [SojournConfiguration.Renewal.refreshToken, .boundRefreshToken])
+    func nothingSignsOut(renewal: SojournConfiguration.Renewal) async throws {
         let figures = try await Self.run(Self.first..<Self.first + UInt64(Self.count), renewal)
         #expect(figures.faults >= Self.count)
         print(

@@ -16,8 +16,8 @@ struct AccountTests {
         }
     }
 
-    @Test(arguments: [Configuration.Renewal.refreshToken, .boundRefreshToken, .deviceKey])
-    func callsAboutTheAccount(renewal: Configuration.Renewal) async throws {
+    @Test(arguments: [SojournConfiguration.Renewal.refreshToken, .boundRefreshToken, .deviceKey])
+    func callsAboutTheAccount(renewal: SojournConfiguration.Renewal) async throws {
         let phone = try await Phone.signedIn(renewal: renewal)
         #expect(try await phone.sojourn.refreshProfile().username == "anna")
         let devices = try await phone.sojourn.devices()

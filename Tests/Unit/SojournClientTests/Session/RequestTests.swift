@@ -33,7 +33,7 @@ struct RequestTests {
     }
 
     private func phone(
-        _ answers: [API.Answer], renewal: Configuration.Renewal = .refreshToken
+        _ answers: [API.Answer], renewal: SojournConfiguration.Renewal = .refreshToken
     ) async throws -> (Phone, API) {
         let api = API(answers)
         let phone = try await Phone.signedIn(renewal: renewal) { $0.perform = { try api.perform($0) } }

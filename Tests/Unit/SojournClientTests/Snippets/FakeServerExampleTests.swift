@@ -8,7 +8,7 @@ struct FakeServerExampleTests {
         let server = FakeServer()
         try await server.createUser("anna", password: "correct horse battery staple")
         let sojourn = Sojourn(
-            Configuration(server: server.url), store: MemoryStore(), keys: SoftwareKeys.temporary(),
+            SojournConfiguration(server: server.url), store: MemoryStore(), keys: SoftwareKeys.temporary(),
             transport: server.transport, clock: server.clock)
         try await sojourn.signIn(username: "anna", password: "correct horse battery staple")
         let first = try await sojourn.accessToken()

@@ -2,8 +2,8 @@ import Foundation
 import SojournClient
 
 /// The settings of the app and of its extensions, in a file that all of them compile.
-func sharedConfiguration(server: URL, isExtension: Bool) -> Configuration {
-    var configuration = Configuration(server: server)
+func sharedConfiguration(server: URL, isExtension: Bool) -> SojournConfiguration {
+    var configuration = SojournConfiguration(server: server)
     configuration.clientID = "shop"
     configuration.keychainAccessGroup = "ABCDE12345.example.shop"
     configuration.deviceName = "Anna's phone"

@@ -6,7 +6,7 @@ import SojournClient
 #endif
 
 func tenLines(server: URL, orders: URL, show: @escaping @Sendable (SessionState) -> Void) async throws {
-    let sojourn = Sojourn(Configuration(server: server))
+    let sojourn = Sojourn(SojournConfiguration(server: server))
     let screens = Task {
         for await state in sojourn.states { show(state) }
     }

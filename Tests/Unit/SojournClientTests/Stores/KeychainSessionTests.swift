@@ -21,7 +21,7 @@ struct KeychainSessionTests {
 
         /// The app after a start.
         func app() -> Sojourn {
-            var configuration = Configuration(server: server.url)
+            var configuration = SojournConfiguration(server: server.url)
             configuration.renewal = .boundRefreshToken
             return Sojourn(
                 configuration, store: keychain.store(), keys: keychain.keys(), transport: server, clock: server.clock)

@@ -7,7 +7,7 @@ struct StorageNameTests {
     private static func name(_ server: String, client: String = "mobile", slot: String = "default") throws
         -> StorageName
     {
-        var configuration = Configuration(server: try #require(URL(string: server)))
+        var configuration = SojournConfiguration(server: try #require(URL(string: server)))
         (configuration.clientID, configuration.slot) = (client, slot)
         return StorageName(configuration)
     }

@@ -14,8 +14,8 @@ struct Phone {
 
     /// A phone without a session; the server knows `anna` and `berta`, with the password `pw`.
     static func new(
-        renewal: Configuration.Renewal = .refreshToken, wall: Int64? = nil, jitter: UInt8 = 0,
-        _ edit: (inout Configuration) -> Void = { _ in }
+        renewal: SojournConfiguration.Renewal = .refreshToken, wall: Int64? = nil, jitter: UInt8 = 0,
+        _ edit: (inout SojournConfiguration) -> Void = { _ in }
     ) async throws -> Phone {
         let server = FakeServer()
         try await server.createUser("anna", password: "pw")
@@ -29,10 +29,10 @@ struct Phone {
 
     private init(
         server: FakeServer, wire: Wire, store: TestStore, keys: TestKeys, clock: ManualClock,
-        _ renewal: Configuration.Renewal, _ jitter: UInt8, _ edit: (inout Configuration) -> Void
+        _ renewal: SojournConfiguration.Renewal, _ jitter: UInt8, _ edit: (inout SojournConfiguration) -> Void
     ) {
         (self.server, self.wire, self.store, self.keys, self.clock) = (server, wire, store, keys, clock)
-        var configuration = Configuration(server: server.url)
+        var configuration = SojournConfiguration(server: server.url)
         configuration.renewal = renewal
         edit(&configuration)
         let numbers = Counter()
@@ -44,16 +44,16 @@ struct Phone {
 
     /// Another process on the same phone, or the same one after a new start.
     func other(
-        renewal: Configuration.Renewal = .refreshToken, jitter: UInt8 = 0,
-        _ edit: (inout Configuration) -> Void = { _ in }
+        renewal: SojournConfiguration.Renewal = .refreshToken, jitter: UInt8 = 0,
+        _ edit: (inout SojournConfiguration) -> Void = { _ in }
     ) -> Phone {
         Phone(server: server, wire: wire, store: store, keys: keys, clock: clock, renewal, jitter, edit)
     }
 
     /// A phone on which `anna` is signed in.
     static func signedIn(
-        renewal: Configuration.Renewal = .refreshToken, jitter: UInt8 = 0,
-        _ edit: (inout Configuration) -> Void = { _ in }
+        renewal: SojournConfiguration.Renewal = .refreshToken, jitter: UInt8 = 0,
+        _ edit: (inout SojournConfiguration) -> Void = { _ in }
     ) async throws -> Phone {
         let phone = try await Phone.new(renewal: renewal, jitter: jitter, edit)
         try await phone.sojourn.signIn(username: "anna", password: "pw")

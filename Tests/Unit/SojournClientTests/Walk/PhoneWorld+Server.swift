@@ -10,8 +10,8 @@ extension PhoneWorld {
     private static let plain = session(keyThumbprint: nil)
     private static let bound = session(keyThumbprint: "key")
 
-    private static func session(keyThumbprint: String?) -> Session {
-        Session(
+    private static func session(keyThumbprint: String?) -> Sessions.Session {
+        Sessions.Session(
             id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID,
             device: Device(id: "phone-1"), keyThumbprint: keyThumbprint, startedAt: start, epoch: 1)
     }

@@ -11,7 +11,7 @@ guard words.count >= 2, let server = URL(string: words[0]) else {
     print("usage: shop SERVER login NAME PASSWORD | call | logout")
     exit(64)
 }
-let sojourn = Sojourn(Configuration(server: server))
+let sojourn = Sojourn(SojournConfiguration(server: server))
 print("at the start:", await sojourn.start())
 
 do {

@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 /// The settings of a `Sojourn`.
-public struct Configuration: Sendable {
+public struct SojournConfiguration: Sendable {
     /// How a session is renewed.
     public enum Renewal: Hashable, Sendable {
         /// By a refresh token alone.

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// The server that a configuration names, and the requests that it takes.
-package struct Server: Hashable, Sendable {
+package struct ServerAddress: Hashable, Sendable {
     /// The base URL without a slash at its end, equal to the server's `server.issuer`.
     package let base: String
 
