@@ -43,7 +43,7 @@ extension EndpointRow {
             "9110 9.2.1", .must,
             [
                 "/v1/login", "/v1/refresh", "/v1/logout", "/v1/password-reset", "/oauth/token", "/oauth/revoke",
-                "/oauth/introspect", "/v1/me/password", "/v1/me/login-settings",
+                "/oauth/introspect", "/v1/me/password",
             ].map { ("a safe method does nothing: \($0)", ask("GET \($0)"), [.answer(405, "Allow:")]) })
         + rows(
             "9110 15.5.6", .must,

@@ -238,7 +238,7 @@ extension RandomHistory {
             let expected = model.sessions.indices.filter { index in
                 let session = model.sessions[index]
                 return session.user == user && model.ending(index) == nil
-                    && now < min(session.answeredAt + model.idle(of: session), model.end(of: session))
+                    && now < min(session.renewedAt + model.idle(of: session), model.end(of: session))
             }
             try expect(Set(living), Set(expected.map { sessionIDs[$0] }), "living sessions of user \(user)")
         }

@@ -118,7 +118,7 @@ public struct RandomHistory {
         let spans: [Int64] = [1, 29, 30, 60, model.interval - 1, model.interval, model.interval + 1, 3600]
         var step = pick(spans) ?? 1
         if Int.random(in: 0..<6, using: &random) == 0, let session = pick(model.sessions.suffix(6)) {
-            let ends = [session.answeredAt + model.idle(of: session), model.end(of: session)]
+            let ends = [session.renewedAt + model.idle(of: session), model.end(of: session)]
             step = (pick(ends) ?? now) - now + Int64.random(in: -1...1, using: &random)
         }
         if step > 0 { clock.advance(by: .seconds(step)) }

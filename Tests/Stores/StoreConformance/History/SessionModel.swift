@@ -27,6 +27,8 @@ struct SessionModel {
         /// The token presented last.
         var presented: UInt64?
         var answeredAt: Int64
+        /// When the idle time began anew.
+        var renewedAt: Int64
         /// When the child came back before its time for the first time.
         var arrivedAt: Int64?
         var madeBy: String?
@@ -73,7 +75,7 @@ struct SessionModel {
     mutating func ageOut(_ index: Int, now: Int64) {
         let session = sessions[index]
         guard session.ended == nil, !session.isCut else { return }
-        if now >= session.answeredAt + idle(of: session) {
+        if now >= session.renewedAt + idle(of: session) {
             sessions[index].ended = .idleExpired
         } else if now >= end(of: session) {
             sessions[index].ended = .maxLifetimeReached
@@ -107,8 +109,8 @@ struct SessionModel {
         }
         sessions.append(
             ModelSession(
-                user: user, client: client, device: device, startedAt: now, answeredAt: now, mode: mode,
-                passwordAt: now))
+                user: user, client: client, device: device, startedAt: now, answeredAt: now, renewedAt: now,
+                mode: mode, passwordAt: now))
         return nil
     }
 
@@ -171,12 +173,12 @@ struct SessionModel {
         }
         if serial == child, age < interval {
             if arrivedAt == nil, age > 0 { sessions[index].arrivedAt = now }
-            return .issued(child)
+            return issue(child, index, now: now)
         }
         if isStale {
             if arrivedAt != nil || age < interval || isSameRequest {
                 if arrivedAt == nil, age > 0, 4 * age >= interval { sessions[index].answeredAt = now }
-                return .issued(child)
+                return issue(child, index, now: now)
             }
         } else if serial != child {
             sessions[index].ended = .refreshTokenReused
@@ -187,7 +189,16 @@ struct SessionModel {
         sessions[index].answeredAt = now
         sessions[index].madeBy = key
         sessions[index].arrivedAt = nil
+        sessions[index].renewedAt = now
         return .issued(child + 1)
+    }
+
+    /// An answer with the child begins the idle time anew, in steps of a quarter of the interval.
+    private mutating func issue(_ child: UInt64, _ index: Int, now: Int64) -> Answer {
+        if now > sessions[index].renewedAt, 4 * (now - sessions[index].renewedAt) >= interval {
+            sessions[index].renewedAt = now
+        }
+        return .issued(child)
     }
 
     /// The access token that goes with an answer.
@@ -195,7 +206,7 @@ struct SessionModel {
         let session = sessions[index]
         let own = clients[session.client]?.tokenLife ?? 0
         let life = own > 0 ? min(own, idle(of: session)) : idle(of: session)
-        let expiresAt = min(now + life, session.answeredAt + idle(of: session), end(of: session))
+        let expiresAt = min(now + life, session.renewedAt + idle(of: session), end(of: session))
         tokens.append(ModelToken(session: index, issuedAt: now, expiresAt: expiresAt))
         return expiresAt
     }

@@ -104,7 +104,7 @@ struct Base64URLTests {
     }
 }
 
-struct HTTPDateTests {
+struct ClientDateTests {
     @Test func date_isRead() {
         #expect(HTTPDate.seconds("Sun, 06 Nov 1994 08:49:37 GMT") == 784_111_777)
         #expect(HTTPDate.seconds("Thu, 01 Jan 1970 00:00:00 GMT") == 0)

@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Calls to the app's own APIs.
-struct RequestTests {
+struct ClientRequestTests {
     /// An API that answers as the test says.
     final class API: Sendable {
         typealias Answer = (status: Int, fields: [String: String])

@@ -2,7 +2,7 @@ import SojournClient
 import SojournTestKit
 import Testing
 
-struct AccountTests {
+struct ClientAccountTests {
     private func refuses(_ code: String, _ call: () async throws(SojournError) -> Void) async {
         do {
             try await call()
