@@ -7,3 +7,6 @@
 // The suite `ServerContractTests` runs against both servers, so that the imitation cannot drift away from the program.
 // `LocalServer` starts processes and `FaultProxy` opens sockets, on Linux only; on Apple platforms `LocalServer` uses a server
 // that runs already, at `SOJOURN_URL`.
+//
+// Reading order: TestServer (what both servers can do), LocalServer and FakeServer; FaultPlan with Fault, FaultyTransport,
+// FaultProxy; ManualClock, FakeKeychain; ChildProcess.

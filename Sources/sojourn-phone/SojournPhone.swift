@@ -1,5 +1,8 @@
 // sojourn-phone: an app on a phone as a program, for tests that kill it, freeze it, or run two of them on one store.
 //
+// Owns: the commands and the points at which the program stops. Must not know: the server's modules. Reading order: SojournPhone,
+// Phone (the commands), Points.
+//
 // Lines of JSON come in, and one line of JSON goes out for each: {"id": 1, "do": "token", "need": "fresh"} gives
 // {"id": 1, "token": "…"} or {"id": 1, "error": "ended", "reason": "…"}. Commands that come without waiting for the answer are
 // carried out side by side. `in` names a folder below DIR, each with a session of its own.
