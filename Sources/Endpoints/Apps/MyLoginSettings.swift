@@ -13,7 +13,8 @@ extension Endpoints {
     /// `PUT /v1/me/login-settings`: the user's own switch. It accepts an access token, HTTP Basic with the password, or an ID
     /// token in the body, so that users with or without a password can enable logins again while no access token is valid.
     func changeLoginSettings(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ["logins_disabled", "effective", "revoke_sessions"] + Members.idTokenNames)
+        let members = try Members(
+            call, known: ["logins_disabled", "effective", "revoke_sessions"] + Members.idTokenNames)
         guard let isDisabled = try members.bool("logins_disabled") else {
             throw members.refused("logins_disabled", "is missing")
         }

@@ -39,7 +39,8 @@ struct FrozenNodeTests {
     /// Begins a change that waits in the middle until `goesOn` is signalled, and returns once it waits. On a busy machine its
     /// two seconds can pass before the middle; then it begins again.
     private func standStill(
-        _ frozen: PostgresStore, _ userID: Identifier<User>, _ standsStill: DispatchSemaphore, until goesOn: DispatchSemaphore
+        _ frozen: PostgresStore, _ userID: Identifier<User>, _ standsStill: DispatchSemaphore,
+        until goesOn: DispatchSemaphore
     ) async throws -> Task<StoreError?, Never> {
         for _ in 0..<10 {
             let isInTheMiddle = Locked(false)
