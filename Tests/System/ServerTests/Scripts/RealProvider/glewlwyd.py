@@ -52,12 +52,14 @@ def ask(url, body=None, bearer=None):
         return error.code, json.load(error)
 
 
-def wait(condition):
+def wait(condition, state=lambda: ""):
+    """Waits for a condition, for half a minute. The error, which is printed, says in which state it was met last."""
     for _ in range(600):
         if condition():
             return
         time.sleep(0.05)
-    raise SystemExit("waited in vain")
+    print("waited in vain:", state())
+    raise SystemExit(1)
 
 
 def free_port():
@@ -83,7 +85,7 @@ class Glewlwyd:
             subprocess.run(["openssl", *command.split()], check=True, stderr=subprocess.DEVNULL)
         self.start()
         try:
-            wait(self.answers)
+            wait(self.answers, lambda: f"glewlwyd: {self.process.poll()}, port {self.port}, {self.log()}")
             self.prepare()
             self.user = browser()
             self.call(self.user, "POST", "/api/auth/", {"username": "ada", "password": "a password"})
@@ -111,6 +113,9 @@ class Glewlwyd:
             file.write(CONFIGURATION % (self.port, self.url, folder, folder))
         self.process = subprocess.Popen(
             ["glewlwyd", "--config-file=glewlwyd.conf"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def log(self):
+        return open("glewlwyd.log").read() if os.path.exists("glewlwyd.log") else "no log"
 
     def answers(self):
         """Another program may hold the port for a moment, and then glewlwyd ends: it is started again."""

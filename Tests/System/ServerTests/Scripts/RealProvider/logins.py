@@ -60,9 +60,10 @@ with Glewlwyd() as provider:
     server = subprocess.Popen([
         sojourn, "serve", "--config", "sojourn.json5", "--database", "sqlite:sojourn.sqlite", "--public",
         "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ready-file", "ready.json"], stderr=open("sojourn.log", "w"),
-        stdout=subprocess.DEVNULL, env=os.environ | {"SOJOURN_ADMIN_KEY": KEY})
+        stdout=subprocess.DEVNULL, env={name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
+        | {"SOJOURN_ADMIN_KEY": KEY})
     try:
-        wait(lambda: os.path.exists("ready.json"))
+        wait(lambda: os.path.exists("ready.json"), lambda: f"sojourn: {server.poll()} {open('sojourn.log').read()}")
         addresses = json.load(open("ready.json"))
         play(provider, addresses["public"], addresses["admin"])
     finally:
