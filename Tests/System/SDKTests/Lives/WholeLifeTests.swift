@@ -181,7 +181,7 @@ struct WholeLifeTests {
         #expect(try await tablet.isSuspended("login_disabled_by_user"))
         #expect(try await tablet.call() == 200)
         try await phone.app.setLoginsDisabled(false)
-        try await server.change(ServerSettings(idle: 8))
+        try await server.change(ServerSettings(idle: 24))
         for each in [phone, tablet] { #expect(try await each.renew()) }
         #expect(tablet.isCurrent)
     }
