@@ -50,7 +50,10 @@ final class SQLiteRows {
     }
 
     /// Runs a write.
-    func perform(_ change: (Connection) throws(DatabaseError) -> Void) { _ = answer(change) }
+    func perform(_ change: (Connection) throws(DatabaseError) -> Void) {
+        guard failure == nil else { return }
+        do throws(DatabaseError) { try change(connection) } catch { failure = error }
+    }
 }
 
 extension SQLiteRows: StoreTransaction {

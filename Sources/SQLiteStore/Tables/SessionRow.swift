@@ -50,7 +50,8 @@ enum SessionRow {
     private static let selectLiving = Query(
         """
         SELECT \(columns) FROM sessions s
-        WHERE s.user_number = ? AND s.client_id = ? AND s.device_id = ? AND s.ended_at IS NULL
+        WHERE s.user_number = (SELECT number FROM users WHERE id = ?) AND s.client_id = ? AND s.device_id = ?
+            AND s.ended_at IS NULL
         """)
 
     /// Ends the sessions of a user: all, or those of one client or one device; one can be excepted.
@@ -130,9 +131,14 @@ enum SessionRow {
 
     /// The session without a recorded end on an installation.
     static func living(at place: SessionPlace, _ connection: Connection) throws(DatabaseError) -> Session? {
-        guard let number = try UserRow.number(of: place.userID, connection) else { return nil }
-        return try connection.first(
-            selectLiving, number, place.clientID, place.deviceID, read: readSession)
+        try connection.first(
+            selectLiving, place.userID, place.clientID, place.deviceID
+        ) { (row) throws(CorruptRow) in
+            let session = try readSession(&row)
+            // The index of ids gives the number alone, and a damaged one that of another user.
+            guard session.userID == place.userID else { throw CorruptRow("session \(session.id) has another user") }
+            return session
+        }
     }
 
     /// A session with the number of its row, and its user.

@@ -159,15 +159,18 @@ extension StoreTransaction {
         _ sessions: [Session], _ mode: ImportMode
     ) throws(TransactionError) -> [ImportOutcome] {
         let stored = self.sessions(sessions.map(\.id))
-        let living = livingSessions(at: sessions.map { SessionPlace(of: $0) })
+        let places = sessions.map { SessionPlace(of: $0) }
+        let living = livingSessions(at: places)
         let users = users(Array(Set(sessions.map(\.userID))), named: [])
         let (news, catalogue) = (news(for: mode), catalogue())
         var met = MetSessions(
-            try stored.value() + living.value(), users: Set(try users.value().map(\.id)), try mode.knowing(news))
+            try stored.value() + living.value(), users: Set(try users.value().map(\.id)), try mode.knowing(news),
+            count: sessions.count)
         var outcomes: [ImportOutcome] = []
+        outcomes.reserveCapacity(sessions.count)
         var events: [AuditEvent] = []
-        for session in sessions {
-            let meeting = met.meeting(session)
+        for (session, place) in zip(sessions, places) {
+            let meeting = met.meeting(session, at: place)
             switch meeting.decision {
             case .keep: outcomes.append(.kept)
             case .leaveOut: outcomes.append(.differs)
@@ -175,11 +178,11 @@ extension StoreTransaction {
             case .write(let session, let ended):
                 if let ended, let ending = ended.ending {
                     end(ended.id, ending)
-                    met.note(ended)
+                    met.note(ended, at: place)
                 }
                 replace(session)
                 if session.ending != nil { deleteProviderCheck(of: session.id) }
-                met.note(session)
+                met.note(session, at: place)
                 events += meeting.events(session, ended: ended, at: now)
                 outcomes.append(.written)
             }
@@ -205,31 +208,39 @@ private struct MetUsers {
 }
 
 /// The stored sessions and users that a batch of sessions is compared with.
+///
+/// The dictionaries hold places in an array. A session is 400 bytes long, and a dictionary moves its values whenever it grows.
 private struct MetSessions {
-    private var byID: [Identifier<Session>: Session] = [:]
-    private var living: [SessionPlace: Session] = [:]
+    private var sessions: [Session]
+    private var placesByID: [Identifier<Session>: Int]
+    private var living: [SessionPlace: Int]
     private let users: Set<Identifier<User>>
     private let mode: ImportMode
 
-    init(_ sessions: [Session], users: Set<Identifier<User>>, _ mode: ImportMode) {
+    /// The sessions before a batch of `count` sessions.
+    init(_ stored: [Session], users: Set<Identifier<User>>, _ mode: ImportMode, count: Int) {
         (self.users, self.mode) = (users, mode)
-        for session in sessions { note(session) }
+        (sessions, placesByID, living) = ([], Dictionary(minimumCapacity: count), Dictionary(minimumCapacity: count))
+        sessions.reserveCapacity(stored.count + count)
+        for session in stored { note(session, at: SessionPlace(of: session)) }
     }
 
     /// The comparison of a session with the present state.
-    func meeting(_ session: Session) -> SessionImport {
-        let living = living[SessionPlace(of: session)]
+    func meeting(_ session: Session, at place: SessionPlace) -> SessionImport {
+        let living = living[place].map { sessions[$0] }
         return SessionImport(
-            session: session, stored: byID[session.id], living: living?.id == session.id ? nil : living,
-            hasUser: users.contains(session.userID), isOver: mode.hasEnded(session))
+            session: session, stored: placesByID[session.id].map { sessions[$0] },
+            living: living?.id == session.id ? nil : living, hasUser: users.contains(session.userID),
+            isOver: mode.hasEnded(session))
     }
 
-    mutating func note(_ session: Session) {
-        byID[session.id] = session
-        let place = SessionPlace(of: session)
+    mutating func note(_ session: Session, at place: SessionPlace) {
+        let index = sessions.count
+        sessions.append(session)
+        placesByID[session.id] = index
         if session.ending == nil {
-            living[place] = session
-        } else if living[place]?.id == session.id {
+            living[place] = index
+        } else if let other = living[place], sessions[other].id == session.id {
             living[place] = nil
         }
     }
