@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "SojournClient", targets: ["SojournClient"]),
         .library(name: "SojournTestKit", targets: ["SojournTestKit"]),
         .executable(name: "sojourn", targets: ["sojourn"]),
+        .executable(name: "sojourn-demo", targets: ["sojourn-demo"]),
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
     ],
     targets: [
@@ -182,6 +183,11 @@ let package = Package(
             dependencies: ["Sessions", "SQLiteStore", "Sockets", "Cryptography", "CSQLite", "CLinux", "Locks"],
             swiftSettings: strict),
         .executableTarget(
+            name: "sojourn-demo",
+            dependencies: [
+                "SojournClient", "Configuration", "Server", "Sessions", "HTTP", "JSON", "Sockets", "Telemetry", "Locks",
+            ], swiftSettings: strict),
+        .executableTarget(
             name: "sojourn-phone", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
         // What tests share
         testSupport("Repository", []),
@@ -264,7 +270,8 @@ let package = Package(
         + tests(
             "SDKTests", "system",
             [
-                "SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "HostileServer", "PostgresFixture",
+                "SojournClient", "SojournTestKit", "sojourn", "sojourn-demo", "sojourn-phone", "HostileServer",
+                "PostgresFixture",
                 "Repository",
             ], exclude: ["Programs"]),
     swiftLanguageModes: [.v6]

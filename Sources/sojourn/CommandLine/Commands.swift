@@ -2,7 +2,7 @@
 enum Commands {
     static let all: [Command] =
         [
-            ServeCommand.serve, DemoCommand.command, MigrateCommand.migrate, BackupCommands.backup,
+            ServeCommand.serve, MigrateCommand.migrate, BackupCommands.backup,
             BackupCommands.restore,
             DoctorCommand.doctor, HealthCommand.health,
             HealthCommand.version,

@@ -51,12 +51,6 @@ struct CommandLineTests {
         try await expect("user create", exits: 2, errors: "USERNAME is missing")
     }
 
-    @Test("the demonstration keeps all that it states, and leaves nothing behind")
-    func demonstration() async throws {
-        try await expect("demo", exits: 0, output: "Every session went on as long as it should")
-        #expect(!folder.exists("sojourn.sqlite"))
-    }
-
     @Test("without a server and without a database, admin commands say so, and make none")
     func nothingThere() async throws {
         try await expect("user list", exits: 5, errors: "there is no database sojourn.sqlite")
