@@ -8,7 +8,8 @@ extension Endpoints {
     func logIn(_ call: Call) async throws -> Response {
         let shared = Members.loginNames + ["session_id"]
         let all = try Members(call, known: shared + Members.identityNames + ["username", "password", "anonymous"])
-        if try all.bool("anonymous") == true {
+        if let isAnonymous = try all.bool("anonymous") {
+            guard isAnonymous else { throw all.refused("anonymous", "must be true, or absent") }
             return try await logInAnonymously(try Members(call, known: Members.loginNames + ["anonymous"]), call)
         }
         if all.contains("provider") || all.contains("id_token") {
