@@ -45,9 +45,8 @@ enum UserSQL {
     /// Anonymous users after an id, by the index of anonymous users.
     static func selectAnonymous(after id: Identifier<User>?, limit: Int) -> Statement {
         Statement(
-            """
-            \(selecting) WHERE anonymous AND ($1::uuid IS NULL OR id > $1::uuid) ORDER BY id LIMIT $2::bigint
-            """, id, limit)
+            "\(selecting) WHERE anonymous AND id > $1::uuid ORDER BY id LIMIT $2::bigint",
+            id ?? Identifier(words: (high: 0, low: 0)), limit)
     }
 
     static func insert(_ user: User) -> Statement {

@@ -64,6 +64,9 @@ public struct UserSweepStep: Hashable, Sendable {
     public var cursor: Identifier<User>?
     /// The number of deleted users.
     public var deleted: Int
+
+    /// A step.
+    public init(cursor: Identifier<User>?, deleted: Int) { (self.cursor, self.deleted) = (cursor, deleted) }
 }
 
 /// What may lead back to an anonymous user.

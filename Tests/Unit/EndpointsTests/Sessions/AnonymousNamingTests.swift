@@ -21,7 +21,7 @@ import Testing
                 .post, "/v1/login", #"{"username":"berta","password":"a long enough one","device":{"id":"tablet"}}"#)
             #expect(login.string("user", "user_id") == tokens.userID)
             #expect(await stage.refresh(tokens.refresh).status == 200)
-            let event = await stage.events(of: tokens.userID).first { $0.string("kind") == "user_named" }
+            let event = await stage.events(of: tokens.userID).first { $0.string("event") == "user_named" }
             #expect(event?.string("reason") == "password" && event?.string("session_id") == tokens.sessionID)
         }
     }
@@ -36,7 +36,7 @@ import Testing
                 let refused = await stage.name(tokens, username, password)
                 #expect(refused.status == 409 && refused.string("code") == "not_anonymous", "\(refused.text)")
             }
-            #expect(await stage.events(of: tokens.userID).count { $0.string("kind") == "user_named" } == 1)
+            #expect(await stage.events(of: tokens.userID).count { $0.string("event") == "user_named" } == 1)
         }
     }
 
@@ -62,8 +62,10 @@ import Testing
                 for _ in 1...6 { group.addTask { await stage.name(tokens).status } }
                 return await group.reduce(into: [Int]()) { $0.append($1) }
             }
-            #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
-            #expect(await stage.events(of: tokens.userID).count { $0.string("kind") == "user_named" } == 1)
+            // One password of a user is hashed at a time; what has to wait for too long is tried again.
+            #expect(statuses.contains(200) && statuses.allSatisfy { $0 == 200 || $0 == 503 }, "\(statuses)")
+            #expect(await stage.name(tokens).status == 200)
+            #expect(await stage.events(of: tokens.userID).count { $0.string("event") == "user_named" } == 1)
         }
     }
 
@@ -145,7 +147,7 @@ import Testing
             #expect(await world.present(token).status == 401)
             let login = await world.present(try world.provider.token(#"{"jti":"2"}"#))
             #expect(login.string("user", "user_id") == tokens.userID)
-            let kinds = await world.stage.events(of: tokens.userID).map { $0.string("kind") ?? "" }
+            let kinds = await world.stage.events(of: tokens.userID).map { $0.string("event") ?? "" }
             #expect(Array(kinds.prefix(4)) == ["user_created", "session_started", "user_named", "identity_linked"])
             let other = await name(tokens, by: try world.provider.token(#"{"sub":"u2"}"#), world)
             #expect(other.status == 409 && other.string("code") == "not_anonymous")

@@ -88,7 +88,7 @@ import Testing
             #expect(again.userID == first.userID && again.sessionID == first.sessionID)
             #expect(again.refresh == first.refresh)
             #expect(await stage.anonymousUsers() == 1)
-            let events = await stage.events(of: first.userID).map { $0.string("kind") }
+            let events = await stage.events(of: first.userID).map { $0.string("event") }
             #expect(events == ["user_created", "session_started"])
             #expect(try Tokens(await stage.anonymous(key: "two")).userID != first.userID)
         }
