@@ -98,7 +98,7 @@ struct PostgresVerifiedEmailTests {
         let text = UserSQL.selectAnonymous(after: nil, limit: 8).text
             .replacing("$1", with: "'00000000-0000-0000-0000-000000000000'").replacing("$2", with: "8")
         let plan = try PostgresServer.shared.run(
-            "SET enable_seqscan = off; EXPLAIN \(text)", schema: try Self.schema(url))
+            "SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN \(text)", schema: try Self.schema(url))
         #expect(plan.contains("Index Scan using users_anonymous") && plan.contains("Index Cond"), "\(plan)")
         #expect(!plan.contains("Sort"), "\(plan)")
     }

@@ -1,5 +1,3 @@
-import Cryptography
-import JOSE
 import Sessions
 import Testing
 
@@ -7,10 +5,11 @@ private let policy = RefreshPolicy(absoluteMaximum: .seconds(31_536_000))
 private let day = Duration.seconds(86_400)
 
 extension Store {
-    /// Adds an anonymous user with a session.
+    /// Adds an anonymous user with a session, and the client of that session.
     fileprivate func givenAnonymous(
         device: String = "phone", id: Identifier<User> = Fixture.userID()
     ) async throws -> Session {
+        try await updateClient(Client.mobileID) { $0.client = Fixture.client(Client.mobileID, epoch: 1) }
         let user = try await given(User(anonymous: id, createdAt: Fixture.start))
         return try await given(Fixture.session(of: user.id, device: device))
     }
