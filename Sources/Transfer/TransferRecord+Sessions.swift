@@ -156,7 +156,9 @@ extension User {
             throw LineProblem("'email_verified' needs an 'email' of characters that have one form")
         }
         isAnonymous = try line.value("anonymous", "true or false") ?? false
-        if isAnonymous, passwordHash != nil { throw LineProblem("'anonymous' and 'password_hash' contradict each other") }
+        if isAnonymous, passwordHash != nil {
+            throw LineProblem("'anonymous' and 'password_hash' contradict each other")
+        }
         if let count = try line.optionalInteger("wrong_passwords") {
             guard let count = Int32(exactly: count), count >= 0 else {
                 throw LineProblem("'wrong_passwords' must be a whole number that is not negative")

@@ -1,11 +1,11 @@
 import Foundation
 
 extension Sojourn {
-    /// Signs in without a user: the server makes an anonymous one, whom `nameAccount` names later. The client needs
+    /// Signs in without a user: the server makes an anonymous one, and `nameAccount` gives it a name later. The client needs
     /// `anonymous_users`.
     ///
-    /// If an anonymous user is signed in already, the account is returned and nothing is sent. The session is the only way to an
-    /// anonymous user: after a sign-out, or another login, nobody can sign in as this user again.
+    /// If an anonymous user is signed in already, the account is returned and nothing is sent. Another user's session is replaced,
+    /// as by any login. The session is the only way to an anonymous user: no login finds the user after a sign-out.
     @discardableResult
     public func signInAnonymously(mode: AuthenticationMode = .none) async throws(SojournError) -> Account {
         // What hinders the read hinders the login too, unless a login mends it.

@@ -9,7 +9,8 @@ extension FakeServer.World {
             return .problem(400, "invalid_request")
         }
         if let key = call.idempotencyKey, let id = logins["\(key) anonymous"] {
-            guard let session = sessions[id], session.deviceID == device, session.child == 1, session.childConfirmedAt == nil,
+            guard let session = sessions[id], session.deviceID == device, session.child == 1,
+                session.childConfirmedAt == nil,
                 now - session.startedAt < 600_000, ending(of: session, at: now) == nil,
                 let user = users.values.first(where: { $0.id == session.userID }), user.isAnonymous
             else { return .problem(409, "idempotency_key_used") }

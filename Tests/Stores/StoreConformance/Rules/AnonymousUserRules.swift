@@ -59,6 +59,28 @@ let anonymousUserRules: [StoreRule] = [
             .map(\.event.kind)
         #expect(kinds == [.sessionEnded, .userDeleted])
     },
+    StoreRule("a user that is named, or gets a session, while clean-up decides is kept") { store in
+        var ended: [Session] = []
+        for number in 0..<3 {
+            let session = try await store.givenAnonymous(device: "d\(number)")
+            _ = try await store.updateSession(session.id) {
+                $0.session.ending = Session.Ending(reason: .loggedOut, at: Fixture.start)
+            }
+            ended.append(session)
+        }
+        let (named, renewed, abandoned) = (ended[0].userID, ended[1].userID, ended[2].userID)
+        let busy = StoreBetweenCalls(store: store) { () async throws(StoreError) in
+            _ = try await store.updateUser(.id(named)) { $0.user.isAnonymous = false }
+            let session = Fixture.session(of: renewed, device: "new")
+            _ = try await store.openSession(userID: renewed, clientID: session.clientID, deviceID: "new") {
+                $0.session = session
+            }
+        }
+        #expect(try await busy.swept() == 1)
+        #expect(try await store.user(.id(named)) != nil)
+        #expect(try await store.user(.id(renewed)) != nil)
+        #expect(try await store.user(.id(abandoned)) == nil)
+    },
     StoreRule("what may still lead back to an anonymous user keeps it") { store in
         // An import adds users before their sessions.
         let waiting = try await store.given(User(anonymous: Fixture.userID(), createdAt: Fixture.start))

@@ -29,7 +29,9 @@ import Testing
             #expect(refused.string("reason") == "idle_expired" && refused.bool("reauthenticate") == true)
             let events = await stage.events(of: tokens.userID)
             #expect(
-                events.map { $0.string("event") } == ["user_created", "session_started", "session_ended", "user_deleted"]
+                events.map { $0.string("event") } == [
+                    "user_created", "session_started", "session_ended", "user_deleted",
+                ]
             )
             #expect(events.last?.string("actor") == "system" && events.last?.string("reason") == "anonymous")
         }

@@ -105,10 +105,14 @@ struct AnonymousTests {
         let phone = try await phone()
         try await phone.sojourn.signInAnonymously()
         let record = phone.record
-        await #expect(throws: SojournError.refused(Refusal(status: 409, code: "username_taken", detail: "A fake answer."))) {
+        await #expect(
+            throws: SojournError.refused(Refusal(status: 409, code: "username_taken", detail: "A fake answer."))
+        ) {
             try await phone.sojourn.nameAccount(username: "anna", password: "pw")
         }
-        await #expect(throws: SojournError.refused(Refusal(status: 409, code: "identity_taken", detail: "A fake answer."))) {
+        await #expect(
+            throws: SojournError.refused(Refusal(status: 409, code: "identity_taken", detail: "A fake answer."))
+        ) {
             try await phone.sojourn.nameAccount(idToken: "anna", provider: "acme")
         }
         #expect(phone.record == record)
