@@ -102,6 +102,7 @@ extension ConfigurationKey {
         times(.wrongPasswordsPerAddress, \.limits.rateLimits.wrongPasswordsPerAddress),
         times(.loginsPerDevice, \.limits.rateLimits.loginsPerDevice),
         times(.loginsPerUser, \.limits.rateLimits.loginsPerUser),
+        times(.anonymousLoginsPerAddress, \.limits.rateLimits.anonymousLoginsPerAddress),
         times(.failedResetsPerAddress, \.limits.rateLimits.failedResetsPerAddress),
         times(.failedResetsPerUser, \.limits.rateLimits.failedResetsPerUser),
         times(.resetTokensPerUser, \.limits.rateLimits.resetTokensPerUser),

@@ -57,7 +57,7 @@ public struct WebhookMessage: Encodable, Sendable {
         ///   the new address, because a thief may have set it.
         init(_ id: Identifier<Sessions.User>, _ user: Sessions.User?, _ later: EmailChange?) {
             userID = id.description
-            username = user?.username
+            username = user?.shownUsername
             email = later.map(\.old) ?? user?.profile.email
             emailVerified = later != nil || email == nil ? nil : user?.profile.isEmailVerified
             displayName = user?.profile.displayName

@@ -6,7 +6,9 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
     public var scope: String?
     /// The client that the token was issued to.
     public var clientID: String?
-    /// The username of the user.
+    /// True for an anonymous user, else absent.
+    public var anonymous: Bool?
+    /// The username of the user; absent for an anonymous user.
     public var username: String?
     /// `Bearer` or `DPoP` for an access token; absent for a refresh token, so that it cannot be mistaken for an access
     /// token.
@@ -80,6 +82,6 @@ public struct IntrospectionResponse: Codable, Hashable, Sendable {
         case exp, iat, sub, aud, iss, sid
         case deviceID = "device_id"
         case authTime = "auth_time"
-        case acr, attestation, cnf
+        case acr, anonymous, attestation, cnf
     }
 }

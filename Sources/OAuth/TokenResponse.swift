@@ -7,8 +7,8 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
     public struct User: Decodable, Hashable, Sendable {
         /// The user ID, stable and opaque; the `sub` of the tokens.
         public var userID: String
-        /// The username.
-        public var username: String
+        /// The username; absent for an anonymous user.
+        public var username: String?
         /// The e-mail address.
         public var email: String?
         /// The telephone number.
@@ -17,10 +17,12 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
         public var displayName: String?
         /// The country in ISO 3166-1 alpha-2.
         public var country: String?
+        /// True for an anonymous user, else absent.
+        public var anonymous: Bool?
 
         /// Creates a user.
         public init(
-            userID: String, username: String, email: String? = nil, phoneNumber: String? = nil,
+            userID: String, username: String?, email: String? = nil, phoneNumber: String? = nil,
             displayName: String? = nil, country: String? = nil
         ) {
             self.userID = userID
@@ -36,7 +38,7 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
             case username, email
             case phoneNumber = "phone_number"
             case displayName = "display_name"
-            case country
+            case country, anonymous
         }
     }
 
@@ -136,6 +138,7 @@ extension TokenResponse.User {
 
     fileprivate var members: JSONObject {
         var members = JSONObject()
+        members.add("anonymous", anonymous)
         members.add("country", country)
         members.add("display_name", displayName)
         members.add("email", email)

@@ -47,7 +47,7 @@ public enum ClientColumns {
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
         "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks",
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
-        "app_data")
+        "app_data", "anonymous_users")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -76,6 +76,7 @@ public enum ClientColumns {
         client.resources = row.list()
         client.staysLoggedIn = row.bool()
         client.appData = try row.word(as: Client.AppDataRule.self)
+        client.anonymousUsers = row.bool()
         return client
     }
 
@@ -107,5 +108,6 @@ public enum ClientColumns {
         row.add(list: client.resources)
         row.add(client.staysLoggedIn)
         row.add(client.appData)
+        row.add(client.anonymousUsers)
     }
 }

@@ -7,7 +7,8 @@ public enum UserColumns {
         "id", "username", "email", "phone_number", "display_name", "country", "password_hash",
         "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
         "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
-        "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims", "verified_email_key")
+        "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims", "verified_email_key",
+        "anonymous")
 
     /// Reads the columns of a user. Its id must be `known`, if that is given.
     public static func read(
@@ -35,6 +36,7 @@ public enum UserColumns {
         if row.isNull { row.skip(3) } else { user.wrongPasswords = readWrongPasswords(&row) }
         user.claims = row.optionalText().map { UserClaims(stored: $0) }
         user.profile.verifiedEmailKey = row.optionalText()
+        user.isAnonymous = row.bool()
         return user
     }
 
@@ -78,6 +80,7 @@ public enum UserColumns {
         row.add(user.wrongPasswords?.lockedUntil)
         row.add(user.claims?.json)
         row.add(user.profile.isEmailVerified ? user.profile.verifiedEmailKey : nil)
+        row.add(user.isAnonymous)
     }
 }
 

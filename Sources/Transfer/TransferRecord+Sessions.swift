@@ -155,6 +155,10 @@ extension User {
         guard isEmailVerified == profile.isEmailVerified else {
             throw LineProblem("'email_verified' needs an 'email' of characters that have one form")
         }
+        isAnonymous = try line.value("anonymous", "true or false") ?? false
+        if isAnonymous, passwordHash != nil {
+            throw LineProblem("'anonymous' and 'password_hash' contradict each other")
+        }
         if let count = try line.optionalInteger("wrong_passwords") {
             guard let count = Int32(exactly: count), count >= 0 else {
                 throw LineProblem("'wrong_passwords' must be a whole number that is not negative")
@@ -186,6 +190,7 @@ extension User {
         members.add("display_name", profile.displayName)
         members.add("country", profile.country)
         members.add("password_hash", passwordHash)
+        if isAnonymous { members.add("anonymous", true) }
         members.add("offline_session_max", offlineSessionMax)
         members.add(disabledByAdmin, by: "admin")
         members.add(disabledByUser, by: "user")

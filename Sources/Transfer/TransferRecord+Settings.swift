@@ -60,6 +60,7 @@ extension Client {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
         staysLoggedIn = try line.value("stay_logged_in", "true or false", as: Bool.self) ?? true
+        anonymousUsers = try line.value("anonymous_users", "true or false", as: Bool.self) ?? false
         appData = try line.optionalWord("app_data") ?? .ignore
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
         if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
@@ -95,6 +96,7 @@ extension Client {
         members.add("user_presence_max_age", userPresenceMaxAge)
         if appData != .ignore { members.add("app_data", appData.rawValue) }
         if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
+        if anonymousUsers { members.add("anonymous_users", anonymousUsers) }
         return members
     }
 }

@@ -43,6 +43,13 @@ actor Phone {
                 let account = try await sojourn.signIn(
                     username: command.text("username") ?? "", password: command.text("password") ?? "")
                 return ["user": .string(account.username ?? account.userID)]
+            case "login-anonymously":
+                let account = try await sojourn.signInAnonymously()
+                return ["user": .string(account.userID), "anonymous": .bool(account.isAnonymous)]
+            case "name":
+                let account = try await sojourn.nameAccount(
+                    username: command.text("username") ?? "", password: command.text("password") ?? "")
+                return ["user": .string(account.username ?? account.userID)]
             case "adopt":
                 let account = try await sojourn.adopt(tokenAnswer: Data((command.text("answer") ?? "").utf8))
                 return ["user": .string(account.username ?? account.userID)]

@@ -7,7 +7,7 @@
 // {"id": 1, "token": "…"} or {"id": 1, "error": "ended", "reason": "…"}. Commands that come without waiting for the answer are
 // carried out side by side. `in` names a folder below DIR, each with a session of its own.
 //
-// start · state · login username password · adopt answer · identity · token [need: usable, fresh, renewed] · call url · logout
+// start · state · login username password · login-anonymously · name username password · adopt answer · identity · token [need: usable, fresh, renewed] · call url · logout
 // clock wall · freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed,
 // folder-synced) · swap count · exit
 

@@ -64,6 +64,7 @@ CREATE TABLE clients (
     refresh_after_seconds bigint,
     app_data text NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
     stays_logged_in boolean NOT NULL, -- otherwise a login gives one short access token
+    anonymous_users boolean NOT NULL, -- whether a login can make a user without username and password
     user_presence_max_age_seconds bigint -- how long a session goes on without proof of the user's presence; null: for ever
 );
 
@@ -96,8 +97,12 @@ CREATE TABLE users (
     user_disabled_at bigint,
     user_disabling_note text,
     -- Lifetimes
-    offline_session_max_seconds bigint -- null: as in client and settings
+    offline_session_max_seconds bigint, -- null: as in client and settings
+    anonymous boolean NOT NULL -- without password and identity; the username is a placeholder
 );
+
+-- Finds the anonymous users, which are deleted when they have no active session.
+CREATE INDEX users_anonymous ON users (id) WHERE anonymous;
 
 -- Finds the users whose verified address an identity provider proves.
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;

@@ -54,6 +54,7 @@ CREATE TABLE clients (
     refresh_after_seconds INTEGER,
     app_data TEXT NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
     stays_logged_in INTEGER NOT NULL, -- otherwise a login gives one short access token
+    anonymous_users INTEGER NOT NULL, -- whether a login can make a user without username and password
     user_presence_max_age_seconds INTEGER -- how long a session goes on without proof of the user's presence; null: for ever
 ) STRICT, WITHOUT ROWID;
 
@@ -86,8 +87,12 @@ CREATE TABLE users (
     user_disabled_at INTEGER,
     user_disabling_note TEXT,
     -- Lifetimes
-    offline_session_max_seconds INTEGER -- null: as in client and settings
+    offline_session_max_seconds INTEGER, -- null: as in client and settings
+    anonymous INTEGER NOT NULL -- without password and identity; the username is a placeholder
 ) STRICT;
+
+-- Finds the anonymous users, which are deleted when they have no active session.
+CREATE INDEX users_anonymous ON users (id) WHERE anonymous = 1;
 
 -- Finds the users whose verified address an identity provider proves.
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;

@@ -54,7 +54,7 @@ struct ClientMembers: Sendable {
     static let names = [
         "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
         "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
-        "user_presence_max_age", "stay_logged_in", "app_data",
+        "user_presence_max_age", "stay_logged_in", "app_data", "anonymous_users",
     ]
 
     private let name: String??
@@ -72,11 +72,12 @@ struct ClientMembers: Sendable {
     private let userPresenceMaxAge: Duration??
     private let staysLoggedIn: Bool?
     private let appData: Client.AppDataRule?
+    private let anonymousUsers: Bool?
 
     init(_ members: Members) throws {
         try members.refuseNull(
             "token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop", "stay_logged_in",
-            "app_data")
+            "app_data", "anonymous_users")
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
@@ -93,6 +94,7 @@ struct ClientMembers: Sendable {
         userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
         staysLoggedIn = try members.bool("stay_logged_in")
         appData = try members.word("app_data", as: Client.AppDataRule.self)
+        anonymousUsers = try members.bool("anonymous_users")
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -112,6 +114,7 @@ struct ClientMembers: Sendable {
         if let userPresenceMaxAge { client.userPresenceMaxAge = userPresenceMaxAge }
         if let staysLoggedIn { client.staysLoggedIn = staysLoggedIn }
         if let appData { client.appData = appData }
+        if let anonymousUsers { client.anonymousUsers = anonymousUsers }
     }
 }
 
@@ -135,6 +138,7 @@ struct ClientAnswer: Encodable {
     let userPresenceMaxAge: Int64?
     let stayLoggedIn: Bool
     let appData: String
+    let anonymousUsers: Bool
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -155,6 +159,7 @@ struct ClientAnswer: Encodable {
         userPresenceMaxAge = client.userPresenceMaxAge?.wholeSeconds
         stayLoggedIn = client.staysLoggedIn
         appData = client.appData.rawValue
+        anonymousUsers = client.anonymousUsers
     }
 
     enum CodingKeys: String, CodingKey {
@@ -175,5 +180,6 @@ struct ClientAnswer: Encodable {
         case userPresenceMaxAge = "user_presence_max_age"
         case stayLoggedIn = "stay_logged_in"
         case appData = "app_data"
+        case anonymousUsers = "anonymous_users"
     }
 }

@@ -3,15 +3,20 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/login`: logs a user of a public client in on a device, by password or by an ID token of an identity provider.
+    /// `POST /v1/login`: logs a user of a public client in on a device, by password or by an ID token of an identity provider,
+    /// or as a new anonymous user.
     func logIn(_ call: Call) async throws -> Response {
         let shared = Members.loginNames + ["session_id"]
-        let all = try Members(call, known: shared + Members.identityNames + ["username", "password"])
+        let all = try Members(call, known: shared + Members.identityNames + ["username", "password", "anonymous"])
+        if let isAnonymous = try all.bool("anonymous") {
+            guard isAnonymous else { throw all.refused("anonymous", "must be true, or absent") }
+            return try await logInAnonymously(try Members(call, known: Members.loginNames + ["anonymous"]), call)
+        }
         if all.contains("provider") || all.contains("id_token") {
             return try await logInByIdentity(
-                try Members(call, known: shared + Members.identityNames), call)
+                try Members(call, known: shared + Members.identityNames + ["anonymous"]), call)
         }
-        let members = try Members(call, known: shared + ["username", "password"])
+        let members = try Members(call, known: shared + ["username", "password", "anonymous"])
         let username = try members.requiredString("username")
         guard Text.isValid(username, lengthMax: User.usernameLengthMax) else {
             throw members.refused(
@@ -29,7 +34,22 @@ extension Endpoints {
         return try await logIn(request, by: token, call) { TokenAnswer.response($0) }
     }
 
-    /// Reads the members that both kinds of logins share. Throws `invalid_client` for a confidential client.
+    private func logInAnonymously(_ members: Members, _ call: Call) async throws -> Response {
+        let request = try await publicLogin(members, call)
+        do throws(ServiceError) {
+            let grant = try await rateLimiter.anonymousLogin(in: call) { () async throws(ServiceError) in
+                try await services.anonymousUsers.logIn(request, from: call.origin)
+            }
+            let response = TokenAnswer.response(grant)
+            metrics.countLogin()
+            return response
+        } catch {
+            metrics.countLogin(failing: error)
+            throw error
+        }
+    }
+
+    /// Reads the members that all kinds of logins share. Throws `invalid_client` for a confidential client.
     private func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)

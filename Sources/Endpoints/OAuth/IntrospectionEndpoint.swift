@@ -87,7 +87,8 @@ extension IntrospectionResponse {
     fileprivate mutating func describe(_ session: Session, of user: User?, scope granted: Scope) {
         scope = granted.tokens.isEmpty ? nil : granted.description
         clientID = session.clientID
-        username = user?.username
+        username = user?.shownUsername
+        anonymous = user?.isAnonymous == true ? true : nil
         sub = session.userID.description
         sid = session.id.description
         deviceID = session.device.id

@@ -77,6 +77,31 @@ struct RateLimiter: Sendable {
         try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
     }
 
+    /// Runs the naming of an anonymous user, unless the address has sent too many wrong passwords and usernames of other users,
+    /// because the answer tells whether a username exists.
+    func naming<Value>(
+        in call: Call, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
+            switch $0 {
+            case .conflict, .identityRefused: true
+            default: false
+            }
+        }
+    }
+
+    /// Runs a login that makes an anonymous user, unless the address has made too many. A login that fails does not count.
+    func anonymousLogin<Value>(
+        in call: Call, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        guard let network = countedNetwork(call) else { return try await body() }
+        try take(network, .anonymousLoginsPerAddress)
+        do throws(ServiceError) { return try await body() } catch {
+            buckets[.anonymousLoginsPerAddress]?.giveBack(network)
+            throw error
+        }
+    }
+
     /// Runs a login by an ID token, unless the address has been refused too often.
     func identity<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value

@@ -1,4 +1,4 @@
-/// The limits of failed and of expensive calls, per minute, or per day for `loginsPerUser`. 0 switches a limit off. Each node
+/// The limits of failed and of expensive calls, each within the period that its configuration key names. 0 switches a limit off. Each node
 /// counts for itself.
 public struct RateLimits: Hashable, Sendable {
     /// A limit, named by its configuration key.
@@ -9,6 +9,8 @@ public struct RateLimits: Hashable, Sendable {
         case loginsPerDevice = "limits.logins_per_device_per_minute"
         /// Sessions that one user opens on all devices.
         case loginsPerUser = "limits.logins_per_user_per_day"
+        /// Anonymous users that one address makes.
+        case anonymousLoginsPerAddress = "limits.anonymous_logins_per_address_per_hour"
         /// Failed password resets from one address.
         case failedResetsPerAddress = "limits.failed_resets_per_address_per_minute"
         /// Failed password resets with tokens of one user.
@@ -27,7 +29,13 @@ public struct RateLimits: Hashable, Sendable {
         case refusedTokensPerUser = "limits.refused_tokens_per_user_per_minute"
 
         /// The time in which an empty bucket fills.
-        var period: Duration { self == .loginsPerUser ? .seconds(86_400) : .seconds(60) }
+        var period: Duration {
+            switch self {
+            case .loginsPerUser: .seconds(86_400)
+            case .anonymousLoginsPerAddress: .seconds(3600)
+            default: .seconds(60)
+            }
+        }
     }
 
     /// Wrong passwords from one address, except beside a session's token or through an authenticated client.
@@ -37,6 +45,8 @@ public struct RateLimits: Hashable, Sendable {
     /// Sessions that one user opens in a day on all devices, by password or by one identity. Failed logins and sessions that a
     /// backend opens do not count.
     public var loginsPerUser = 1000
+    /// Anonymous users that one address makes in an hour. Logins that fail do not count.
+    public var anonymousLoginsPerAddress = 60
     /// Failed password resets from one address.
     public var failedResetsPerAddress = 60
     /// Failed password resets with a token that is or was the user's.
@@ -65,6 +75,7 @@ public struct RateLimits: Hashable, Sendable {
         case .wrongPasswordsPerAddress: wrongPasswordsPerAddress
         case .loginsPerDevice: loginsPerDevice
         case .loginsPerUser: loginsPerUser
+        case .anonymousLoginsPerAddress: anonymousLoginsPerAddress
         case .failedResetsPerAddress: failedResetsPerAddress
         case .failedResetsPerUser: failedResetsPerUser
         case .resetTokensPerUser: resetTokensPerUser

@@ -74,7 +74,8 @@ extension TokenResponse.User {
     /// The members of `user` that the app shows and stores.
     init(_ user: User) {
         self.init(
-            userID: user.id.description, username: user.username, email: user.profile.email,
+            userID: user.id.description, username: user.shownUsername, email: user.profile.email,
             phoneNumber: user.profile.phoneNumber, displayName: user.profile.displayName, country: user.profile.country)
+        anonymous = user.isAnonymous ? true : nil
     }
 }

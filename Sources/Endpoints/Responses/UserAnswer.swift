@@ -25,6 +25,8 @@ struct UserAnswer: Encodable {
     let country: String?
     let offlineSessionMax: Int64?
     let hasPassword: Bool
+    /// True for an anonymous user, whose username is a placeholder, else absent.
+    let anonymous: Bool?
     let loginDisabledByAdmin: Disabling?
     let loginDisabledByUser: Disabling?
     /// The end of the lock by wrong passwords, which may have passed. A device with an active session is not locked.
@@ -45,6 +47,7 @@ struct UserAnswer: Encodable {
         country = user.profile.country
         offlineSessionMax = user.offlineSessionMax?.wholeSeconds
         hasPassword = user.passwordHash != nil
+        anonymous = user.isAnonymous ? true : nil
         loginDisabledByAdmin = user.disabledByAdmin.map(Disabling.init)
         loginDisabledByUser = user.disabledByUser.map(Disabling.init)
         lockedUntil = user.wrongPasswords?.lockEnd?.secondsSinceEpoch
@@ -66,6 +69,6 @@ struct UserAnswer: Encodable {
         case loginDisabledByUser = "login_disabled_by_user"
         case lockedUntil = "locked_until"
         case createdAt = "created_at"
-        case claims, revoked
+        case anonymous, claims, revoked
     }
 }

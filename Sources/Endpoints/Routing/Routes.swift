@@ -25,6 +25,7 @@ extension Route {
         Route(.post, "/v1/logout", .open { try await $0.logOut($1) }),
         Route(.get, "/v1/me", .user { try await $0.profile($1, $2) }),
         Route(.patch, "/v1/me", .user { try await $0.changeProfile($1, $2) }),
+        Route(.post, "/v1/me/account", .user { try await $0.nameAccount($1, $2) }),
         Route(.get, "/v1/me/login-settings", challenge: .bearerOrBasic, .open { try await $0.loginSettings($1) }),
         Route(
             .put, "/v1/me/login-settings", challenge: .bearerOrBasic, .open { try await $0.changeLoginSettings($1) }),

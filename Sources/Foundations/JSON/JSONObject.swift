@@ -35,6 +35,14 @@ public struct JSONObject: Sendable {
         append(name, digits.span.extracting(start...), isText: false)
     }
 
+    /// Adds a Boolean, unless it is nil.
+    public mutating func add(_ name: StaticString, _ value: Bool?) {
+        guard let value else { return }
+        let word: StaticString = value ? "true" : "false"
+        addName(name)
+        word.withUTF8Buffer { unsafe text.append(contentsOf: $0) }
+    }
+
     /// Adds an array of texts, unless it is nil.
     public mutating func add(_ name: StaticString, _ values: [String]?) {
         guard let values else { return }

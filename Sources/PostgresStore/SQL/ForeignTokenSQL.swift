@@ -29,6 +29,12 @@ enum ForeignTokenSQL {
         ) { row in ForeignTokenColumns.write(token, to: &row) }
     }
 
+    /// One row if the user has a token that was not exchanged.
+    static func selectWaiting(of userID: Identifier<User>) -> Statement {
+        Statement(
+            "SELECT 1 FROM foreign_tokens WHERE user_id = $1::uuid AND session_id IS NULL LIMIT 1", userID)
+    }
+
     static func update(_ digest: [UInt8], _ exchange: ForeignToken.Exchange?) -> Statement {
         Statement(
             "UPDATE foreign_tokens SET session_id = $2::uuid, exchanged_at = $3::bigint WHERE digest = $1::bytea",

@@ -42,12 +42,19 @@ enum UserSQL {
             "\(selecting) WHERE username_key = $1::text OR verified_email_key = $1::text LIMIT $2::bigint", key, limit)
     }
 
+    /// Anonymous users after an id, by the index of anonymous users.
+    static func selectAnonymous(after id: Identifier<User>?, limit: Int) -> Statement {
+        Statement(
+            "\(selecting) WHERE anonymous AND id > $1::uuid ORDER BY id LIMIT $2::bigint",
+            id ?? Identifier(words: (high: 0, low: 0)), limit)
+    }
+
     static func insert(_ user: User) -> Statement {
         Statement(
             """
             INSERT INTO users (username_key, \(UserColumns.all.list))
             VALUES ($1, \(UserColumns.all.placeholders(from: 2)))
-            ON CONFLICT (username_key) DO NOTHING
+            ON CONFLICT DO NOTHING
             """
         ) { row in write(user, to: &row) }
     }

@@ -37,6 +37,10 @@ extension PostgresRows {
         first(ForeignTokenSQL.select(digest, locked: "FOR UPDATE"), ForeignTokenSQL.read)
     }
 
+    func hasWaitingForeignToken(of userID: Identifier<User>) -> Answer<Bool> {
+        ask([ForeignTokenSQL.selectWaiting(of: userID)]) { rows in rows[0].count > 0 }
+    }
+
     func foreignTokens(after digest: [UInt8]?, limit: Int) -> Answer<[ForeignToken]> {
         all(ForeignTokenSQL.selectPage(after: digest, limit: limit), ForeignTokenSQL.read)
     }

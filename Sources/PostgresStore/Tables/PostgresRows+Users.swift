@@ -22,6 +22,10 @@ extension PostgresRows {
         all(UserSQL.selectPage(UserPattern(query), after: key, limit: limit), UserSQL.read)
     }
 
+    func anonymousUsers(after id: Identifier<User>?, limit: Int) -> Answer<[User]> {
+        all(UserSQL.selectAnonymous(after: id, limit: limit), UserSQL.read)
+    }
+
     func insert(_ user: User) -> Answer<Bool> { changes(UserSQL.insert(user)) }
 
     func update(_ user: User) { perform(UserSQL.update(user)) }

@@ -52,6 +52,12 @@ extension SQLiteRows {
         }
     }
 
+    func hasWaitingForeignToken(of userID: Identifier<User>) -> Answer<Bool> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(ForeignTokenRow.selectWaiting, userID) { row in row.integer() } != nil
+        }
+    }
+
     func insert(_ token: ForeignToken, replacing: Bool) -> Answer<Bool> {
         answer { (connection) throws(DatabaseError) in
             try connection.execute(replacing ? ForeignTokenRow.replace : ForeignTokenRow.insert) { row in

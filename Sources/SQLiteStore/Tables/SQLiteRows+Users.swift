@@ -35,6 +35,14 @@ extension SQLiteRows {
         }
     }
 
+    func anonymousUsers(after id: Identifier<User>?, limit: Int) -> Answer<[User]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(UserRow.selectAnonymous, id?.bytes ?? [], limit) { (row) throws(CorruptRow) in
+                try UserRow.read(&row).user
+            }
+        }
+    }
+
     func insert(_ user: User) -> Answer<Bool> {
         answer { (connection) throws(DatabaseError) in try UserRow.insertIfNew(user, connection) }
     }

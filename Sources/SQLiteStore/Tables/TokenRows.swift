@@ -57,6 +57,7 @@ enum ForeignTokenRow {
     private static let columns = ForeignTokenColumns.all.list
 
     static let select = Query("SELECT \(columns) FROM foreign_tokens WHERE digest = ?")
+    static let selectWaiting = Query("SELECT 1 FROM foreign_tokens WHERE user_id = ? AND session_id IS NULL LIMIT 1")
     static let selectPage = Query("SELECT \(columns) FROM foreign_tokens WHERE digest > ? ORDER BY digest LIMIT ?")
 
     private static let replacement = """

@@ -15,6 +15,10 @@ enum UserRow {
     static let selectMeant = Query(
         "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?1 LIMIT ?2")
 
+    /// Anonymous users after an id, by the index of anonymous users.
+    static let selectAnonymous = Query(
+        "SELECT \(columns) FROM users u WHERE u.anonymous = 1 AND u.id > ? ORDER BY u.id LIMIT ?")
+
     private static let selectNumber = Query(
         "SELECT u.number, u.id FROM users u WHERE u.number = (SELECT number FROM users WHERE id = ?)")
 

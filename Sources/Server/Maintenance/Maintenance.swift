@@ -3,8 +3,8 @@ internal import Notifications
 internal import Sessions
 internal import Telemetry
 
-/// The background work of a running server: it rotates signing keys, and deletes ended sessions, foreign tokens, audit events
-/// and other rows after their retention.
+/// The background work of a running server: it rotates signing keys, and deletes ended sessions, foreign tokens, anonymous
+/// users without an active session, audit events and other rows after their retention.
 struct Maintenance: Sendable {
     let context: ServiceContext
     let logger: Logger
@@ -27,6 +27,7 @@ struct Maintenance: Sendable {
             await clockComparison?.compare()
             await sweep(pause: cleanUp.pause)
             await sweepForeignTokens(pause: cleanUp.pause)
+            await sweepAnonymousUsers(pause: cleanUp.pause)
             await sweepEvents(pause: cleanUp.pause)
             await sweepRevocations(pause: cleanUp.pause)
             await forgetWebhooks()

@@ -147,6 +147,9 @@ public final class AccountService: UseCase {
     private static let resetRefused = ServiceError.invalid(
         member: "reset_token", detail: "is not valid, or no longer")
 
+    static let usernameTaken = ServiceError.conflict(
+        code: "username_taken", detail: "the username belongs to another user")
+
     /// Hashes and sets a password if `check` allows it inside the transaction, and ends all sessions except `sessionID`.
     func setPassword(
         of reference: UserReference, to new: String, sentBy requester: PasswordHasher.Requester = .anonymous,
@@ -166,6 +169,7 @@ public final class AccountService: UseCase {
             }
             change.user.passwordHash = hash
             change.user.passwordReset = nil
+            change.user.isAnonymous = false
             change.unlock(at: now)
             change.ending = UserChange.EndingSessions(.passwordChanged, at: now, except: sessionID)
             change.events.append(AuditEvent(.passwordChanged, at: now, by: origin, userID: change.user.id))
@@ -204,7 +208,7 @@ public final class AccountService: UseCase {
         }
         switch update {
         case .notFound: throw sessionID == nil ? .notFound("user") : .invalidToken(.ended(.userDeleted))
-        case .usernameTaken: throw .conflict(code: "username_taken", detail: "the username belongs to another user")
+        case .usernameTaken: throw Self.usernameTaken
         case .done(let result, let endedSessions): return (try result.get(), endedSessions)
         }
     }

@@ -71,6 +71,8 @@ public final class Administration: UseCase {
                 return .failure(error)
             }
             user.username = Text.normalized(user.username)
+            // The username that an admin gives is no placeholder.
+            if user.username != change.user.username { user.isAnonymous = false }
             if user != change.user {
                 let old = change.user.profile
                 change.replaceUser(by: user, policy, AuditEvent(.userChanged, at: now, by: origin, userID: user.id))
@@ -198,7 +200,7 @@ public final class Administration: UseCase {
         return (text, expiresAt)
     }
 
-    private static func problem(withUsername username: String) -> ServiceError? {
+    static func problem(withUsername username: String) -> ServiceError? {
         Text.isValid(Text.normalized(username), lengthMax: User.usernameLengthMax)
             ? nil
             : .invalid(

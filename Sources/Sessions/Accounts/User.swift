@@ -125,6 +125,9 @@ public struct User: Hashable, Sendable, Identifiable {
     public var wrongPasswords: WrongPasswords?
     /// The claims that an admin has set for every access token of the user; nil if there are none.
     public var claims: UserClaims?
+    /// Whether the user was made by an anonymous login and not named since. Such a user has no password and no identity, so that
+    /// no login finds the user, and `username` is a placeholder. The user is deleted when no active session is left.
+    public var isAnonymous = false
     /// The time at which the account was created.
     public let createdAt: Instant
 
@@ -144,6 +147,15 @@ public struct User: Hashable, Sendable, Identifiable {
         self.passwordReset = passwordReset
         self.createdAt = createdAt
     }
+
+    /// Creates an anonymous user.
+    public init(anonymous id: Identifier<User>, createdAt: Instant) {
+        self.init(id: id, username: "anonymous-\(id)", createdAt: createdAt)
+        isAnonymous = true
+    }
+
+    /// The username to show; nil for an anonymous user.
+    public var shownUsername: String? { isAnonymous ? nil : username }
 
     /// The reason for which logins and refreshes are refused; nil if they are not. The admin's reason precedes the user's.
     public var loginRefusal: RefusalReason? {

@@ -11,7 +11,8 @@ public struct UserClaims: Hashable, Sendable {
         "acr",
         "azp", "nonce", "at_hash", "c_hash", "s_hash", "cnf", "act", "may_act", "refresh_after", "rt", "active",
         "username",
-        "token_type", "session_id", "attestation", "events", "sub_id", "authorization_details", "typ", "alg", "kid",
+        "token_type", "session_id", "attestation", "anonymous", "events", "sub_id", "authorization_details", "typ",
+        "alg", "kid",
     ]
 
     /// The object in its shortest form, members by their names.

@@ -25,6 +25,8 @@ public struct AuditEvent: Hashable, Sendable {
         case userChanged = "user_changed"
         /// A user's e-mail address changed; `reason` is `EmailChange.reason`.
         case emailChanged = "email_changed"
+        /// An anonymous user got a username and password, or an identity; `reason` is `password` or the provider.
+        case userNamed = "user_named"
         case userDeleted = "user_deleted"
         case identityLinked = "identity_linked"
         case identityUnlinked = "identity_unlinked"

@@ -79,7 +79,7 @@ extension User {
             id: id, username: username, profile: profile, passwordHash: passwordHash,
             offlineSessionMax: offlineSessionMax, disabledByAdmin: disabledByAdmin, disabledByUser: disabledByUser,
             passwordReset: passwordReset, createdAt: other.createdAt)
-        (same.claims, same.wrongPasswords) = (claims, other.wrongPasswords)
+        (same.claims, same.wrongPasswords, same.isAnonymous) = (claims, other.wrongPasswords, isAnonymous)
         return same == other
     }
 }

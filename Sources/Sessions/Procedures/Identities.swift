@@ -30,9 +30,14 @@ extension Store {
                 transaction.userForUpdate(.id(identity.userID)), transaction.identity(identity.key)
             )
             if let known = try known.value() { return .taken(by: known.userID) }
-            guard try user.value() != nil else { return .unknownUser }
+            guard var user = try user.value() else { return .unknownUser }
             // Another node has added and committed the identity since the read.
             guard try transaction.insert(identity).value() else { throw .overtaken }
+            if user.isAnonymous {
+                // A user that a login finds again is not anonymous, and must not be deleted with the last session.
+                user.isAnonymous = false
+                transaction.update(user)
+            }
             transaction.append(insertion.events)
             return .inserted
         }

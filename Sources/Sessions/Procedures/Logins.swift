@@ -35,6 +35,28 @@ extension Store {
             return try transaction.open(found, clientID: clientID, decide)
         }
     }
+
+    /// Lets `decide` start the first session of `user`, a new anonymous user, or repeat the login that made the user before.
+    /// Nil if the user was deleted since.
+    public func openSession<Outcome: Sendable>(
+        ofAnonymous user: User, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let place = SessionPlace(userID: user.id, clientID: clientID, deviceID: deviceID)
+        let scope = TransactionScope(.sessions, queue: user.id.bytes.last ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            let found = transaction.userForUpdate(.id(user.id))
+            let (previous, catalogue) = (transaction.livingSessionForUpdate(at: place), transaction.catalogue())
+            let tombstones = transaction.sessions(of: user.id, after: nil, limit: 1)
+            let known = try found.value()
+            let isForgotten = try tombstones.value().isEmpty
+            guard known != nil || isForgotten else { return nil }
+            let login = Login(
+                user: known ?? user, arrival: known == nil ? .new : .known, previous: try previous.value(),
+                catalogue: try catalogue.value())
+            return try transaction.open(login, clientID: clientID, decide)
+        }
+    }
 }
 
 /// A login with the rows that a transaction has read.
@@ -44,6 +66,8 @@ private struct Login {
     /// Nil for a login by password.
     var identityLogin: IdentityLogin?
     var isReplay = false
+    /// Whether the identity of the login names a user that was anonymous.
+    var namesUser = false
     let previous: Session?
     let catalogue: Catalogue
 }
@@ -60,7 +84,11 @@ extension StoreTransaction {
         let outcome = decide(&opening)
         if let session = opening.session {
             if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }
-            if let identityLogin = login.identityLogin { try insertNews(of: identityLogin, login) }
+            if let identityLogin = login.identityLogin {
+                try insertNews(of: identityLogin, login)
+            } else if login.arrival == .new {
+                guard try insert(login.user).value() else { throw .overtaken }
+            }
             insert(session)
             if let check = opening.providerCheck { replace(check) }
         } else if let session = opening.continued, let previous = login.previous {
@@ -85,6 +113,7 @@ extension StoreTransaction {
                 insert(Identity(identityLogin.key, userID: login.user.id, linkedAt: identityLogin.at)))
         }
         if login.arrival == .new { written.append(insert(login.user)) }
+        if login.namesUser { update(login.user) }
         for answer in written {
             guard try answer.value() else { throw .overtaken }
         }
@@ -108,9 +137,11 @@ extension StoreTransaction {
         func found(
             _ user: User, _ arrival: SessionOpening.Arrival, previous: Session?
         ) throws(TransactionError) -> Login {
-            Login(
-                user: user, arrival: arrival, identityLogin: login, isReplay: try used.value(), previous: previous,
-                catalogue: try catalogue.value())
+            var named = user
+            named.isAnonymous = false
+            return Login(
+                user: named, arrival: arrival, identityLogin: login, isReplay: try used.value(),
+                namesUser: user.isAnonymous, previous: previous, catalogue: try catalogue.value())
         }
         if known != nil {
             guard let owner, let user = try owner.0.value() else { throw .corrupted("an identity has no user") }

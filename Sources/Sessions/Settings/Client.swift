@@ -83,6 +83,9 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// session ends with that token.
     public var staysLoggedIn = true
 
+    /// Whether a login of the client can make an anonymous user.
+    public var anonymousUsers = false
+
     /// What a refresh does that names another platform than the login.
     public enum AppDataRule: String, CaseIterable, Sendable {
         /// The new platform is kept, and nothing else happens.

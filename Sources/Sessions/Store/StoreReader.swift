@@ -22,6 +22,9 @@ public protocol StoreReader {
     /// Users with a username, e-mail or name that contains `query`, in the order of their usernames' keys. May read every user.
     func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]>
 
+    /// Anonymous users, in the order of their ids. Reads no other user.
+    func anonymousUsers(after id: Identifier<User>?, limit: Int) -> Answer<[User]>
+
     // MARK: Identities
 
     /// The identity.
@@ -76,6 +79,9 @@ public protocol StoreReader {
 
     /// Every foreign token, in the order of their digests.
     func foreignTokens(after digest: [UInt8]?, limit: Int) -> Answer<[ForeignToken]>
+
+    /// Whether the user has a foreign token that was not exchanged.
+    func hasWaitingForeignToken(of userID: Identifier<User>) -> Answer<Bool>
 
     /// Whether the token was used before `token.at` and is still remembered.
     func isUsed(_ token: OneTimeToken) -> Answer<Bool>

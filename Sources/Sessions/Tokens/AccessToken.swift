@@ -32,6 +32,8 @@ struct AccessToken: Decodable, Hashable, Sendable {
     var notBefore: Int64?
     /// The verdict of the operator's own attestation of app and device; written, and not read.
     var attestation: String?
+    /// True for an anonymous user, else nil; written, and not read.
+    var anonymous: Bool?
     /// Claims that an admin has given the user; written, and not read.
     var ownClaims: Substring?
 
@@ -69,6 +71,7 @@ struct AccessToken: Decodable, Hashable, Sendable {
         var claims = JSONObject(capacity: 640)
         claims.add("acr", authenticationContext)
         claims.add("amr", authenticationMethods)
+        claims.add("anonymous", anonymous)
         claims.add("attestation", attestation)
         if audience.all.count == 1 {
             claims.add("aud", audience.all[0])
@@ -111,7 +114,7 @@ struct AccessTokenIssuer: Sendable {
     /// An access token of a session, until `expiry`.
     func issue(
         for session: Session, audience: [String], scope: Scope, refreshAfter: Duration, refreshToken: String?,
-        ownClaims: Substring?,
+        ownClaims: Substring?, isAnonymous: Bool = false,
         at now: Instant, expiry: Instant
     ) throws(ServiceError) -> String {
         try sign(
@@ -125,7 +128,7 @@ struct AccessTokenIssuer: Sendable {
                 authenticationContext: session.authenticationContext?.rawValue,
                 refreshAfter: (now + refreshAfter).secondsSinceEpoch,
                 confirmation: session.keyThumbprint.map(AccessToken.Confirmation.init), refreshToken: refreshToken,
-                attestation: session.attestation, ownClaims: ownClaims), at: now)
+                attestation: session.attestation, anonymous: isAnonymous ? true : nil, ownClaims: ownClaims), at: now)
     }
 
     /// An access token of a client for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).

@@ -55,7 +55,7 @@ public final class FederationService: UseCase {
     }
 
     /// The login that the store gets for `identity`, with the user that a first login makes.
-    private func login(by identity: ExternalIdentity, at now: Instant) -> IdentityLogin {
+    func login(by identity: ExternalIdentity, at now: Instant) -> IdentityLogin {
         let id = Identifier<User>(random: context.random)
         // The address that the provider has verified, if the configuration trusts the provider with addresses.
         let linkingKey = identity.linkingEmail.flatMap {

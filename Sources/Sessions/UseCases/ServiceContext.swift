@@ -10,6 +10,8 @@ public final class ServiceContext: Sendable {
     public let refreshTokens: RefreshTokenCoder
     /// Encrypts and decrypts the refresh tokens of identity providers.
     let providerTokens: ProviderTokens
+    /// Derives the ids of anonymous users from the keys of their logins.
+    let anonymousUserKey: HMACSHA256Key
     /// The keys that sign access tokens.
     public let signingKeys: SigningKeys
     /// Hashes passwords.
@@ -61,6 +63,7 @@ public final class ServiceContext: Sendable {
         self.policy = policy
         self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
         providerTokens = ProviderTokens(rootKeys: rootKeys, random: random)
+        anonymousUserKey = HMACSHA256Key(rootKeys.first.derive("sojourn anonymous user"))
         self.signingKeys = signingKeys
         self.passwords = passwords
         self.clock = clockGuard.map { clockGuard in WallClock { clockGuard.reading.now } } ?? clock

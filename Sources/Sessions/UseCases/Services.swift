@@ -10,6 +10,8 @@ public struct Services: Sendable {
     public let login: LoginService
     /// Starts sessions by the ID tokens of identity providers.
     public let federation: FederationService
+    /// Makes anonymous users, and names them.
+    public let anonymousUsers: AnonymousUserService
     /// Asks identity providers about running sessions.
     public let providerChecks: ProviderCheckService
     /// Ends sessions.
@@ -44,6 +46,7 @@ public struct Services: Sendable {
         clients = ClientAuthenticator(context)
         clientCredentials = ClientCredentialsService(context, signer)
         accounts = AccountService(context, passwords, presence, federation)
+        anonymousUsers = AnonymousUserService(context, login, federation, accounts)
         administration = Administration(context, accounts, logout)
     }
 }

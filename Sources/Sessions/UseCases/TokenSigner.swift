@@ -41,8 +41,8 @@ public final class TokenSigner: UseCase {
         let isSingle = client.tokenStyle == .single
         let accessToken = try accessTokens.issue(
             for: session, audience: entitlement.audience, scope: entitlement.scope, refreshAfter: refreshAfter,
-            refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, ownClaims: user.claims?.members, at: now,
-            expiry: expiry)
+            refreshToken: isSingle && hasRefreshToken ? refreshToken : nil, ownClaims: user.claims?.members,
+            isAnonymous: user.isAnonymous, at: now, expiry: expiry)
         return TokenGrant(
             entitlement: entitlement, accessToken: accessToken,
             refreshToken: isSingle || !hasRefreshToken ? nil : refreshToken, issuedAt: now, expiresAt: expiry,

@@ -49,7 +49,7 @@ public enum AuthenticationMode: String, Hashable, Sendable, Codable {
 public struct Account: Hashable, Sendable, Codable {
     /// The user ID, stable and opaque.
     public var userID: String
-    /// The name with which the user logs in.
+    /// The name with which the user logs in; nil for an anonymous user.
     public var username: String?
     /// The e-mail address.
     public var email: String?
@@ -59,11 +59,19 @@ public struct Account: Hashable, Sendable, Codable {
     public var displayName: String?
     /// ISO 3166-1 alpha-2.
     public var country: String?
+    /// The member of the wire: true for an anonymous user, else absent.
+    private var anonymous: Bool?
+
+    /// Whether the user has no name yet: `signInAnonymously` made it, and `nameAccount` was not called.
+    public var isAnonymous: Bool {
+        get { anonymous ?? false }
+        set { anonymous = newValue ? true : nil }
+    }
 
     /// Creates an account.
     public init(
         userID: String, username: String? = nil, email: String? = nil, phoneNumber: String? = nil,
-        displayName: String? = nil, country: String? = nil
+        displayName: String? = nil, country: String? = nil, isAnonymous: Bool = false
     ) {
         self.userID = userID
         self.username = username
@@ -71,6 +79,7 @@ public struct Account: Hashable, Sendable, Codable {
         self.phoneNumber = phoneNumber
         self.displayName = displayName
         self.country = country
+        anonymous = isAnonymous ? true : nil
     }
 
     enum CodingKeys: String, CodingKey {
@@ -78,7 +87,7 @@ public struct Account: Hashable, Sendable, Codable {
         case username, email
         case phoneNumber = "phone_number"
         case displayName = "display_name"
-        case country
+        case country, anonymous
     }
 }
 

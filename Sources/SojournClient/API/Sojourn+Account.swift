@@ -84,7 +84,11 @@ extension Sojourn {
     /// Makes a call. If the server refuses the access token, it is renewed once; what the renewal finds counts, because it
     /// presents what is stored.
     private func call(_ call: AccountCall) async throws(SojournError) -> HTTPAnswer {
-        let plain = try call.message(to: try server())
+        try await self.call(try call.message(to: try server()))
+    }
+
+    /// Sends a request of an account call, without its access token.
+    func call(_ plain: HTTPMessage) async throws(SojournError) -> HTTPAnswer {
         var token = try await accessToken()
         var (isRenewed, isSignedAgain) = (false, false)
         while true {

@@ -55,7 +55,7 @@ extension Sojourn {
         var signOuts: Int
     }
 
-    private func signIn(
+    func signIn(
         _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode
     ) async throws(SojournError) -> Account {
         logins += 1

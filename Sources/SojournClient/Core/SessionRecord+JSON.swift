@@ -109,6 +109,6 @@ extension Account {
         self.init(
             userID: members.text("user_id") ?? "", username: members.text("username"), email: members.text("email"),
             phoneNumber: members.text("phone_number"), displayName: members.text("display_name"),
-            country: members.text("country"))
+            country: members.text("country"), isAnonymous: members["anonymous"]?.bool ?? false)
     }
 }

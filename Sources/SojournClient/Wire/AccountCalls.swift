@@ -7,6 +7,8 @@ package enum AccountCall: Hashable, Sendable {
     case loginSettings
     case setLoginsDisabled(Bool, LoginSettings.Effect?, revokeSessions: Bool)
     case changePassword(from: String, to: String)
+    case name(username: String, password: String)
+    case nameByIDToken(String, provider: String, nonce: String?)
 
     /// The request, without its access token.
     package func message(to server: ServerAddress) throws(SojournError) -> HTTPMessage {
@@ -24,6 +26,13 @@ package enum AccountCall: Hashable, Sendable {
         case .changePassword(let old, let new):
             return try server.request(
                 "PUT", "/v1/me/password", ["old_password": .string(old), "new_password": .string(new)])
+        case .name(let username, let password):
+            return try server.request(
+                "POST", "/v1/me/account", ["username": .string(username), "password": .string(password)])
+        case .nameByIDToken(let token, let provider, let nonce):
+            var members: [String: JSONValue] = ["id_token": .string(token), "provider": .string(provider)]
+            members.set("nonce", nonce)
+            return try server.request("POST", "/v1/me/account", members)
         }
     }
 }

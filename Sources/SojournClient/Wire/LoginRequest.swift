@@ -6,6 +6,8 @@ package struct LoginRequest: Sendable {
     package enum Credentials: Hashable, Sendable {
         case password(username: String, password: String)
         case idToken(String, provider: String, nonce: String?, providerRefreshToken: String?)
+        /// There is no user yet.
+        case anonymous
     }
 
     package var credentials: Credentials
@@ -41,6 +43,8 @@ package struct LoginRequest: Sendable {
             members.set("provider", provider)
             members.set("nonce", nonce)
             members.set("provider_refresh_token", providerRefreshToken)
+        case .anonymous:
+            members["anonymous"] = .bool(true)
         }
         var message = try server.request("POST", Self.path, members)
         message.fields.append(

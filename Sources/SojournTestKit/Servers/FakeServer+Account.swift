@@ -18,6 +18,7 @@ extension FakeServer.World {
                     HTTPMessageField("X-Device-Id", session.deviceID),
                 ])
         case ("GET", "/v1/me"): return .json(200, Self.profile(user))
+        case ("POST", "/v1/me/account"): return name(user, call)
         case ("GET", "/v1/me/devices"): return devices(of: user, current: session, at: now)
         case ("DELETE", "/v1/me/devices"):
             let count = end("revoked_by_user", at: now) { $0.userID == user.id }

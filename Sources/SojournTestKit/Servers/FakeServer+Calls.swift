@@ -42,6 +42,7 @@ extension FakeServer.World {
 
     private mutating func logIn(_ call: FakeCall, at now: Int64) -> HTTPAnswer {
         guard let device = call.members["device"]?.members?.text("id") else { return .problem(400, "invalid_request") }
+        if call.members["anonymous"]?.bool == true { return logInAnonymously(device: device, call, at: now) }
         // The ID token of this fake is the user's name.
         let isByToken = call.members["id_token"] != nil
         guard let user = (call.text("id_token") ?? call.text("username")).flatMap({ users[$0] }),
@@ -194,7 +195,7 @@ extension FakeServer.World {
     // MARK: Tokens
 
     /// The answer with tokens.
-    private func granted(_ session: FakeSession, _ user: FakeServer.User, at now: Int64) -> HTTPAnswer {
+    func granted(_ session: FakeSession, _ user: FakeServer.User, at now: Int64) -> HTTPAnswer {
         let idleEnd = (session.renewedAt + idle * 1000) / 1000
         let finalEnd = (session.startedAt + maximum * 1000) / 1000
         let issuedAt = now / 1000
@@ -214,6 +215,8 @@ extension FakeServer.World {
     }
 
     static func profile(_ user: FakeServer.User) -> [String: JSONValue] {
-        ["user_id": .string(user.id), "username": .string(user.username)]
+        user.isAnonymous
+            ? ["user_id": .string(user.id), "anonymous": .bool(true)]
+            : ["user_id": .string(user.id), "username": .string(user.username)]
     }
 }

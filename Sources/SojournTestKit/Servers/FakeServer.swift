@@ -11,6 +11,8 @@ public final class FakeServer: TestServer, Transport {
         var username: String
         var password: String?
         var isDisabledByAdmin = false
+        /// Whether the user has no name yet; `username` is then a placeholder.
+        var isAnonymous = false
         /// `immediate` or `on_expiry`, if the user's own switch is off.
         var ownSwitch: String?
     }
@@ -26,6 +28,8 @@ public final class FakeServer: TestServer, Transport {
         var idle: Int64
         var maximum: Int64
         var refreshAfter: Int64
+        /// Whether a login can make an anonymous user (`anonymous_users` of the client).
+        var anonymousUsers = false
         /// Whether requests that slept on their way are decided all the same. The real server never does.
         var decidesSleepers = false
     }
@@ -172,6 +176,11 @@ extension FakeServer {
     /// Deletes the user.
     public func deleteUser(_ username: String) async throws {
         state.withLock { _ = $0.world.users.removeValue(forKey: username) }
+    }
+
+    /// Lets logins make anonymous users, or forbids it.
+    public func setAnonymousUsers(_ areAllowed: Bool) async throws {
+        state.withLock { $0.world.anonymousUsers = areAllowed }
     }
 
     /// Changes the settings of sessions, for existing sessions as well.

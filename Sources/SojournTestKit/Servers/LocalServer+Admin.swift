@@ -43,6 +43,11 @@ extension LocalServer {
         try await admin("DELETE", "users/username:\(username)")
     }
 
+    /// Lets logins of the client `mobile` make anonymous users, or forbids it.
+    public func setAnonymousUsers(_ areAllowed: Bool) async throws {
+        try await changeClient("mobile", ["anonymous_users": .bool(areAllowed)])
+    }
+
     /// Changes the settings of sessions, for existing sessions as well.
     public func change(_ settings: ServerSettings) async throws {
         var members: [String: JSONValue] = [:]

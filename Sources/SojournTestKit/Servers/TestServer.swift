@@ -24,6 +24,8 @@ public protocol TestServer: Sendable {
     func resetPassword(_ username: String, to password: String) async throws
     /// Deletes the user.
     func deleteUser(_ username: String) async throws
+    /// Lets logins of the client `mobile` make anonymous users, or forbids it. At first it is forbidden.
+    func setAnonymousUsers(_ areAllowed: Bool) async throws
     /// Changes the settings of sessions, for existing sessions as well.
     func change(_ settings: ServerSettings) async throws
     /// Lets time pass: `FakeServer` moves its clock, `LocalServer` waits.

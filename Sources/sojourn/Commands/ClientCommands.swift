@@ -37,6 +37,8 @@ enum ClientCommands {
         Command.Option(
             "--stay-logged-in", "BOOL", "false: a login gives a short access token and no refresh token"),
         Command.Option(
+            "--anonymous-users", "BOOL", "true: a login without username and password makes an anonymous user"),
+        Command.Option(
             "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
             choices: Client.ProofRequirement.allCases.map(\.rawValue)),
     ]
@@ -53,6 +55,7 @@ enum ClientCommands {
         }
         if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
         if let stays = try arguments.bool("--stay-logged-in") { body["stay_logged_in"] = .bool(stays) }
+        if let makes = try arguments.bool("--anonymous-users") { body["anonymous_users"] = .bool(makes) }
         if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
         if let grants = arguments.value("--grants") {
             body["grant_types"] = .array(grants.split(separator: ",").map { .string(String($0)) })
@@ -151,7 +154,7 @@ enum ClientCommands {
             ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
             ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
             ("stays logged in", client["stay_logged_in"]?.cell), ("another platform", client["app_data"]?.cell),
-            ("idle", span("offline_session_idle")),
+            ("anonymous users", client["anonymous_users"]?.cell), ("idle", span("offline_session_idle")),
             ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),
             ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),
             ("made", Formatting.time(client["client_id_issued_at"]?.integer)),

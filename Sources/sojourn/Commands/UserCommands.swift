@@ -204,6 +204,7 @@ enum UserCommands {
             ("country", user["country"]?.cell),
             ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
             ("max lifetime", user["offline_session_max"]?.integer.map(Formatting.span)),
+            ("anonymous", user["anonymous"]?.bool == true ? "yes" : nil),
             ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),
             ("off by admin", disabling("login_disabled_by_admin")),
             ("off by user", disabling("login_disabled_by_user")),

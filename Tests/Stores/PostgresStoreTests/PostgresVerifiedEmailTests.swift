@@ -91,6 +91,18 @@ struct PostgresVerifiedEmailTests {
         #expect(!plan.contains("Seq Scan"), "\(plan)")
     }
 
+    @Test("anonymous users are found by their index")
+    func planOfAnonymousUsers() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        await (try openStore(url)).close()
+        let text = UserSQL.selectAnonymous(after: nil, limit: 8).text
+            .replacing("$1", with: "'00000000-0000-0000-0000-000000000000'").replacing("$2", with: "8")
+        let plan = try PostgresServer.shared.run(
+            "SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN \(text)", schema: try Self.schema(url))
+        #expect(plan.contains("Index Scan using users_anonymous") && plan.contains("Index Cond"), "\(plan)")
+        #expect(!plan.contains("Sort"), "\(plan)")
+    }
+
     @Test("a change of a user that is not one of the address leaves the index alone")
     func otherChanges() async throws {
         let url = try PostgresServer.shared.newDatabase()

@@ -33,6 +33,7 @@ enum Fixture {
         user.wrongPasswords = User.WrongPasswords(
             count: 7, lastAt: start + .seconds(3), lockedUntil: start + .seconds(63))
         user.profile.isEmailVerified = true
+        user.isAnonymous = true
         return user
     }
 
@@ -75,6 +76,7 @@ enum Fixture {
             offlineSessionIdle: .seconds(100),
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
             createdAt: start, epoch: epoch, dpop: .required, userPresenceMaxAge: .seconds(900))
+        client.anonymousUsers = true
         client.resources = ["https://one.example/api", "urn:example:two"]
         return client
     }

@@ -147,6 +147,39 @@ struct ForeignTokenUpkeepTests {
     }
 }
 
+@Suite("Maintenance of anonymous users")
+struct AnonymousUserUpkeepTests {
+    @Test("clean-up deletes those whose sessions have ended, in steps, and no other user")
+    func sweep() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let store = try SQLiteStore(path: folder.file("db"), options: SQLiteStore.Options(clock: clock.wall))
+        let stage = try await TransferFixture(store, clock, try #require(RootKeys([.random()])))
+        _ = try await stage.administration.changeClient(Client.mobileID, by: .system) { client in
+            client.anonymousUsers = true
+            return nil
+        }
+        let ada = try await stage.createUser("ada")
+        var upkeep = Maintenance(context: stage.context, logger: .silent)
+        upkeep.cleanUp.stepSize = 4
+        var tokens: [String] = []
+        for number in 0..<10 {
+            let request = LoginRequest(clientID: Client.mobileID, device: Device(id: "d-\(number)"))
+            let grant = try await stage.services.anonymousUsers.logIn(request, from: .system)
+            tokens.append(try #require(grant.refreshToken))
+        }
+        for token in tokens.prefix(3) { try await stage.services.logout.logOut(token, from: .system) }
+        #expect(await upkeep.sweepAnonymousUsers(pause: .zero) == 3)
+        clock.advance(.seconds(13 * 86_400))
+        #expect(await upkeep.sweepAnonymousUsers(pause: .zero) == 0)
+        _ = try await stage.refresh(tokens[9]).get()
+        clock.advance(.seconds(86_400))
+        #expect(await upkeep.sweepAnonymousUsers(pause: .zero) == 6)
+        #expect(try await store.user(.id(ada.id)) != nil)
+        _ = try await stage.refresh(tokens[9]).get()
+        await store.close()
+    }
+}
+
 @Suite("Maintenance of tokens that are taken once")
 struct UsedTokenUpkeepTests {
     @Test("a used token is forgotten when every node's clock says that it is too old, in steps")

@@ -1,0 +1,89 @@
+import Foundation
+
+extension Sojourn {
+    /// Signs in without a user: the server makes an anonymous one, and `nameAccount` gives it a name later. The client needs
+    /// `anonymous_users`.
+    ///
+    /// If an anonymous user is signed in already, the account is returned and nothing is sent. Another user's session is replaced,
+    /// as by any login. The session is the only way to an anonymous user: no login finds the user after a sign-out.
+    @discardableResult
+    public func signInAnonymously(mode: AuthenticationMode = .none) async throws(SojournError) -> Account {
+        // What hinders the read hinders the login too, unless a login mends it.
+        if let session = try? await current()?.record.session, session.ending == nil, session.account.isAnonymous {
+            return session.account
+        }
+        do throws(SojournError) { return try await signIn(.anonymous, mode) } catch {
+            guard case .refused(let refusal) = error, refusal.code == "idempotency_key_used" else { throw error }
+            // The answer to an earlier attempt was lost too long ago: that user is lost, and a new key makes a new one.
+            let secret = random(32)
+            do throws(StoreError) {
+                try await update { record in
+                    record.retrySecret = secret
+                    return true
+                }
+            } catch { throw SojournError(error) }
+            return try await signIn(.anonymous, mode)
+        }
+    }
+
+    /// Gives the anonymous user a username and a password. The session goes on, and the user keeps the ID.
+    ///
+    /// Throws `refused` with the code `username_taken`, `not_anonymous`, or `invalid_request` for a password against the rules.
+    @discardableResult
+    public func nameAccount(username: String, password: String) async throws(SojournError) -> Account {
+        try await nameAccount(by: .name(username: username, password: password))
+    }
+
+    /// Links the anonymous user to an identity of an identity provider. The session goes on, and the user keeps the ID.
+    ///
+    /// Throws `refused` with the code `identity_taken` if the identity leads to another user, and `not_anonymous`.
+    ///
+    /// - Parameter nonce: what the app sent to the provider for this token.
+    @discardableResult
+    public func nameAccount(
+        idToken: String, provider: String, nonce: String? = nil
+    ) async throws(SojournError) -> Account {
+        try await nameAccount(by: .nameByIDToken(idToken, provider: provider, nonce: nonce))
+    }
+
+    /// Sends the naming until an answer comes, three times at most. The server answers a request that it has fulfilled in the
+    /// same way again.
+    private func nameAccount(by call: AccountCall) async throws(SojournError) -> Account {
+        guard let record = try await current()?.record, record.session != nil else { throw .notSignedIn }
+        var message = try call.message(to: try server())
+        message.fields.append(
+            HTTPMessageField("Idempotency-Key", IdempotencyKey.ofLogin(message.body, secret: record.retrySecret)))
+        var attempts = 0
+        while true {
+            do throws(SojournError) { return try await store(try await self.call(message)) } catch {
+                guard case .unreachable(let cause) = error, attempts < 2,
+                    (cause.retryAfter ?? 0) <= RetrySchedule.retryAfterWithinRenewalMax
+                else { throw error }
+                attempts += 1
+                let wait = RetrySchedule.wait(attempt: attempts, retryAfter: cause.retryAfter, random: randomNumber())
+                do { try await clock.sleep(for: wait) } catch { throw .cancelled }
+            }
+        }
+    }
+
+    /// Stores the named user of the answer. The next call renews the access token, which still says that the user is anonymous.
+    private func store(_ answer: HTTPAnswer) async throws(SojournError) -> Account {
+        guard let members = JSONValue(parsing: answer.body)?.members, let userID = members.text("user_id") else {
+            throw .unreachable(Unreachable("not an answer of the server", status: answer.status))
+        }
+        let due = now - 1
+        do throws(StoreError) {
+            try await update { record in
+                guard var session = record.session, session.account.userID == userID, session.user != members else {
+                    return false
+                }
+                session.user = members
+                session.refreshAfter = min(session.refreshAfter ?? due, due)
+                record.session = session
+                return true
+            }
+        } catch { throw SojournError(error) }
+        publishState()
+        return Account(members: members)
+    }
+}
