@@ -95,7 +95,7 @@ let package = Package(
         // HTML, with the style sheet and the modules of script in `Assets/Files`.
         .target(
             name: "Pages", dependencies: ["Calendar", "Cryptography", "HTTP"],
-            resources: [.embedInCode("Assets/Files")], swiftSettings: strict),
+            resources: [.embedInCode("Assets/Files")], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
@@ -192,7 +192,7 @@ let package = Package(
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
         testSupport("TLSFixture", ["TLS"]),
         testSupport("HostileServer", ["Locks"]),
-        testSupport("PageSamples", ["Pages"]),
+        testSupport("PageSamples", ["Pages", "HTTP"]),
         testSupport("PostgresFixture", []),
         testSupport(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
@@ -207,7 +207,7 @@ let package = Package(
             exclude: ["Differential/peers.py"])
         + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
-        + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"])
+        + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
         + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
         + tests(
             "HTTPClientTests", "unit",

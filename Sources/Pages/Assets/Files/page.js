@@ -1,12 +1,14 @@
 // Times in the reader's zone, a token from the fragment, a look at the password, no form twice.
 const all = (selector) => document.querySelectorAll(selector);
 
+const { lang } = document.documentElement;
+const locale = navigator.languages.find((tag) => tag.split("-")[0] === lang) ?? lang;
 for (const time of all("time[datetime]")) {
   const at = new Date(time.dateTime);
   if (isNaN(at)) continue;
-  const style = time.className === "day" ? { dateStyle: "long" } : { dateStyle: "long", timeStyle: "short" };
+  const style = time.className === "day" ? { dateStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" };
   time.title = time.textContent;
-  time.textContent = new Intl.DateTimeFormat(document.documentElement.lang, style).format(at);
+  time.textContent = new Intl.DateTimeFormat(locale, style).format(at);
 }
 
 const reset = document.getElementById("reset");
