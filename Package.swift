@@ -268,6 +268,8 @@ let package = Package(
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",
             ], exclude: ["Scripts", "Snippets"])
         + tests(
+            "BrowserTests", "system", ["PageSamples", "TLSFixture", "Repository"], exclude: ["Scripts"])
+        + tests(
             "SDKTests", "system",
             [
                 "SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "HostileServer", "PostgresFixture",

@@ -28,17 +28,20 @@ for (const button of all("button[data-shows]")) {
   });
 }
 
+const again = () => {
+  for (const form of all("form[data-sent]")) {
+    delete form.dataset.sent;
+    form.querySelector("[aria-busy]")?.removeAttribute("aria-busy");
+  }
+};
 for (const form of all("form")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) return event.preventDefault();
     form.dataset.sent = "1";
     event.submitter?.setAttribute("aria-busy", "true");
     for (const input of form.querySelectorAll("[aria-pressed=true]")) input.click();
+    // The page stays where the answer opens an app.
+    setTimeout(again, 4000);
   });
 }
-addEventListener("pageshow", () => {
-  for (const form of all("form[data-sent]")) {
-    delete form.dataset.sent;
-    form.querySelector("[aria-busy]")?.removeAttribute("aria-busy");
-  }
-});
+addEventListener("pageshow", again);
