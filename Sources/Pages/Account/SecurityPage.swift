@@ -86,7 +86,7 @@ public struct SecurityPage: HTMLPage {
                 case .wrongCurrentPassword: words.wrongCurrentPassword
                 case .password(let problem): problem.sentence(words)
                 case .tooManyAttempts(let seconds): words.tooManyAttempts(seconds: seconds)
-                case .paused: logins == .pausedOnExpiry ? words.pausedOnExpiry : words.pausedAtOnce
+                case .paused: words.paused
                 case .resumed: words.resumed
                 }
             return Notice(kind: message.kind, text: "\(text)")

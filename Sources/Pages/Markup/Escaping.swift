@@ -7,6 +7,10 @@ extension [UInt8] {
     /// Appends a text with `&`, `<`, `>`, `"` and `'` as references. Control characters that HTML forbids, and characters
     /// that override the direction of the text around them, become U+FFFD.
     mutating func append(escaping text: String) {
+        if text.utf8.allSatisfy(Self.isPlain) {
+            self += text.utf8
+            return
+        }
         for scalar in text.unicodeScalars {
             switch scalar {
             case "&": self += "&amp;".utf8
@@ -17,6 +21,16 @@ extension [UInt8] {
             case _ where scalar.isHidden: self += "\u{FFFD}".utf8
             default: self += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
             }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether a byte stands for itself, as most do: printable ASCII except the five signs.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
+        default: (0x20...0x7E).contains(byte)
         }
     }
 }

@@ -35,6 +35,7 @@ protocol AccountWords {
     var pauseOnExpiry: String { get }
     var pauseEndSessions: String { get }
     var pause: String { get }
+    var paused: String { get }
     var pausedAtOnce: String { get }
     var pausedOnExpiry: String { get }
     var pausedByAdmin: String { get }

@@ -36,6 +36,7 @@ extension EnglishWords {
     var pauseOnExpiry: String { "Gently: what is open goes on until it expires, within minutes" }
     var pauseEndSessions: String { "Sign out every device as well" }
     var pause: String { "Pause sign-ins" }
+    var paused: String { "Done: nobody can sign in now." }
     var pausedAtOnce: String { "Sign-ins are paused. No app can go on until you resume them." }
     var pausedOnExpiry: String { "Sign-ins are paused. What was open goes on until it expires." }
     var pausedByAdmin: String { "This account was disabled by the people who run the service. Please ask them." }

@@ -38,6 +38,7 @@ extension GermanWords {
     var pauseOnExpiry: String { "Sanft: Was offen ist, läuft weiter, bis es in einigen Minuten abläuft" }
     var pauseEndSessions: String { "Auch jedes Gerät abmelden" }
     var pause: String { "Anmeldungen ruhen lassen" }
+    var paused: String { "Erledigt: Jetzt kann sich niemand anmelden." }
     var pausedAtOnce: String { "Anmeldungen ruhen. Bis Sie das aufheben, kommt keine App weiter." }
     var pausedOnExpiry: String { "Anmeldungen ruhen. Was offen war, läuft weiter, bis es abläuft." }
     var pausedByAdmin: String { "Der Betreiber hat dieses Konto gesperrt. Bitte wenden Sie sich an ihn." }
