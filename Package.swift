@@ -57,6 +57,7 @@ let package = Package(
         .library(name: "SojournTestKit", targets: ["SojournTestKit"]),
         .executable(name: "sojourn", targets: ["sojourn"]),
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
+        .executable(name: "sojourn-conformance", targets: ["sojourn-conformance"]),
     ],
     targets: [
         // Row 0: system libraries, embedded files, a lock, JSON and the calendar
@@ -183,6 +184,8 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "sojourn-phone", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
+        .executableTarget(
+            name: "sojourn-conformance", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
         // What tests share
         testSupport("Repository", []),
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
