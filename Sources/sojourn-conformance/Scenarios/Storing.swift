@@ -63,7 +63,7 @@ extension Scenario {
         ) { world in
             let driver = try await world.signedIn()
             var secrets = ["anna", World.password]
-            world.plan(.renewal, [.status(503, retryAfter: 0), .loseAnswer])
+            world.plan(.renewal, [.status(503, retryAfter: 0), .cut(afterBytes: 10)])
             try await driver.elapse()
             secrets.append(try await driver.requireToken(.fresh, "after a 503 and a lost answer"))
             try await driver.elapse()
