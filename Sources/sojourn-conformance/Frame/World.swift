@@ -23,6 +23,8 @@ final class World: Sendable {
     let server: LocalServer
     let proxy: FaultProxy
     private let folder: URL
+    /// The folder of the client.
+    private var place: URL { folder.appendingPathComponent("app") }
     private let command: [String]
     private let renewal: Scenario.Renewal
     private let state: Guarded<State>
@@ -71,7 +73,7 @@ final class World: Sendable {
     func driver() throws -> Driver {
         let words =
             command + [
-                folder.appendingPathComponent("app").path, "--server", proxy.url.absoluteString, "--renewal",
+                place.path, "--server", proxy.url.absoluteString, "--renewal",
                 renewal.rawValue,
             ]
         let driver = try Driver(words, errors: folder.appendingPathComponent("errors").path)
@@ -85,6 +87,19 @@ final class World: Sendable {
         try await driver.login("anna")
         return driver
     }
+
+    private func paths() throws -> [URL] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: place.path)
+        return names.map(place.appendingPathComponent).filter { !$0.hasDirectoryPath }
+    }
+
+    /// Overwrites everything that the client has stored.
+    func replaceFiles(by text: String) throws {
+        for path in try paths() { try Data(text.utf8).write(to: path) }
+    }
+
+    /// The contents of what the client has stored.
+    func files() throws -> [String] { try paths().map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) } }
 
     /// What all drivers wrote on standard error.
     var errors: String {

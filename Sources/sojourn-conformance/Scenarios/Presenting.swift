@@ -108,6 +108,8 @@ extension Scenario {
             let driver = try await world.signedIn()
             let gate = world.gate()
             world.plan(.renewal, [.held(gate, .pass)])
+            // The logout cannot be told, so that nothing but the answer changes the record afterwards.
+            world.plan(.logout, then: .status(503))
             try await driver.elapse()
             let late = driver.tokenLater(.fresh)
             try await world.wait(for: 1, .renewal)

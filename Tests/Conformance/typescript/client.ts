@@ -380,7 +380,13 @@ export class SojournClient {
             }
             throw new SessionError("locked")
         }
-        const loaded = stored && {version: stored.version, record: parseRecord(stored.text)}
+        let loaded: Loaded | null
+        try {
+            loaded = stored && {version: stored.version, record: parseRecord(stored.text)}
+        } catch (error) {
+            this.current = {state: "store-failed"}
+            throw error
+        }
         if (loaded?.record.clock_offset !== undefined) this.time.recall(loaded.record.clock_offset)
         this.current = this.stateOf(loaded?.record)
         return loaded

@@ -50,7 +50,7 @@ const store: Store = {
 
 const shift = {wall: 0, elapsed: 0}
 const clock = {
-    wall: () => Math.floor(Date.now() / 1000) + shift.wall + shift.elapsed,
+    wall: () => Date.now() / 1000 + shift.wall + shift.elapsed,
     uptime: () => performance.now() / 1000 + shift.elapsed,
 }
 

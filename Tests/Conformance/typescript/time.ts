@@ -20,7 +20,7 @@ export class ServerClock {
     /** Unix seconds of the server. */
     now(): number {
         const from = this.anchor ?? {server: this.start.wall + this.offset, uptime: this.start.uptime}
-        return from.server + Math.floor(this.clock.uptime() - from.uptime)
+        return Math.floor(from.server + this.clock.uptime() - from.uptime)
     }
 
     /** The offset from the wall clock in the record, which counts until the server answers. */
