@@ -267,8 +267,8 @@ let package = Package(
         + tests(
             "SDKTests", "system",
             [
-                "SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "HostileServer", "PostgresFixture",
-                "Repository",
+                "SojournClient", "SojournTestKit", "sojourn", "sojourn-phone", "sojourn-conformance", "HostileServer",
+                "PostgresFixture", "Repository",
             ], exclude: ["Programs"]),
     swiftLanguageModes: [.v6]
 )
