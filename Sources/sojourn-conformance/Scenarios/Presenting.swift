@@ -150,11 +150,11 @@ extension Scenario {
                 try await victim.command("crash", ["at": .string(point)])
                 _ = try? await victim.token(.renewed)
                 try await victim.waitForEnd(point)
-                let presented = world.renewals.last?.refreshToken
+                let (count, presented) = (world.renewals.count, world.renewals.last?.refreshToken)
                 let next = try world.driver()
                 _ = try await next.requireToken(.renewed, "killed at \(point)")
                 try await next.requireSignedIn("killed at \(point)")
-                let isSame = world.renewals.last?.refreshToken == presented
+                let isSame = world.renewals[count].refreshToken == presented
                 try require(
                     isSame == (point != "renamed"),
                     "killed at \(point): the token is \(isSame ? "the same" : "another")")

@@ -136,10 +136,11 @@ extension Scenario {
             try require(answer.token != nil, "the process that was late: \(answer)")
 
             try await first.command("freeze", ["at": .string("received")])
-            try await first.elapse()
+            // Enough for a client that has set its clock by the answer that was held back.
+            try await first.elapse(60)
             let frozen = first.tokenLater(.fresh)
             try await first.waitForStop("received")
-            try await second.elapse()
+            try await second.elapse(60)
             _ = try await second.requireToken(.fresh, "while another process stands still")
             first.signal(SIGCONT)
             _ = try await frozen.value
