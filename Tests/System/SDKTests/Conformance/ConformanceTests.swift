@@ -20,6 +20,26 @@ struct ConformanceTests {
         #expect(run.passed == Conformance.scenarioCount && run.failed.isEmpty && run.status == 0, "\(run.text)")
     }
 
+    @Test("the reference in Kotlin keeps every rule", .enabled(if: Lane.isFull))
+    func kotlin() async throws {
+        let run = try await Conformance.run(driver: try await KotlinReference.driver())
+        #expect(run.passed == Conformance.scenarioCount && run.failed.isEmpty && run.status == 0, "\(run.text)")
+    }
+
+    @Test("the manual lists the scenarios")
+    func manual() async throws {
+        let page = try String(
+            contentsOf: Repository.root.appendingPathComponent("Sources/sojourn/Sojourn.docc/Apps/Conformance.md"),
+            encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.contains(#/^\| `[0-9]+-/#) }
+        let output = try await Conformance.execute(["--list"])
+        let list = output.text.split(separator: "\n").map { line in
+            let parts = line.split(separator: ": ", maxSplits: 1)
+            return "| `\(parts[0])` | \(parts[1]) |"
+        }
+        #expect(rows.map(String.init) == list)
+    }
+
     @Test("every scenario has its rule, a name and a sentence, and some broken client fails in it")
     func scenarios() async throws {
         let list = try await Conformance.list()
