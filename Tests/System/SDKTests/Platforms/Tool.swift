@@ -18,7 +18,7 @@ enum Tool {
         return try started.output()
     }
 
-    /// The same without blocking, for programs that take long.
+    /// Runs a program that takes long: as `run`, without blocking, and with a limit in seconds.
     static func finish(_ arguments: [String], limit: Int) async throws -> Output {
         let started = try Started(arguments, [:], limit: limit)
         await started.process.waitForEnd()
