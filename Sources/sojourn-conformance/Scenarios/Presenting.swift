@@ -14,7 +14,7 @@ extension Scenario {
             try await driver.elapse()
             let token = driver.tokenLater(.fresh)
             // One second, and half a second before the retry, with time to spare for a slow machine.
-            let seen = try await world.wait(for: 2, .renewal, upTo: 8)
+            let seen = try await world.wait(for: 2, .renewal, upTo: 12)
             try require(seen[0].refreshToken == seen[1].refreshToken, "the retry presents another token")
             let answer = try await token.value
             try require(answer.token != nil, "the retry succeeds, and the answer to token is \(answer)")

@@ -33,9 +33,19 @@ extension Scenario {
             settings: ServerSettings(rotationInterval: 0, refreshAfter: 3600)
         ) { world in
             let driver = try world.driver()
-            for _ in 0..<5 {
+            for _ in 0..<8 {
+                let before = try await world.sessions(of: "anna")
+                // The client sets its clock when the answer comes, however long the server has worked on it.
+                let gate = world.gate()
+                world.plan(.login, [.held(gate, .pass)])
+                let login = Task { try await driver.login("anna") }
+                try await eventually("a new session") {
+                    let sessions = try await world.sessions(of: "anna")
+                    return !sessions.isEmpty && sessions != before
+                }
                 let begin = ContinuousClock.now
-                try await driver.login("anna")
+                gate.open()
+                try await login.value
                 let count = world.renewals.count
                 try await driver.elapse(3600)
                 _ = try await driver.requireToken("at refresh_after")
@@ -49,7 +59,7 @@ extension Scenario {
                 try require(world.renewals.count > count, "no renewal one second after refresh_after")
                 return
             }
-            throw Wrongdoing("this machine is too slow: a login and two commands take a second")
+            throw Wrongdoing("this machine is too slow: three commands take a second")
         },
     ]
 
@@ -93,8 +103,8 @@ extension Scenario {
             let second = try await driver.requireToken("while a renewal takes long")
             let seconds = (ContinuousClock.now - begin) / .seconds(1)
             try require(second == first, "the token has changed")
-            // Two seconds more for a slow machine.
-            try require(seconds < 5, "the call took \(seconds) s")
+            // Several seconds more for a slow machine; without the limit of 3 s it would be 20.
+            try require(seconds < 10, "the call took \(seconds) s")
             gate.open()
             // Whoever has given the renewal up begins another one now.
             try await Task.sleep(for: .milliseconds(300))
