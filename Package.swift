@@ -58,6 +58,7 @@ let package = Package(
         .executable(name: "sojourn", targets: ["sojourn"]),
         .executable(name: "sojourn-demo", targets: ["sojourn-demo"]),
         .executable(name: "sojourn-bench", targets: ["sojourn-bench"]),
+        .executable(name: "sojourn-conformance", targets: ["sojourn-conformance"]),
     ],
     targets: [
         // Row 0: system libraries, embedded files, a lock, JSON and the calendar
@@ -193,6 +194,8 @@ let package = Package(
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-phone", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
+        .executableTarget(
+            name: "sojourn-conformance", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
         // What tests share
         testSupport("Repository", []),
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
@@ -278,9 +281,8 @@ let package = Package(
         + tests(
             "SDKTests", "system",
             [
-                "SojournClient", "SojournTestKit", "sojourn", "sojourn-demo", "sojourn-phone", "HostileServer",
-                "PostgresFixture",
-                "Repository",
+                "SojournClient", "SojournTestKit", "sojourn", "sojourn-demo", "sojourn-phone", "sojourn-conformance",
+                "HostileServer", "PostgresFixture", "Repository",
             ], exclude: ["Programs"]),
     swiftLanguageModes: [.v6]
 )

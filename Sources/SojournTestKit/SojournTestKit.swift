@@ -8,5 +8,5 @@
 // `LocalServer` starts processes and `FaultProxy` opens sockets, on Linux only; on Apple platforms `LocalServer` uses a server
 // that runs already, at `SOJOURN_URL`.
 //
-// Reading order: TestServer (what both servers can do), LocalServer and FakeServer; FaultPlan with Fault, FaultyTransport,
-// FaultProxy; ManualClock, FakeKeychain; ChildProcess.
+// Reading order: TestServer (what both servers can do), LocalServer and FakeServer; FaultPlan with Fault and Gate,
+// FaultyTransport, FaultProxy; ManualClock, FakeKeychain; ChildProcess.

@@ -12,10 +12,12 @@ actor Phone {
     private let configuration: SojournConfiguration
     private let points = Points()
     private let clock = PhoneClock()
+    private let failures = StoreFailures()
+    private let log: Log
     private var apps: [String: (sojourn: Sojourn, store: FileStore)] = [:]
 
-    init(folder: URL, configuration: SojournConfiguration) {
-        (self.folder, self.configuration) = (folder, configuration)
+    init(folder: URL, configuration: SojournConfiguration, log: Log) {
+        (self.folder, self.configuration, self.log) = (folder, configuration, log)
     }
 
     private func app(_ name: String) -> (sojourn: Sojourn, store: FileStore) {
@@ -25,13 +27,20 @@ actor Phone {
         // One transport each, because a `URLSession` opens few connections to one server.
         let transport = PointTransport(base: URLSessionTransport(clock: clock), points: points)
         let sojourn = Sojourn(
-            configuration, store: store, keys: SoftwareKeys(directory: place), transport: transport, clock: clock)
+            configuration, store: FailingStore(base: store, failures: failures), keys: SoftwareKeys(directory: place),
+            transport: transport, clock: clock, log: log)
         apps[name] = (sojourn, store)
         return (sojourn, store)
     }
 
     /// Carries out a command, and returns the members of the answer.
     func carryOut(_ command: [String: JSONValue]) async -> [String: JSONValue] {
+        // The clock can be wrong already when the app starts.
+        if command.text("do") == "clock" {
+            clock.moveWall(by: command.integer("wall") ?? 0)
+            clock.elapse(command.integer("elapse") ?? 0)
+            return [:]
+        }
         let (sojourn, store) = app(command.text("in") ?? "")
         do {
             switch command.text("do") ?? "" {
@@ -61,8 +70,11 @@ actor Phone {
             case "token": return try await token(sojourn, command.text("need") ?? "usable")
             case "call": return try await call(sojourn, command.text("url") ?? "")
             case "logout": return ["written": .bool(await sojourn.signOut())]
-            case "clock":
-                clock.moveWall(by: command.integer("wall") ?? 0)
+            case "store":
+                guard let failure = command.text("fail").flatMap(StoreFailures.Failure.init) else {
+                    return ["error": .string("no such failure")]
+                }
+                failures.set(failure)
                 return [:]
             case "freeze", "crash":
                 guard let stop = command.text("do").flatMap(Stop.init),
@@ -106,32 +118,5 @@ actor Phone {
             if try await store.replace(stored.version, with: JSONValue.object(members).bytes) { won += 1 }
         }
         return won
-    }
-
-    private static func describe(_ state: SessionState) -> [String: JSONValue] {
-        switch state {
-        case .starting: return ["state": .string("starting")]
-        case .locked: return ["state": .string("locked")]
-        case .storeFailed(let error): return ["state": .string("store-failed"), "detail": .string("\(error)")]
-        case .signedOut(let cause): return ["state": .string("signed-out"), "cause": .string("\(cause)")]
-        case .signedIn(let account, let reachability):
-            return [
-                "state": .string("signed-in"), "user": .string(account.username ?? account.userID),
-                "reachability": .string("\(reachability)"),
-            ]
-        case .presenceRequired: return ["state": .string("presence-required")]
-        case .ended(let reason, _, _): return ["state": .string("ended"), "reason": .string(reason.rawValue)]
-        }
-    }
-
-    private static func describe(_ error: SojournError) -> [String: JSONValue] {
-        switch error {
-        case .ended(let reason): ["error": .string("ended"), "reason": .string(reason.rawValue)]
-        case .suspended(let suspension): ["error": .string("suspended"), "reason": .string(suspension.rawValue)]
-        case .notSignedIn: ["error": .string("not-signed-in")]
-        case .unreachable(let cause): ["error": .string("unreachable"), "detail": .string(cause.detail)]
-        case .refused(let refusal): ["error": .string("refused"), "reason": .string(refusal.code)]
-        default: ["error": .string("other"), "detail": .string("\(error)")]
-        }
     }
 }

@@ -78,14 +78,16 @@ struct PointTransport: Transport {
     }
 }
 
-/// The clocks of the system, with a wall that can be moved.
+/// The clocks of the system, with a wall that can be moved, and time that passes at once.
 final class PhoneClock: ClientClock {
     private let system = SystemClock()
-    private let shift = Guarded<Int64>(0)
+    private let shift = Guarded<(wall: Int64, elapsed: Int64)>((0, 0))
 
-    func moveWall(by seconds: Int64) { shift.withLock { $0 += seconds } }
+    func moveWall(by seconds: Int64) { shift.withLock { $0.wall += seconds } }
 
-    var wallSeconds: Int64 { system.wallSeconds + shift.withLock { $0 } }
-    var uptime: Duration { system.uptime }
+    func elapse(_ seconds: Int64) { shift.withLock { $0.elapsed += seconds } }
+
+    var wallSeconds: Int64 { system.wallSeconds + shift.withLock { $0.wall + $0.elapsed } }
+    var uptime: Duration { system.uptime + .seconds(shift.withLock { $0.elapsed }) }
     func sleep(for duration: Duration) async throws { try await system.sleep(for: duration) }
 }

@@ -1,15 +1,18 @@
 // sojourn-phone: an app on a phone as a program, for tests that kill it, freeze it, or run two of them on one store.
 //
 // Owns: the commands and the points at which the program stops. Must not know: the server's modules. Reading order: SojournPhone,
-// Phone (the commands), Points.
+// Phone (the commands), PhoneAnswers, Points, FailingStore.
 //
 // Lines of JSON come in, and one line of JSON goes out for each: {"id": 1, "do": "token", "need": "fresh"} gives
 // {"id": 1, "token": "…"} or {"id": 1, "error": "ended", "reason": "…"}. Commands that come without waiting for the answer are
 // carried out side by side. `in` names a folder below DIR, each with a session of its own.
 //
-// start · state · login username password · login-anonymously · name username password · adopt answer · identity · token [need: usable, fresh, renewed] · call url · logout
-// clock wall · freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed,
-// folder-synced) · swap count · exit
+// start · state · login username password · login-anonymously · name username password · adopt answer · identity
+// token [need: usable, fresh, renewed] · call url · logout · clock [wall] [elapse] · store fail (read, write, none)
+// freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed, folder-synced)
+// swap count · exit
+//
+// It is also the driver by which `sojourn-conformance` checks SojournClient.
 
 import Foundation
 import SojournClient
@@ -17,16 +20,30 @@ import SojournTestKit
 
 @main
 enum SojournPhone {
+    private struct Arguments {
+        var folder: URL
+        var configuration: SojournConfiguration
+        var log = Log.none
+    }
+
     /// The arguments, or nil if they are wrong.
-    private static func parse(_ arguments: [String]) -> (folder: URL, configuration: SojournConfiguration)? {
+    private static func parse(_ arguments: [String]) -> Arguments? {
         var words = arguments.dropFirst()
-        guard let folder = words.popFirst(), !folder.hasPrefix("-") else { return nil }
+        var folder: String?
+        var log = Log.none
         var options: [String: String] = [:]
-        while let name = words.popFirst() {
-            guard let value = words.popFirst() else { return nil }
-            options[name] = value
+        while let word = words.popFirst() {
+            if word == "--log" {
+                log = Log { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+            } else if word.hasPrefix("-") {
+                guard let value = words.popFirst() else { return nil }
+                options[word] = value
+            } else {
+                guard folder == nil else { return nil }
+                folder = word
+            }
         }
-        guard let server = options["--server"].flatMap({ URL(string: $0) }) else { return nil }
+        guard let folder, let server = options["--server"].flatMap({ URL(string: $0) }) else { return nil }
         var configuration = SojournConfiguration(server: server)
         configuration.renewal =
             switch options["--renewal"] {
@@ -35,17 +52,17 @@ enum SojournPhone {
             default: .boundRefreshToken
             }
         configuration.deviceID = options["--device"]
-        return (URL(fileURLWithPath: folder), configuration)
+        return Arguments(folder: URL(fileURLWithPath: folder), configuration: configuration, log: log)
     }
 
     static func main() {
-        guard let (folder, configuration) = parse(CommandLine.arguments) else {
+        guard let arguments = parse(CommandLine.arguments) else {
             let usage =
-                "usage: sojourn-phone DIR --server URL [--renewal refresh-token|bound|device-key] [--device ID]\n"
+                "usage: sojourn-phone DIR --server URL [--renewal refresh-token|bound|device-key] [--device ID] [--log]\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(2)
         }
-        let phone = Phone(folder: folder, configuration: configuration)
+        let phone = Phone(folder: arguments.folder, configuration: arguments.configuration, log: arguments.log)
         Thread.detachNewThread { obey(phone) }
         dispatchMain()
     }

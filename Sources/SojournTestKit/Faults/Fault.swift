@@ -1,5 +1,7 @@
+public import SojournClient
+
 /// What happens to one request on its way to the server and back.
-public enum Fault: Hashable, Sendable {
+public indirect enum Fault: Hashable, Sendable {
     /// Nothing.
     case pass
     /// The connection breaks before the server has got the request.
@@ -22,6 +24,10 @@ public enum Fault: Hashable, Sendable {
     case wrongDate(hours: Int)
     /// The answer carries a nonce for proofs (RFC 9449 section 8) that the server does not know.
     case staleNonce
+    /// This answer comes instead of the server's, which never gets the request.
+    case answer(HTTPAnswer)
+    /// As the other fault, but what the client gets of it arrives only when the gate opens.
+    case held(Gate, Fault)
 }
 
 /// The nonce that `Fault.staleNonce` puts into answers.

@@ -104,7 +104,7 @@
                 guard let target, let answer = Relay(request: request, target: target).answer(fault),
                     (try? stream.write(answer)) != nil
                 else { return }
-                if case .cut = fault { return }
+                if fault.isCut { return }
             }
         }
 
@@ -115,6 +115,17 @@
                 throw SocketStream.Broken()
             }
             return HTTPMessage(method: String(words[0]), url: url, fields: fields, body: body)
+        }
+    }
+
+    extension Fault {
+        /// Whether the connection ends in the middle of the answer.
+        fileprivate var isCut: Bool {
+            switch self {
+            case .cut: true
+            case .held(_, let fault): fault.isCut
+            default: false
+            }
         }
     }
 
@@ -133,6 +144,11 @@
             case .page(let text):
                 let fields = [HTTPMessageField("Content-Type", "text/html")]
                 return bytes(HTTPAnswer(status: 200, fields: fields, body: Array(text.utf8)))
+            case .answer(let answer): return bytes(answer)
+            case .held(let gate, let fault):
+                let held = answer(fault)
+                gate.blockUntilOpen()
+                return held
             case .delay(let duration): pause(duration)
             case .pass, .loseAnswer, .delayAnswer, .duplicate, .cut, .wrongDate, .staleNonce: break
             }
@@ -148,7 +164,7 @@
             case .cut(let count): return bytes(answer, bodyPrefix: count)
             case .wrongDate(let hours): answer.shiftDate(byHours: hours)
             case .staleNonce: answer.replace("DPoP-Nonce", by: unknownNonce)
-            case .pass, .loseRequest, .delay, .status, .page: break
+            case .pass, .loseRequest, .delay, .status, .page, .answer, .held: break
             }
             return bytes(answer)
         }

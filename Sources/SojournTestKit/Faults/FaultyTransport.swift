@@ -55,6 +55,13 @@ public struct FaultyTransport: Transport {
         case .page(let text):
             let fields = [HTTPMessageField("Content-Type", "text/html")]
             return HTTPAnswer(status: 200, fields: fields, body: Array(text.utf8))
+        case .answer(let answer): return answer
+        case .held(let gate, let fault):
+            let result = await Self.result { () async throws(TransportFailure) in
+                try await travel(request, fault, limit)
+            }
+            await gate.pass()
+            return try result.get()
         case .delay(let duration): await pause(duration)
         case .pass, .loseAnswer, .delayAnswer, .duplicate, .cut, .wrongDate, .staleNonce: break
         }
@@ -71,7 +78,7 @@ public struct FaultyTransport: Transport {
         case .cut(let count): answer.body = Array(answer.body.prefix(count))
         case .wrongDate(let hours): answer.shiftDate(byHours: hours)
         case .staleNonce: answer.replace("DPoP-Nonce", by: unknownNonce)
-        case .pass, .loseRequest, .delay, .status, .page: break
+        case .pass, .loseRequest, .delay, .status, .page, .answer, .held: break
         }
         return answer
     }

@@ -52,8 +52,11 @@ struct TidyTests {
     private static let banned: [(word: String, allowed: [String])] = [
         ("TO" + "DO", []), ("FIX" + "ME", []), ("for " + "now", []), ("try" + "!", []), (" as" + "! ", []),
         ("Date" + "()", []), ("DispatchSemaphore" + "(", ["SQLiteStore/", "Server/", "sojourn/", "sojourn-bench/"]),
-        ("import Found" + "ation\n", ["SojournClient/", "SojournTestKit/", "sojourn-phone/", "sojourn-demo/"]),
-        (" print" + "(", ["sojourn/", "sojourn-bench/"]),
+        (
+            "import Found" + "ation\n",
+            ["SojournClient/", "SojournTestKit/", "sojourn-phone/", "sojourn-demo/", "sojourn-conformance/"]
+        ),
+        (" print" + "(", ["sojourn/", "sojourn-bench/", "sojourn-conformance/"]),
         ("nonisolated(" + "unsafe)", []),
     ]
 

@@ -1,0 +1,25 @@
+// What the driver and the store use of Node, because Debian has no package with its types.
+
+declare const process: {
+    argv: string[]
+    pid: number
+    stdout: {write(text: string): void}
+    stdin: AsyncIterable<string> & {setEncoding(name: string): void}
+    exit(code: number): never
+    kill(pid: number, signal: string): void
+}
+
+declare module "node:fs/promises" {
+    interface FileHandle {
+        writeFile(text: string): Promise<void>
+        sync(): Promise<void>
+        close(): Promise<void>
+    }
+    export function open(path: string, flags: string, mode?: number): Promise<FileHandle>
+    export function readFile(path: string, encoding: "utf8"): Promise<string>
+    export function readdir(path: string): Promise<string[]>
+    export function mkdir(path: string, options: {recursive: boolean; mode: number}): Promise<void>
+    export function link(from: string, to: string): Promise<void>
+    export function rename(from: string, to: string): Promise<void>
+    export function rm(path: string, options: {force: boolean}): Promise<void>
+}
