@@ -38,7 +38,7 @@ extension Scenario {
         Scenario(
             rule: 13, name: "another-login", sentence: "a logout that is still to be told hinders no login, and is kept"
         ) { world in
-            try await world.server.createUser("ben", password: World.password)
+            try await world.createUser("ben")
             let driver = try await world.signedIn()
             world.plan(.logout, then: .status(503))
             _ = try await driver.ask("logout")

@@ -125,7 +125,7 @@ extension Scenario {
         Scenario(
             rule: 5, name: "late-refusal", sentence: "a refusal of the old session leaves the session of the next user"
         ) { world in
-            try await world.server.createUser("ben", password: World.password)
+            try await world.createUser("ben")
             let driver = try await world.signedIn()
             let gate = world.gate()
             world.plan(.renewal, [.held(gate, .answer(.ending("refresh_token_reused")))])
