@@ -83,7 +83,7 @@ extension Sojourn {
 
     /// Makes a call. If the server refuses the access token, it is renewed once; what the renewal finds counts, because it
     /// presents what is stored.
-    private func call(_ call: AccountCall) async throws(SojournError) -> HTTPAnswer {
+    func call(_ call: AccountCall) async throws(SojournError) -> HTTPAnswer {
         let plain = try call.message(to: try server())
         var token = try await accessToken()
         var (isRenewed, isSignedAgain) = (false, false)
@@ -99,13 +99,18 @@ extension Sojourn {
                 renewedForRejectionAt = nil
                 token = try await accessToken(.renewed(after: token))
             } else {
-                if case .presenceRequired(let requirement) = verdict {
-                    presence = requirement
-                    publishState()
+                if case .presenceRequired(let requirement) = verdict, !call.demandsForItself {
+                    note(demand: requirement)
                 }
                 throw error(of: answer) ?? .unreachable(Unreachable("status \(answer.status)", status: answer.status))
             }
         }
+    }
+
+    /// Notes that an API asks for the user.
+    func note(demand requirement: PresenceRequirement) {
+        presence = (requirement, true)
+        publishState()
     }
 
     private func isAboutToken(_ answer: HTTPAnswer, _ verdict: Verdict<TokenAnswer>) -> Bool {

@@ -7,6 +7,8 @@ package enum AccountCall: Hashable, Sendable {
     case loginSettings
     case setLoginsDisabled(Bool, LoginSettings.Effect?, revokeSessions: Bool)
     case changePassword(from: String, to: String)
+    case showPresence(assertion: String)
+    case changeMode(AuthenticationMode, presenceKey: PublicJWK?, assertion: String?, password: String?)
 
     /// The request, without its access token.
     package func message(to server: ServerAddress) throws(SojournError) -> HTTPMessage {
@@ -24,6 +26,24 @@ package enum AccountCall: Hashable, Sendable {
         case .changePassword(let old, let new):
             return try server.request(
                 "PUT", "/v1/me/password", ["old_password": .string(old), "new_password": .string(new)])
+        case .showPresence(let assertion):
+            return try server.request("POST", "/v1/me/presence", ["user_assertion": .string(assertion)])
+        case .changeMode(let mode, let presenceKey, let assertion, let password):
+            var members: [String: JSONValue] = ["authentication_mode": .string(mode.rawValue)]
+            members["presence_key"] = presenceKey.map { .object($0.members) }
+            members.set("user_assertion", assertion)
+            members.set("password", password)
+            return try server.request("PUT", "/v1/me/authentication-mode", members)
+        }
+    }
+}
+
+extension AccountCall {
+    /// Whether the server's demand for the user's presence is about this call alone, and the session goes on without.
+    var demandsForItself: Bool {
+        switch self {
+        case .changeMode, .showPresence: true
+        default: false
         }
     }
 }

@@ -26,6 +26,10 @@ public final class FakeServer: TestServer, Transport {
         var idle: Int64
         var maximum: Int64
         var refreshAfter: Int64
+        /// How often a session with the mode `BIOMETRIC` asks for its user, in seconds; nil: never.
+        var presenceMaxAge: Int64?
+        /// The `jti` of assertions that were used.
+        var usedAssertions: Set<String> = []
         /// Whether requests that slept on their way are decided all the same. The real server never does.
         var decidesSleepers = false
     }
@@ -45,6 +49,7 @@ public final class FakeServer: TestServer, Transport {
     public let clock: ManualClock
     let state: Guarded<State>
     private static let start: Int64 = 1_800_000_000
+    static let modes = ["NO", "BIOMETRIC", "PASSWORD"]
 
     /// Creates a server without users.
     public init(clock: ManualClock = ManualClock(), settings: ServerSettings = ServerSettings()) {
@@ -173,6 +178,9 @@ extension FakeServer {
     public func deleteUser(_ username: String) async throws {
         state.withLock { _ = $0.world.users.removeValue(forKey: username) }
     }
+
+    /// Sets how often sessions with the mode `BIOMETRIC` ask for their user, in seconds; nil: never.
+    public func askForUser(every seconds: Int64?) async throws { state.withLock { $0.world.presenceMaxAge = seconds } }
 
     /// Changes the settings of sessions, for existing sessions as well.
     public func change(_ settings: ServerSettings) async throws {

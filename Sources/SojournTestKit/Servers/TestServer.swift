@@ -24,6 +24,9 @@ public protocol TestServer: Sendable {
     func resetPassword(_ username: String, to password: String) async throws
     /// Deletes the user.
     func deleteUser(_ username: String) async throws
+    /// Sets how often sessions of the client `mobile` with a mode other than `NO` ask for their user (`user_presence_max_age`), in
+    /// seconds; nil: as often as the mode itself says.
+    func askForUser(every seconds: Int64?) async throws
     /// Changes the settings of sessions, for existing sessions as well.
     func change(_ settings: ServerSettings) async throws
     /// Lets time pass: `FakeServer` moves its clock, `LocalServer` waits.

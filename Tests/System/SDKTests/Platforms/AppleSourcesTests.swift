@@ -20,8 +20,8 @@ struct AppleSourcesTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let common = ["swiftc", "-parse-as-library", "-swift-version", "6", "-Onone", "-I", folder.path]
-        // Security first, because another stand-in imports it.
-        for module in ["Security", "CryptoKit", "UIKit", "os"] {
+        // Security and LocalAuthentication first, because another stand-in imports them.
+        for module in ["Security", "LocalAuthentication", "CryptoKit", "UIKit", "os"] {
             let output = try Tool.run(
                 common + [
                     "-emit-module", "-module-name", module, "-o", "\(folder.path)/\(module).swiftmodule",
@@ -40,7 +40,10 @@ struct AppleSourcesTests {
     @Test("the stand-ins switch on every branch for Apple platforms")
     func branches() throws {
         // On Linux as well: Foundation's part for the network.
-        let known: Set = ["Security", "CryptoKit", "UIKit", "os", "FoundationNetworking", "Darwin", "Glibc", "Musl"]
+        let known: Set = [
+            "Security", "LocalAuthentication", "CryptoKit", "UIKit", "os", "FoundationNetworking", "Darwin", "Glibc",
+            "Musl",
+        ]
         for path in try Self.sources() {
             let text = try String(contentsOfFile: Repository.path(path), encoding: .utf8)
             for match in text.matches(of: #/canImport\((\w+)\)/#) {
