@@ -77,7 +77,10 @@ extension Sojourn {
         unlocked = Unlocked(sessionID: session.sessionID, gate: opened, at: clock.uptime)
         let loaded = try await load()
         await earlier?.gate?.close()
-        guard let now = loaded?.record.session, now.sessionID == session.sessionID else { throw .cancelled }
+        guard let now = loaded?.record.session, now.sessionID == session.sessionID else {
+            await lock()
+            throw .cancelled
+        }
         guard !now.isLocked else {
             await lock()
             throw .store(.corrupted("the sealing key does not open the tokens"))

@@ -109,6 +109,16 @@ public actor Sojourn {
         return state
     }
 
+    /// Reads the store, and sends nothing: the state without the server.
+    @discardableResult public func restore() async -> SessionState {
+        watchStore()
+        _ = try? await load()
+        return state
+    }
+
+    /// How the app guards the stored session; nil: none is known. `restore()` or `start()` reads it.
+    public var authenticationMode: AuthenticationMode? { cache?.record?.record.session?.mode }
+
     /// Loads again when the store says that another process has written.
     private func watchStore() {
         guard watch == nil else { return }
