@@ -99,8 +99,8 @@ extension Sojourn {
                 renewedForRejectionAt = nil
                 token = try await accessToken(.renewed(after: token))
             } else {
-                if case .presenceRequired(let requirement) = verdict, !call.demandsForItself {
-                    note(demand: requirement)
+                if case .presenceRequired(let requirement) = verdict, !call.requiresUserForItself {
+                    note(requirement)
                 }
                 throw error(of: answer) ?? .unreachable(Unreachable("status \(answer.status)", status: answer.status))
             }
@@ -108,7 +108,7 @@ extension Sojourn {
     }
 
     /// Notes that an API asks for the user.
-    func note(demand requirement: PresenceRequirement) {
+    func note(_ requirement: PresenceRequirement) {
         presence = (requirement, true)
         publishState()
     }

@@ -25,7 +25,7 @@ extension Sojourn {
             guard response.statusCode == 401 else { return (data, response) }
             let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
             if challenge.contains("insufficient_user_authentication") {
-                note(demand: PresenceRequirement(challenge: challenge))
+                note(PresenceRequirement(challenge: challenge))
                 return (data, response)
             }
             guard request.httpBodyStream == nil else {

@@ -39,8 +39,8 @@ package enum AccountCall: Hashable, Sendable {
 }
 
 extension AccountCall {
-    /// Whether the server's demand for the user's presence is about this call alone, and the session goes on without.
-    var demandsForItself: Bool {
+    /// Whether a required presence concerns this call alone, so that the session goes on without it.
+    var requiresUserForItself: Bool {
         switch self {
         case .changeMode, .showPresence: true
         default: false

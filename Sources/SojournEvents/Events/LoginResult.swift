@@ -73,7 +73,7 @@ public enum RecommendedAction: Hashable, Sendable {
 
 /// The result of a login event.
 public protocol LoginResult: Sendable {
-    /// What the event came to.
+    /// The outcome of the event.
     var outcome: LoginOutcome { get }
 }
 
@@ -90,7 +90,7 @@ extension LoginResult {
     public var recommendedAction: RecommendedAction { outcome.action }
 }
 
-/// What a login event came to.
+/// The outcome of a login event.
 public struct LoginOutcome: Hashable, Sendable {
     let status: StatusType
     private(set) var errorCode = 0

@@ -44,7 +44,7 @@ public struct LoginWithTokenEvent: Hashable, Sendable {
 
 /// The result of `LoginWithTokenEvent`.
 public struct LoginWithTokenResultEvent: LoginResult, Hashable {
-    /// What the event came to.
+    /// The outcome of the event.
     public let outcome: LoginOutcome
 
     init(_ outcome: LoginOutcome) { self.outcome = outcome }

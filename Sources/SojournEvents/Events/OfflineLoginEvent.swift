@@ -35,7 +35,7 @@ public struct OfflineLoginEvent: Hashable, Sendable {
 
 /// The result of `OfflineLoginEvent`.
 public struct OfflineLoginResultEvent: LoginResult, Hashable {
-    /// What the event came to.
+    /// The outcome of the event.
     public let outcome: LoginOutcome
 
     init(_ outcome: LoginOutcome) { self.outcome = outcome }

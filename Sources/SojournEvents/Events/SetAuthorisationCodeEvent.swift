@@ -56,7 +56,7 @@ public struct SetAuthorisationCodeEvent: Hashable, Sendable {
 
 /// The result of `SetAuthorisationCodeEvent`.
 public struct SetAuthorisationCodeResultEvent: LoginResult, Hashable {
-    /// What the event came to.
+    /// The outcome of the event.
     public let outcome: LoginOutcome
 
     init(_ outcome: LoginOutcome) { self.outcome = outcome }

@@ -14,7 +14,7 @@ extension FakeServer.World {
         case ("PUT", "/v1/me/authentication-mode"): return changeMode(call, session, user, at: now)
         default: break
         }
-        if let demand = demand(on: session, of: user, at: now) { return demand.problem }
+        if let requirement = requirement(on: session, of: user, at: now) { return requirement.problem }
         switch (call.method, call.path) {
         case (_, "/v1/verify"):
             return HTTPAnswer(

@@ -148,9 +148,9 @@ extension FakeServer.World {
         if case .shown(let way) = shown { session.shownAt[way] = now }
         let keyNeedsUser =
             if case .shown("password") = shown { false } else { serial == nil && session.mode == "PASSWORD" }
-        let ofMode = FakeDemand(ways: ["password", "id_token"], maxAge: refreshAfter)
-        if let demand = demand(on: session, of: user, at: now) ?? (keyNeedsUser ? ofMode : nil) {
-            return call.path == "/oauth/token" ? demand.oauth : demand.problem
+        let requirementOfMode = FakePresenceRequirement(ways: ["password", "id_token"], maxAge: refreshAfter)
+        if let requirement = requirement(on: session, of: user, at: now) ?? (keyNeedsUser ? requirementOfMode : nil) {
+            return call.path == "/oauth/token" ? requirement.oauth : requirement.problem
         }
         var refusal: String?
         if let serial {

@@ -1,7 +1,7 @@
 import SojournClient
 
 /// What a session asks of its user (RFC 9470), in the order and the words of the server.
-struct FakeDemand {
+struct FakePresenceRequirement {
     var ways: [String]
     /// In seconds.
     var maxAge: Int64
@@ -57,7 +57,7 @@ extension FakeServer.World {
     }
 
     /// What the mode of the session asks of its user now; nil: nothing, or it was shown.
-    func demand(on session: FakeSession, of user: FakeServer.User, at now: Int64) -> FakeDemand? {
+    func requirement(on session: FakeSession, of user: FakeServer.User, at now: Int64) -> FakePresenceRequirement? {
         let maxAge = presenceMaxAge.flatMap { $0 > 0 ? $0 : nil }
         switch session.mode {
         case "BIOMETRIC": return maxAge.flatMap { unmet(["presence", "password", "id_token"], $0, session, user, now) }
@@ -68,19 +68,19 @@ extension FakeServer.World {
         }
     }
 
-    /// The demand of a proof in one of these ways; nil if there is one that is recent enough.
+    /// The requirement of a proof in one of these ways; nil if there is one that is recent enough.
     private func unmet(
         _ ways: [String], _ maxAge: Int64, _ session: FakeSession, _ user: FakeServer.User, _ now: Int64
-    ) -> FakeDemand? {
+    ) -> FakePresenceRequirement? {
         let last = ways.compactMap { session.shownAt[$0] }.max() ?? session.startedAt
         let age = now - max(last, session.startedAt)
         return age <= 0 || age < maxAge * 1000 ? nil : asked(ways, maxAge, session, user)
     }
 
-    /// The demand as this session and its user can meet it.
+    /// The requirement as this session and its user can meet it.
     private func asked(
         _ ways: [String], _ maxAge: Int64, _ session: FakeSession, _ user: FakeServer.User
-    ) -> FakeDemand {
+    ) -> FakePresenceRequirement {
         let (hasPassword, hasIdentity) = (user.password != nil, session.shownAt["id_token"] != nil)
         let asked = ways.filter { way in
             switch way {
@@ -96,7 +96,7 @@ extension FakeServer.World {
             default: hasIdentity
             }
         }
-        return FakeDemand(ways: asked, maxAge: maxAge, takesLogin: !helps)
+        return FakePresenceRequirement(ways: asked, maxAge: maxAge, takesLogin: !helps)
     }
 
     /// `POST /v1/me/presence`.
@@ -140,9 +140,9 @@ extension FakeServer.World {
         if mode != session.mode || newKey != nil {
             if session.isActivationPending { return .problem(409, "activation_pending") }
             if let ways = ways(from: session, to: mode, isNewKey: newKey != nil),
-                let demand = unmet(ways, 300, session, user, now)
+                let requirement = unmet(ways, 300, session, user, now)
             {
-                return demand.problem
+                return requirement.problem
             }
             session.mode = mode
             if let newKey { (session.presenceKey, session.shownAt["presence"]) = (newKey, now) }
