@@ -54,6 +54,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "SojournClient", targets: ["SojournClient"]),
+        .library(name: "SojournEvents", targets: ["SojournEvents"]),
         .library(name: "SojournTestKit", targets: ["SojournTestKit"]),
         .executable(name: "sojourn", targets: ["sojourn"]),
         .executable(name: "sojourn-demo", targets: ["sojourn-demo"]),
@@ -112,7 +113,8 @@ let package = Package(
             name: "SojournTestKit",
             dependencies: ["SojournClient", .target(name: "Locks", condition: .when(platforms: [.linux]))],
             swiftSettings: portable),
-        // Row 3: the domain, and the engine that does not know it
+        // Row 3: the domain, and the engine that does not know it; the vendors' words over the SDK
+        .target(name: "SojournEvents", dependencies: ["SojournClient"], swiftSettings: portable),
         .target(
             name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks"],
             swiftSettings: strict + optimized),
@@ -233,6 +235,7 @@ let package = Package(
         + tests(
             "SojournClientTests", "unit",
             ["SojournClient", "SojournTestKit", "Sessions", "JOSE", "Cryptography", "Repository"], more: optimized)
+        + tests("SojournEventsTests", "unit", ["SojournEvents", "SojournClient", "SojournTestKit", "Repository"])
         + tests(
             "ReferenceTests", "unit",
             [

@@ -9,4 +9,4 @@
 // that runs already, at `SOJOURN_URL`.
 //
 // Reading order: TestServer (what both servers can do), LocalServer and FakeServer; FaultPlan with Fault and Gate,
-// FaultyTransport, FaultProxy; ManualClock, FakeKeychain; ChildProcess.
+// FaultyTransport, FaultProxy; ManualClock, FakeKeychain, FakeGate; ChildProcess.

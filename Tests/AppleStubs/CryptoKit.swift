@@ -1,6 +1,7 @@
 // Stands in for `CryptoKit`, so that the compiler checks the code for Apple platforms here. It declares what that code uses, and
 // does nothing. Keys are not `Sendable`, as in the oldest of the SDKs.
 @_exported import Foundation
+import LocalAuthentication
 import Security
 
 public enum CryptoKitError: Error { case incorrectKeySize, authenticationFailure }
@@ -61,8 +62,11 @@ public enum SecureEnclave {
     public enum P256 {
         public enum Signing {
             public struct PrivateKey {
-                public init(compactRepresentable: Bool = true, accessControl: SecAccessControl) throws {}
-                public init(dataRepresentation: Data) throws {}
+                public init(
+                    compactRepresentable: Bool = true, accessControl: SecAccessControl,
+                    authenticationContext: LAContext? = nil
+                ) throws {}
+                public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {}
                 public var dataRepresentation: Data { Data() }
                 public var publicKey: CryptoKit.P256.Signing.PublicKey { CryptoKit.P256.Signing.PublicKey() }
                 public func signature(for data: some DataProtocol) throws -> CryptoKit.P256.Signing.ECDSASignature {

@@ -16,6 +16,9 @@ public let kSecAttrGeneric: CFString = ""
 public let kSecAttrSynchronizable: CFString = ""
 public let kSecAttrAccessible: CFString = ""
 public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = ""
+public let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = ""
+public let kSecAttrAccessControl: CFString = ""
+public let kSecUseAuthenticationContext: CFString = ""
 public let kSecUseDataProtectionKeychain: CFString = ""
 public let kSecMatchLimit: CFString = ""
 public let kSecMatchLimitOne: CFString = ""
@@ -32,6 +35,7 @@ public final class SecAccessControl {}
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
 }
 public final class CFError {}

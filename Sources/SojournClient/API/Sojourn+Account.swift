@@ -83,12 +83,14 @@ extension Sojourn {
 
     /// Makes a call. If the server refuses the access token, it is renewed once; what the renewal finds counts, because it
     /// presents what is stored.
-    private func call(_ call: AccountCall) async throws(SojournError) -> HTTPAnswer {
-        try await self.call(try call.message(to: try server()))
+    func call(_ call: AccountCall) async throws(SojournError) -> HTTPAnswer {
+        try await self.call(try call.message(to: try server()), requiresUserForItself: call.requiresUserForItself)
     }
 
     /// Sends a request of an account call, without its access token.
-    func call(_ plain: HTTPMessage) async throws(SojournError) -> HTTPAnswer {
+    func call(
+        _ plain: HTTPMessage, requiresUserForItself: Bool = false
+    ) async throws(SojournError) -> HTTPAnswer {
         var token = try await accessToken()
         var (isRenewed, isSignedAgain) = (false, false)
         while true {
@@ -103,13 +105,18 @@ extension Sojourn {
                 renewedForRejectionAt = nil
                 token = try await accessToken(.renewed(after: token))
             } else {
-                if case .presenceRequired(let requirement) = verdict {
-                    presence = requirement
-                    publishState()
+                if case .presenceRequired(let requirement) = verdict, !requiresUserForItself {
+                    note(requirement)
                 }
                 throw error(of: answer) ?? .unreachable(Unreachable("status \(answer.status)", status: answer.status))
             }
         }
+    }
+
+    /// Notes that an API asks for the user.
+    func note(_ requirement: PresenceRequirement) {
+        presence = (requirement, true)
+        publishState()
     }
 
     private func isAboutToken(_ answer: HTTPAnswer, _ verdict: Verdict<TokenAnswer>) -> Bool {

@@ -6,13 +6,19 @@ extension Sojourn {
     ///
     /// If an anonymous user is signed in already, the account is returned and nothing is sent. Another user's session is replaced,
     /// as by any login. The session is the only way to an anonymous user: no login finds the user after a sign-out.
+    ///
+    /// - Parameters:
+    ///   - mode: how the app guards the session.
+    ///   - reason: what the prompt of the mode `BIOMETRIC` says.
     @discardableResult
-    public func signInAnonymously(mode: AuthenticationMode = .none) async throws(SojournError) -> Account {
+    public func signInAnonymously(
+        mode: AuthenticationMode = .none, reason: String = PresencePrompt.reason
+    ) async throws(SojournError) -> Account {
         // What hinders the read hinders the login too, unless a login mends it.
         if let session = try? await current()?.record.session, session.ending == nil, session.account.isAnonymous {
             return session.account
         }
-        do throws(SojournError) { return try await signIn(.anonymous, mode) } catch {
+        do throws(SojournError) { return try await signIn(.anonymous, mode, reason) } catch {
             guard case .refused(let refusal) = error, refusal.code == "idempotency_key_used" else { throw error }
             // The answer to an earlier attempt was lost too long ago: that user is lost, and a new key makes a new one.
             let secret = random(32)
@@ -22,7 +28,7 @@ extension Sojourn {
                     return true
                 }
             } catch { throw SojournError(error) }
-            return try await signIn(.anonymous, mode)
+            return try await signIn(.anonymous, mode, reason)
         }
     }
 

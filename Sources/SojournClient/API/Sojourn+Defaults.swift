@@ -3,7 +3,9 @@ internal import Foundation
 extension Sojourn {
     /// A session with what the platform offers: on Apple platforms the record in the Keychain and the key in the Secure Enclave,
     /// elsewhere both in files below `XDG_STATE_HOME` (or `~/.local/state`).
-    public init(_ configuration: SojournConfiguration, log: Log = .none) {
+    ///
+    /// - Parameter gate: for the mode `BIOMETRIC`, for example `LocalAuthenticationGate(configuration)`.
+    public init(_ configuration: SojournConfiguration, gate: (any PresenceGate)? = nil, log: Log = .none) {
         let name = StorageName(configuration)
         #if canImport(Security) && canImport(CryptoKit)
             let (account, group) = ("\(name.owner)/\(name.slot)", configuration.keychainAccessGroup)
@@ -11,12 +13,12 @@ extension Sojourn {
                 configuration,
                 store: KeychainStore(service: configuration.keychainService, account: account, accessGroup: group),
                 keys: EnclaveKeys(service: configuration.keychainService, account: account, accessGroup: group),
-                transport: URLSessionTransport.shared, clock: SystemClock(), log: log)
+                gate: gate, transport: URLSessionTransport.shared, clock: SystemClock(), log: log)
         #else
             let folder = URL(fileURLWithPath: name.folder(ProcessInfo.processInfo.environment))
             self.init(
                 configuration, store: FileStore(directory: folder), keys: SoftwareKeys(directory: folder),
-                transport: URLSessionTransport.shared, clock: SystemClock(), log: log)
+                gate: gate, transport: URLSessionTransport.shared, clock: SystemClock(), log: log)
         #endif
     }
 }

@@ -16,11 +16,13 @@ extension Sojourn {
 
     /// The renewal of the record with that version; begun, if there is none. It runs in a task of its own, because a caller that
     /// is cancelled must not cancel it for the others.
-    func flight(of version: RecordVersion) -> RecordVersion {
+    ///
+    /// - Parameter isUserPresent: whether a renewal that begins shows that the user is present, by the gate that is open.
+    func flight(of version: RecordVersion, isUserPresent: Bool = false) -> RecordVersion {
         if flights[version] == nil {
             let task = Task {
-                let outcome = await self.renew(seen: version)
-                self.land(version, outcome)
+                let outcome = await self.renew(seen: version, isUserPresent: isUserPresent)
+                self.land(version, outcome, isUserPresent: isUserPresent)
             }
             // When the system suspends the process soon, the request is abandoned: its answer would come too late.
             flights[version] = Flight(background: BackgroundTime { task.cancel() })
@@ -54,18 +56,19 @@ extension Sojourn {
     }
 
     /// Ends a flight, and tells all who wait.
-    private func land(_ version: RecordVersion, _ outcome: Renewal.Outcome) {
-        note(outcome)
+    private func land(_ version: RecordVersion, _ outcome: Renewal.Outcome, isUserPresent: Bool) {
+        note(outcome, isUserPresent: isUserPresent)
         let flight = flights.removeValue(forKey: version)
         flight?.background.end()
         for waiter in flight?.waiters.values.map(\.self) ?? [] { waiter.resume(returning: outcome) }
     }
 
     /// Draws the conclusions from a renewal.
-    private func note(_ outcome: Renewal.Outcome) {
+    private func note(_ outcome: Renewal.Outcome, isUserPresent: Bool) {
         switch outcome {
         case .renewed(let loaded):
-            (reachability, presence, heldError) = (.current, nil, nil)
+            (reachability, heldError) = (.current, nil)
+            if isUserPresent || presence?.isOfAPI == false { presence = nil }
             retries.noteAnswer()
             if !loaded.record.debts.isEmpty { payDebtsInBackground() }
         case .overtaken, .notSignedIn, .ended: break
@@ -74,7 +77,8 @@ extension Sojourn {
             var retryAfter: Int64?
             switch verdict {
             case .suspended(let suspension): reachability = .suspended(suspension)
-            case .presenceRequired(let requirement): presence = requirement
+            case .presenceRequired(let requirement):
+                if let session = cache?.record?.record.session, isOpen(session) { presence = (requirement, false) }
             case .unreachable(let cause):
                 retryAfter = cause.retryAfter
                 noteUnreachable()
@@ -100,12 +104,12 @@ extension Sojourn {
     // MARK: One renewal
 
     /// Drives the machine. Every rule is in it; here are the deeds.
-    private func renew(seen: RecordVersion?) async -> Renewal.Outcome {
+    private func renew(seen: RecordVersion?, isUserPresent: Bool) async -> Renewal.Outcome {
         // Until the answer is stored. The transport ends a request when the time is over.
         let background = BackgroundTime {}
         defer { background.end() }
         var machine = Renewal(of: seen)
-        var attempt = RenewalAttempt()
+        var attempt = RenewalAttempt(isUserPresent: isUserPresent)
         var output = machine.handle(.begin)
         while true {
             let input: Renewal.Input
@@ -127,18 +131,27 @@ extension Sojourn {
 
     /// Signs, reads the clock, and loads the record, in this order.
     private func load(for attempt: inout RenewalAttempt) async -> Renewal.Input {
-        attempt.signatures = await signatures(
-            for: attempt.need ?? SigningNeed(renewing: cache?.record?.record.session))
+        let session = cache?.record?.record.session
+        attempt.signatures = await signatures(for: attempt.need ?? SigningNeed(renewing: session))
+        attempt.gate = openGate(of: session)
+        if attempt.isUserPresent, let session, let gate = attempt.gate {
+            // A new one each time, because the server takes each only once.
+            attempt.userAssertion = try? await assertion(by: gate, for: session)
+        }
         (attempt.sentAt, attempt.loadedAt) = (now, clock.uptime)
         do throws(StoreError) {
             let loaded = try await loadStored()
             attempt.need = SigningNeed(renewing: loaded?.record.session)
+            attempt.gate = openGate(of: loaded?.record.session) ?? attempt.gate
             return .loaded(loaded)
         } catch { return .loadFailed(error) }
     }
 
     private func send(_ loaded: LoadedRecord, _ attempt: inout RenewalAttempt) async -> Renewal.Input {
         attempt.presented = loaded
+        if let session = loaded.record.session, session.isLocked {
+            return .answered(.presenceRequired(ways(toOpen: session)))
+        }
         guard let signatures = attempt.signatures, signatures.need == attempt.need else { return .unsent }
         if clock.uptime - attempt.loadedAt > Self.loadedAgeMax, !attempt.isReloaded {
             attempt.isReloaded = true
@@ -147,7 +160,7 @@ extension Sojourn {
         if let error = signatures.error { return .signFailed(error) }
         attempt.sentUptime = clock.uptime
         do throws(SojournError) {
-            guard let message = try renewalMessage(loaded.record, signatures, sentAt: attempt.sentAt) else {
+            guard let message = try renewalMessage(loaded.record, signatures, attempt) else {
                 // Without its key a session that the key renews cannot be renewed by anything but a login.
                 return .answered(signatures.isKeyGone ? .ended(.keyLost) : .misconfigured("no way to renew"))
             }
@@ -163,10 +176,12 @@ extension Sojourn {
     }
 
     private func renewalMessage(
-        _ record: SessionRecord, _ signatures: Signatures, sentAt: Int64
+        _ record: SessionRecord, _ signatures: Signatures, _ attempt: RenewalAttempt
     ) throws(SojournError) -> HTTPMessage? {
-        let request = TokenRequest(
+        var request = TokenRequest(
             server: try server(), clientID: configuration.clientID, resources: configuration.resources)
+        request.userAssertion = attempt.userAssertion
+        let sentAt = attempt.sentAt
         if let token = record.session?.refreshToken {
             return try request.byRefreshToken(token, in: record, sentAt: sentAt, proof: signatures.proof)
         }
@@ -185,7 +200,9 @@ extension Sojourn {
         var record = presented.applying(change, at: now)
         record.clockOffset = serverClock.offset(wall: clock.wallSeconds, uptime: clock.uptime) ?? record.clockOffset
         do throws(StoreError) {
-            guard try await store.replace(version, with: record.json) else { return .replaced(nil) }
+            // The gate may have been closed since: its key still seals what this renewal brings.
+            let bytes = try bytes(of: record, sealedBy: attempt.gate)
+            guard try await store.replace(version, with: bytes) else { return .replaced(nil) }
             return .replaced(try await loadStored())
         } catch { return .replaceFailed(error) }
     }
@@ -200,6 +217,11 @@ extension Sojourn {
 
 /// What the deeds of one renewal have in common.
 private struct RenewalAttempt {
+    /// Whether the request shows that the user is present.
+    var isUserPresent: Bool
+    var userAssertion: String?
+    /// The gate that was open when the record was loaded.
+    var gate: OpenGate?
     var signatures: Signatures?
     /// What the loaded record needs to have signed.
     var need: SigningNeed?

@@ -13,7 +13,8 @@ extension Sojourn {
     /// Sends a request to an API with an access token.
     ///
     /// If the API answers 401, the token is renewed once, and the request is sent once more. A request whose content is a stream
-    /// is not sent again, because the stream has been read.
+    /// is not sent again, because the stream has been read. If the API asks for the user (RFC 9470), its answer is returned, and
+    /// the state becomes `presenceRequired`: after `unlock` the app sends the request again.
     public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         var token = try await accessToken()
         var (isRenewed, isSignedAgain) = (false, false)
@@ -23,7 +24,10 @@ extension Sojourn {
             if let url = request.url { note(nonce: response.value(forHTTPHeaderField: "DPoP-Nonce"), from: url) }
             guard response.statusCode == 401 else { return (data, response) }
             let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
-            if challenge.contains("insufficient_user_authentication") { return (data, response) }
+            if challenge.contains("insufficient_user_authentication") {
+                note(PresenceRequirement(challenge: challenge))
+                return (data, response)
+            }
             guard request.httpBodyStream == nil else {
                 reject(token)
                 return (data, response)
@@ -48,5 +52,18 @@ extension Sojourn {
             request.setValue(field.value, forHTTPHeaderField: field.name)
         }
         return request
+    }
+}
+
+extension PresenceRequirement {
+    /// The requirement in a challenge of `WWW-Authenticate` (RFC 9470 §3).
+    init(challenge: String) {
+        func value(_ name: String) -> Substring? {
+            guard let start = challenge.range(of: "\(name)=\"")?.upperBound else { return nil }
+            return challenge[start...].prefix { $0 != "\"" }
+        }
+        self.init(
+            ways: (value("acr_values") ?? "").split(separator: " ").map(String.init),
+            maxAge: value("max_age").flatMap { Int64($0) })
     }
 }

@@ -2,11 +2,15 @@ public import Foundation
 
 extension Sojourn {
     /// Signs a user in by name and password.
+    ///
+    /// - Parameters:
+    ///   - mode: how the app guards the session. `BIOMETRIC` asks the user for biometry, once, before anything is sent.
+    ///   - reason: what that prompt says.
     @discardableResult
     public func signIn(
-        username: String, password: String, mode: AuthenticationMode = .none
+        username: String, password: String, mode: AuthenticationMode = .none, reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
-        try await signIn(.password(username: username, password: password), mode)
+        try await signIn(.password(username: username, password: password), mode, reason)
     }
 
     /// Signs a user in by an ID token of an identity provider.
@@ -14,13 +18,17 @@ extension Sojourn {
     /// - Parameters:
     ///   - nonce: what the app sent to the provider for this token.
     ///   - providerRefreshToken: lets the server ask the provider about the user later.
+    ///   - mode: how the app guards the session. `BIOMETRIC` asks the user for biometry, once, before anything is sent: a token
+    ///     that was not sent because the user cancelled the prompt can still be used.
+    ///   - reason: what that prompt says.
     @discardableResult
     public func signIn(
         idToken: String, provider: String, nonce: String? = nil, providerRefreshToken: String? = nil,
-        mode: AuthenticationMode = .none
+        mode: AuthenticationMode = .none, reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
         try await signIn(
-            .idToken(idToken, provider: provider, nonce: nonce, providerRefreshToken: providerRefreshToken), mode)
+            .idToken(idToken, provider: provider, nonce: nonce, providerRefreshToken: providerRefreshToken), mode,
+            reason)
     }
 
     /// Takes over a session that the app's backend has begun, from the server's answer to it. The session must be of
@@ -56,7 +64,40 @@ extension Sojourn {
     }
 
     func signIn(
-        _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode
+        _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, _ reason: String
+    ) async throws(SojournError) -> Account {
+        guard mode == .biometric else { return try await logIn(credentials, mode) }
+        activations += 1
+        defer { activations -= 1 }
+        let opened = try await prompt { gate throws(PresenceError) in try await gate.enroll(reason: reason) }
+        let account: Account
+        do throws(SojournError) { account = try await logIn(credentials, mode, by: opened) } catch {
+            await discard(opened)
+            throw error
+        }
+        // The first signature ends the activation. If it does not arrive, that of the next unlock does.
+        if let session = cache?.record?.record.session, openGate(of: session)?.id == opened.id,
+            let assertion = try? await assertion(by: opened, for: session)
+        {
+            _ = try? await call(.showPresence(assertion: assertion))
+        }
+        return account
+    }
+
+    /// Logs the user of a session in again. The server continues the session, with its keys, or begins another one if it has
+    /// ended.
+    func logInAgain(
+        _ credentials: LoginRequest.Credentials, _ session: StoredSession
+    ) async throws(SojournError) -> Account {
+        let opened = openGate(of: session)
+        // Without the sealing key new tokens can only be stored in another mode.
+        let mode = session.sealed != nil && opened == nil ? .password : session.mode
+        return try await logIn(credentials, mode, by: opened, continuing: session)
+    }
+
+    private func logIn(
+        _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, by opened: OpenGate? = nil,
+        continuing session: StoredSession? = nil
     ) async throws(SojournError) -> Account {
         logins += 1
         let order = LoginOrder(number: logins, signOuts: signOuts)
@@ -64,13 +105,15 @@ extension Sojourn {
         // was lost is continued by the next try, even after a new start of the app.
         let record = try await prepareRecord().record
         let key = try await loginKey()
-        let login = LoginRequest(
+        var login = LoginRequest(
             credentials, mode: mode, deviceID: record.deviceID,
             deviceKey: configuration.renewal == .deviceKey ? key?.publicKey : nil)
+        login.presenceKey = mode == .biometric ? opened?.presenceKey.publicKey : nil
+        login.sessionID = session?.sessionID
         let message = try login.message(to: try server(), configuration, retrySecret: record.retrySecret)
         var answer = try await answer(to: message, provenBy: configuration.renewal == .boundRefreshToken ? key : nil)
         if configuration.renewal == .deviceKey { answer.refreshToken = nil }
-        return try await commit(answer, keyThumbprint: key?.publicKey.thumbprint, order)
+        return try await commit(answer, keyThumbprint: key?.publicKey.thumbprint, by: opened, order)
     }
 
     /// The key to which the next session is bound, made if there is none; nil if sessions are not bound.
@@ -149,9 +192,15 @@ extension Sojourn {
 
     /// Stores the session of a login, whatever is stored: it is what the user did last.
     private func commit(
-        _ answer: TokenAnswer, keyThumbprint: String?, _ order: LoginOrder
+        _ answer: TokenAnswer, keyThumbprint: String?, by opened: OpenGate? = nil, _ order: LoginOrder
     ) async throws(SojournError) -> Account {
-        let session = StoredSession(answer, keyThumbprint: keyThumbprint)
+        var session = StoredSession(answer, keyThumbprint: keyThumbprint)
+        if let opened, session.mode == .biometric {
+            // The bytes follow when the record is written.
+            (session.gateID, session.sealed) = (opened.id, [])
+        }
+        let earlier = unlocked
+        var abandoned: String?
         let isSuperseded = order.signOuts != signOuts || order.number < lastLoginCommitted
         let loaded: LoadedRecord?
         do throws(StoreError) {
@@ -166,13 +215,28 @@ extension Sojourn {
             } else {
                 let secret = random(32)
                 lastLoginCommitted = order.number
-                loaded = try await update { record in
+                unlocked = Unlocked(
+                    sessionID: session.sessionID, gate: session.sealed == nil ? nil : opened, at: clock.uptime)
+                loaded = try await update(sealedBy: opened) { record in
+                    abandoned = nil
+                    if let previous = record.session?.gateID, session.gateID != previous {
+                        if record.session?.sessionID == session.sessionID {
+                            session.gateID = session.gateID ?? previous
+                        } else {
+                            abandoned = previous
+                        }
+                    }
                     record.deviceID = answer.deviceID ?? record.deviceID
                     record.begin(session, retrySecret: secret)
                     return true
                 }
             }
-        } catch { throw SojournError(error) }
+        } catch {
+            unlocked = earlier
+            throw SojournError(error)
+        }
+        if let abandoned { await gate?.discard(abandoned) }
+        if let old = earlier?.gate, old.id != unlocked?.gate?.id { await old.close() }
         await configuration.clearProviderCookies?()
         if loaded?.record.debts.isEmpty == false || isSuperseded { payDebtsInBackground() }
         guard loaded != nil else { throw .cancelled }

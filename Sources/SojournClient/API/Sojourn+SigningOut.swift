@@ -1,6 +1,7 @@
 extension Sojourn {
     /// Signs the user out: at once, and offline too. Everything of the user is removed from this device. The server is told as
-    /// soon as it can be reached, now or after a later start.
+    /// soon as it can be reached, now or after a later start. It is not told of a session whose tokens are sealed and locked: that
+    /// one ends by itself, or when the user logs in on this device again.
     ///
     /// - Returns: false if the store could not be written. The state is `signedOut` all the same, and each later call tries to
     ///   write again; but if the process ends before, the user is still signed in.
@@ -54,15 +55,21 @@ extension Sojourn {
     /// Writes a sign-out.
     func settleSignOut() async throws(StoreError) {
         let (secret, isOwing) = (random(32), isOwing)
+        var gateID: String?
         try await update { record in
-            guard record.session != nil else { return false }
+            guard let session = record.session else { return false }
+            gateID = session.gateID
             if !isOwing { record.session = nil }
             record.signOut()
             record.retrySecret = secret
             return true
         }
         isSigningOut = false
+        let opened = unlocked?.gate
+        unlocked = nil
         publishState()
+        await opened?.close()
+        if let gateID { await gate?.discard(gateID) }
     }
 
     // MARK: Debts

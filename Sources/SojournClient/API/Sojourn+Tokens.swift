@@ -16,6 +16,10 @@ extension Sojourn {
         for _ in 0..<4 {
             guard let loaded = try await current(), let session = loaded.record.session else { throw .notSignedIn }
             if let ending = session.ending { throw .ended(ending.reason) }
+            guard isOpen(session) else {
+                publishState()
+                throw .presenceRequired(ways(toOpen: session))
+            }
             guard userID == nil || userID == session.account.userID else { throw .cancelled }
             userID = session.account.userID
             guard needsRenewal(session, need) else { return session.token }
@@ -50,7 +54,9 @@ extension Sojourn {
     ) throws(SojournError) -> AccessToken? {
         let error: SojournError
         switch outcome {
-        case .renewed(let loaded): return loaded.record.session?.token
+        case .renewed(let loaded):
+            guard let session = loaded.record.session, !session.isLocked else { return nil }
+            return session.token
         case .overtaken: return nil
         case .notSignedIn: throw .notSignedIn
         case .ended(let reason): throw .ended(reason)
@@ -107,7 +113,7 @@ extension SojournError {
     fileprivate var allowsStoredToken: Bool {
         switch self {
         case .unreachable, .suspended, .refused, .misconfigured, .store, .key, .locked: true
-        case .presenceRequired, .ended, .notSignedIn, .cancelled: false
+        case .presenceRequired, .presence, .ended, .notSignedIn, .cancelled: false
         }
     }
 }

@@ -25,8 +25,18 @@ public actor Sojourn {
     var retries = RetrySchedule()
     var heldError: SojournError?
     var reachability = SessionState.Reachability.current
-    /// What the server has asked of the user, until a renewal succeeds.
-    var presence: PresenceRequirement?
+    /// What was asked of the user: by the server until a renewal succeeds, by an API until one shows the user's presence.
+    var presence: (requirement: PresenceRequirement, isOfAPI: Bool)?
+    /// Asks the user for biometry.
+    let gate: (any PresenceGate)?
+    /// What the user has opened; nil: nothing.
+    var unlocked: Unlocked?
+    /// The unlock whose prompt is shown.
+    var unlocking: Task<Result<Void, SojournError>, Never>?
+    /// How many prompts have failed in a row.
+    var presenceFailures = 0
+    /// Logins with biometry that are under way.
+    var activations = 0
     /// The renewals under way, by the version of the record that they found to be due.
     var flights: [RecordVersion: Flight] = [:]
     var lastWaiter = 0
@@ -51,15 +61,18 @@ public actor Sojourn {
     /// - Parameters:
     ///   - store: where the record is kept. Every `Sojourn` on the same store has the same session.
     ///   - keys: the keys of the device.
+    ///   - gate: asks the user for biometry; nil: the mode `BIOMETRIC` cannot be used.
     ///   - random: for identifiers and secrets; nil: the operating system's.
     public init(
         _ configuration: SojournConfiguration, store: any SessionStore, keys: any DeviceKeyring,
+        gate: (any PresenceGate)? = nil,
         transport: any Transport = URLSessionTransport.shared, clock: any ClientClock = SystemClock(),
         random: RandomBytes? = nil, log: Log = .none
     ) {
         self.configuration = configuration
         self.store = store
         self.keys = keys
+        self.gate = gate
         self.transport = transport
         self.clock = clock
         self.random = random ?? { SmallCrypto.randomBytes(count: $0) }
@@ -85,12 +98,26 @@ public actor Sojourn {
         retries.noteStart()
         guard let loaded = try? await load() else { return state }
         if loaded.renewability == .renewable {
-            if configuration.mayRenew, retries.hold(at: clock.uptime) == nil { _ = flight(of: loaded.version) }
+            if configuration.mayRenew, let session = loaded.record.session, isOpen(session),
+                retries.hold(at: clock.uptime) == nil
+            {
+                _ = flight(of: loaded.version)
+            }
         } else if !loaded.record.debts.isEmpty {
             payDebtsInBackground()
         }
         return state
     }
+
+    /// Reads the store, and sends nothing: the state without the server.
+    @discardableResult public func restore() async -> SessionState {
+        watchStore()
+        _ = try? await load()
+        return state
+    }
+
+    /// How the app guards the stored session; nil: none is known. `restore()` or `start()` reads it.
+    public var authenticationMode: AuthenticationMode? { cache?.record?.record.session?.mode }
 
     /// Loads again when the store says that another process has written.
     private func watchStore() {
@@ -116,10 +143,12 @@ public actor Sojourn {
 
     /// Loads the record as it is.
     func loadStored() async throws(StoreError) -> LoadedRecord? {
+        await lockIfLapsed()
         loads += 1
         let number = loads
         let stored = try await store.load()
-        let loaded: LoadedRecord? = if let stored { try LoadedRecord(stored) } else { nil }
+        var loaded: LoadedRecord? = if let stored { try LoadedRecord(stored) } else { nil }
+        if let gate = openGate(of: loaded?.record.session) { loaded?.record.open(by: gate.sealingKey) }
         // A load that began earlier may come back later, with what is no longer stored.
         if number > lastLoad {
             lastLoad = number
@@ -130,6 +159,7 @@ public actor Sojourn {
 
     /// The record, from memory if it was loaded within the last second.
     func current() async throws(SojournError) -> LoadedRecord? {
+        await lockIfLapsed()
         if let cache, clock.uptime - cache.at < .seconds(1), !isSigningOut { return cache.record }
         do throws(SojournError) { return try await load() } catch {
             // What was read is good for calls, until it has to be renewed.
@@ -168,8 +198,10 @@ public actor Sojourn {
             box.publish(
                 ending.reason == .userDeleted
                     ? .signedOut(.deleted) : .ended(ending.reason, session.account, session.mode))
+        } else if !isOpen(session) {
+            box.publish(.presenceRequired(ways(toOpen: session), session.account))
         } else if let presence {
-            box.publish(.presenceRequired(presence, session.account))
+            box.publish(.presenceRequired(presence.requirement, session.account))
         } else {
             box.publish(.signedIn(session.account, reachability))
         }
@@ -190,14 +222,19 @@ public actor Sojourn {
 
     /// Changes the stored record, as often as another process is first. Returns what is stored then.
     ///
-    /// - Parameter change: returns false to leave the record as it is.
+    /// - Parameters:
+    ///   - gate: the gate of a session that begins to be stored under seal; nil: the one that is open.
+    ///   - change: returns false to leave the record as it is.
     @discardableResult
-    func update(_ change: (inout SessionRecord) -> Bool) async throws(StoreError) -> LoadedRecord? {
+    func update(
+        sealedBy gate: OpenGate? = nil, _ change: (inout SessionRecord) -> Bool
+    ) async throws(StoreError) -> LoadedRecord? {
         for _ in 0..<16 {
             guard let loaded = try await loadStored() else { return nil }
             var record = loaded.record
             guard change(&record) else { return loaded }
-            if try await store.replace(loaded.version, with: record.json) { return try await loadStored() }
+            let bytes = try bytes(of: record, sealedBy: gate ?? openGate(of: record.session))
+            if try await store.replace(loaded.version, with: bytes) { return try await loadStored() }
         }
         throw .failed(0, "the record changes all the time")
     }

@@ -50,6 +50,16 @@ public struct SojournConfiguration: Sendable {
     /// (seed 003: another attempt must not log in automatically).
     public var clearProviderCookies: (@Sendable () async -> Void)?
 
+    /// Awaited before every prompt for the user's presence: true when the app is in the foreground and shows its screen. False
+    /// gives the prompt up.
+    public var readyForUser: @Sendable () async -> Bool = { true }
+    /// How long an unlock lasts; nil: until `lock()`, or until the process ends.
+    public var unlockLasts: Duration?
+    /// After how many failures of biometry in a row the user is asked how to go on.
+    public var presenceFailuresMax = 3
+    /// The app's own next step after a failure; nil: that of the table. The number counts the failures in a row.
+    public var presenceAdvice: (@Sendable (PresenceError, _ failures: Int) -> PresenceAdvice?)?
+
     /// Sends the requests of `Sojourn.data(for:)` to the app's own APIs.
     public var perform: @Sendable (URLRequest) async throws -> (Data, URLResponse) = { request in
         try await URLSession.shared.data(for: request)

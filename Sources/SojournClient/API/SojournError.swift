@@ -14,6 +14,8 @@ public enum SojournError: Error, Hashable, Sendable {
     case suspended(Suspension)
     /// The server asks for the user's presence (RFC 9470).
     case presenceRequired(PresenceRequirement)
+    /// The presence gate failed, or the user cancelled it. Nothing was sent, and nothing has changed.
+    case presence(PresenceFailure)
     /// The server refused the call. The session is not concerned.
     case refused(Refusal)
     /// No answer of the server: the network, 429, 5xx, or a page of a proxy.

@@ -57,16 +57,23 @@ extension StoredSession {
         mode = take("authentication_mode")?.text.flatMap(AuthenticationMode.init) ?? .none
         user = take("user")?.members ?? [:]
         keyThumbprint = take("key_thumbprint")?.text
+        gateID = take("gate_id")?.text
+        sealed = take("sealed")?.text.flatMap(Base64URL.decode)
         if let end = take("ended")?.members, let reason = end.text("reason") {
             ending = Ending(reason: EndReason(rawValue: reason), at: end.integer("at") ?? 0)
         }
-        guard !access.isEmpty || refresh != nil else { return nil }
+        guard !access.isEmpty || refresh != nil || sealed != nil else { return nil }
         (accessToken, refreshToken) = (access, refresh)
     }
 
     fileprivate func add(to members: inout [String: JSONValue]) {
-        members.set("access_token", accessToken)
-        members.set("refresh_token", refreshToken)
+        if let sealed {
+            members["sealed"] = .string(Base64URL.encode(sealed))
+        } else {
+            members.set("access_token", accessToken)
+            members.set("refresh_token", refreshToken)
+        }
+        members.set("gate_id", gateID)
         members.set("token_type", tokenType)
         members.set("session_id", sessionID)
         members.set("issued_at", issuedAt)

@@ -55,6 +55,11 @@ package struct StoredSession: Hashable, Sendable {
     package var user: [String: JSONValue]
     /// The thumbprint of the key to which the session is bound, or which renews it.
     package var keyThumbprint: String?
+    /// The enrollment at the presence gate whose keys the session has. It stays when the mode changes, so that the way back
+    /// needs no new one.
+    package var gateID: String?
+    /// The tokens under the sealing key of the gate, as they are stored; nil if they are stored as they are.
+    package var sealed: [UInt8]?
     package var ending: Ending?
 
     /// The session of a login's answer.

@@ -9,6 +9,8 @@ package enum AccountCall: Hashable, Sendable {
     case changePassword(from: String, to: String)
     case name(username: String, password: String)
     case nameByIDToken(String, provider: String, nonce: String?)
+    case showPresence(assertion: String)
+    case changeMode(AuthenticationMode, presenceKey: PublicJWK?, assertion: String?, password: String?)
 
     /// The request, without its access token.
     package func message(to server: ServerAddress) throws(SojournError) -> HTTPMessage {
@@ -33,6 +35,24 @@ package enum AccountCall: Hashable, Sendable {
             var members: [String: JSONValue] = ["id_token": .string(token), "provider": .string(provider)]
             members.set("nonce", nonce)
             return try server.request("POST", "/v1/me/account", members)
+        case .showPresence(let assertion):
+            return try server.request("POST", "/v1/me/presence", ["user_assertion": .string(assertion)])
+        case .changeMode(let mode, let presenceKey, let assertion, let password):
+            var members: [String: JSONValue] = ["authentication_mode": .string(mode.rawValue)]
+            members["presence_key"] = presenceKey.map { .object($0.members) }
+            members.set("user_assertion", assertion)
+            members.set("password", password)
+            return try server.request("PUT", "/v1/me/authentication-mode", members)
+        }
+    }
+}
+
+extension AccountCall {
+    /// Whether a required presence concerns this call alone, so that the session goes on without it.
+    var requiresUserForItself: Bool {
+        switch self {
+        case .changeMode, .showPresence: true
+        default: false
         }
     }
 }

@@ -15,6 +15,10 @@ package struct LoginRequest: Sendable {
     package var deviceID: String
     /// The key that renews the session (RFC 7523).
     package var deviceKey: PublicJWK?
+    /// The key that signs after the user has proved to be present.
+    package var presenceKey: PublicJWK?
+    /// The session of this device that the login continues, if the server still has it.
+    package var sessionID: String?
 
     package init(_ credentials: Credentials, mode: AuthenticationMode, deviceID: String, deviceKey: PublicJWK?) {
         (self.credentials, self.mode, self.deviceID, self.deviceKey) = (credentials, mode, deviceID, deviceKey)
@@ -34,6 +38,8 @@ package struct LoginRequest: Sendable {
         ]
         members.set("scope", configuration.scope)
         members["device_key"] = deviceKey.map { .object($0.members) }
+        members["presence_key"] = presenceKey.map { .object($0.members) }
+        members.set("session_id", sessionID)
         switch credentials {
         case .password(let username, let password):
             members.set("username", username)
@@ -55,7 +61,7 @@ package struct LoginRequest: Sendable {
 
 extension PublicJWK {
     /// The key as the members of a JWK.
-    fileprivate var members: [String: JSONValue] {
+    var members: [String: JSONValue] {
         var members: [String: JSONValue] = [
             "kty": .string(curve == .p256 ? "EC" : "OKP"), "crv": .string(curve.rawValue),
             "x": .string(Base64URL.encode(x)),

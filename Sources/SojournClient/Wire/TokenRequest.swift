@@ -5,6 +5,8 @@ package struct TokenRequest: Sendable {
     package var server: ServerAddress
     package var clientID: String
     package var resources: [String] = []
+    /// An assertion of the presence key, which shows that the user is present.
+    package var userAssertion: String?
 
     package init(server: ServerAddress, clientID: String, resources: [String] = []) {
         (self.server, self.clientID, self.resources) = (server, clientID, resources)
@@ -44,6 +46,7 @@ package struct TokenRequest: Sendable {
         form.add("client_id", clientID)
         form.add("device_id", record.deviceID)
         form.add("sent_at", String(sentAt))
+        form.add("user_assertion", userAssertion)
         for resource in resources { form.add("resource", resource) }
         return try server.post(Self.path, form)
     }

@@ -10,6 +10,12 @@ extension FakeServer.World {
         case .failure(let refusal): return refusal.answer
         }
         switch (call.method, call.path) {
+        case ("POST", "/v1/me/presence"): return showPresence(call, session, user, at: now)
+        case ("PUT", "/v1/me/authentication-mode"): return changeMode(call, session, user, at: now)
+        default: break
+        }
+        if let requirement = requirement(on: session, of: user, at: now) { return requirement.problem }
+        switch (call.method, call.path) {
         case (_, "/v1/verify"):
             return HTTPAnswer(
                 status: 200,

@@ -51,6 +51,16 @@ extension FakeServer.World {
         if let refusal = loginRefusal(of: user) {
             return .problem(403, refusal.reason, reauthenticate: refusal.reauthenticate)
         }
+        guard FakeServer.modes.contains(call.text("authentication_mode") ?? "NO") else {
+            return .problem(400, "invalid_request")
+        }
+        if var session = continued(call, user, device: device, at: now) {
+            session.mode = call.text("authentication_mode") ?? session.mode
+            session.shownAt[isByToken ? "id_token" : "password"] = now
+            session.moveAnswer(interval: interval * 1000, now: now)
+            sessions[session.id] = session
+            return granted(session, user, at: now)
+        }
         if let key = call.idempotencyKey, let id = logins["\(key) \(user.id) \(device)"], let session = sessions[id],
             ending(of: session, at: now) == nil, session.child == 1
         {
@@ -68,8 +78,9 @@ extension FakeServer.World {
             id: "session\(sessionCount)", userID: user.id, deviceID: device, clientID: clientID,
             mode: call.text("authentication_mode") ?? "NO", key: call.provenKey,
             deviceKey: call.members["device_key"]?.members.flatMap(FakeCall.key), startedAt: now, childAnsweredAt: now,
-            renewedAt: now)
+            renewedAt: now, presenceKey: call.members["presence_key"]?.members.flatMap(FakeCall.key))
         sessions[session.id] = session
+        if call.members["id_token"] != nil { sessions[session.id]?.shownAt["id_token"] = now }
         if let key = call.idempotencyKey { logins["\(key) \(user.id) \(device)"] = session.id }
         return granted(session, user, at: now)
     }
@@ -133,6 +144,14 @@ extension FakeServer.World {
         if let ending = ending(of: session, at: now) {
             sessions[session.id]?.ending = ending
             return refuse(FakeRefusal(reason: ending))
+        }
+        let shown = evidence(in: call, of: user, session, at: now)
+        if case .shown(let way) = shown { session.shownAt[way] = now }
+        let keyNeedsUser =
+            if case .shown("password") = shown { false } else { serial == nil && session.mode == "PASSWORD" }
+        let requirementOfMode = FakePresenceRequirement(ways: ["password", "id_token"], maxAge: refreshAfter)
+        if let requirement = requirement(on: session, of: user, at: now) ?? (keyNeedsUser ? requirementOfMode : nil) {
+            return call.path == "/oauth/token" ? requirement.oauth : requirement.problem
         }
         var refusal: String?
         if let serial {

@@ -30,6 +30,10 @@ public final class FakeServer: TestServer, Transport {
         var refreshAfter: Int64
         /// Whether a login can make an anonymous user (`anonymous_users` of the client).
         var anonymousUsers = false
+        /// How often a session with the mode `BIOMETRIC` asks for its user, in seconds; nil: never.
+        var presenceMaxAge: Int64?
+        /// The `jti` of assertions that were used.
+        var usedAssertions: Set<String> = []
         /// Whether requests that slept on their way are decided all the same. The real server never does.
         var decidesSleepers = false
     }
@@ -49,6 +53,7 @@ public final class FakeServer: TestServer, Transport {
     public let clock: ManualClock
     let state: Guarded<State>
     private static let start: Int64 = 1_800_000_000
+    static let modes = ["NO", "BIOMETRIC", "PASSWORD"]
 
     /// Creates a server without users.
     public init(clock: ManualClock = ManualClock(), settings: ServerSettings = ServerSettings()) {
@@ -182,6 +187,9 @@ extension FakeServer {
     public func setAnonymousUsers(_ areAllowed: Bool) async throws {
         state.withLock { $0.world.anonymousUsers = areAllowed }
     }
+
+    /// Sets how often sessions with the mode `BIOMETRIC` ask for their user, in seconds; nil: never.
+    public func askForUser(every seconds: Int64?) async throws { state.withLock { $0.world.presenceMaxAge = seconds } }
 
     /// Changes the settings of sessions, for existing sessions as well.
     public func change(_ settings: ServerSettings) async throws {

@@ -17,8 +17,15 @@ struct FakeSession {
     var childRequestKey: String?
     /// From when the idle time counts.
     var renewedAt: Int64
+    /// The key that signs after the user has proved to be present.
+    var presenceKey: String?
+    /// When the user was shown last, by way: `presence`, `password` or `id_token`.
+    var shownAt: [String: Int64] = [:]
     /// Why it has ended.
     var ending: String?
+
+    /// Whether the presence key of the login has not signed yet.
+    var isActivationPending: Bool { presenceKey != nil && shownAt["presence"] == nil }
 
     /// The table of convergent, confirmed rotation (`RefreshPolicy.rotate` of the server). Returns the word of a refusal, or nil
     /// if the child is granted.

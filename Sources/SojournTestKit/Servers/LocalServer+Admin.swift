@@ -58,6 +58,11 @@ extension LocalServer {
         if !members.isEmpty { try await admin("PUT", "settings/sessions", members) }
     }
 
+    /// Sets how often sessions ask for their user (`user_presence_max_age`), in seconds; nil: as often as the mode itself says.
+    public func askForUser(every seconds: Int64?) async throws {
+        try await changeClient("mobile", ["user_presence_max_age": seconds.map { .integer($0) } ?? .null])
+    }
+
     /// Changes a client: for example `["grant_types": .list([.string("refresh_token")])]`.
     package func changeClient(_ id: String, _ members: [String: JSONValue]) async throws {
         try await admin("PATCH", "clients/\(id)", members)

@@ -4,7 +4,7 @@ import Testing
 
 /// What apps can call, and what it may use.
 struct ClientAPITests {
-    private static let modules = ["SojournClient", "SojournTestKit"]
+    private static let modules = ["SojournClient", "SojournEvents", "SojournTestKit"]
 
     /// Names that are newer than iOS 16 and macOS 13, or that no Apple platform has. The compiler here does not know when a name
     /// came, so this list is what there is.

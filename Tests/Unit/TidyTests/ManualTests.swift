@@ -130,6 +130,24 @@ struct ManualTests {
         #expect(unknown == [])
     }
 
+    @Test("the table of other SDKs' requirements has each row once, with suites that exist or a reason")
+    func requirementsAreShownOrRefused() throws {
+        let path = "\(Manual.catalog)/Apps/VendorRequirements.md"
+        let bytes = try #require(FileManager.default.contents(atPath: Manual.path(path)))
+        let rows = String(decoding: bytes, as: UTF8.self).matches(of: #/\n\| (\w{3}-\d\d) \| (.+) \|/#)
+        let expected = [("SLI", 27), ("AMB", 66), ("KII", 35)].flatMap { name, count in
+            (1...count).map { "\(name)-\($0 < 10 ? "0" : "")\($0)" }
+        }
+        #expect(rows.map { String($0.1) } == expected)
+        let suites = try Self.suites()
+        for row in rows {
+            let named = row.2.matches(of: #/`(\w+Tests)`/#).map { String($0.1) }
+            let isShown = row.2.hasPrefix("works: ") && row.2.contains("; shown by ") && !named.isEmpty
+            #expect(isShown || row.2.wholeMatch(of: #/refused: .{20,}/#) != nil, "\(row.1)")
+            #expect(Set(named).subtracting(suites) == [], "\(row.1)")
+        }
+    }
+
     @Test("the pages about tests name suites that exist") func suitesOfTheManualExist() throws {
         for name in ["Testing", "Rotation", "Contributing"] {
             let spans = try Manual.page("Internals/\(name)").codeSpans.map(\.text)

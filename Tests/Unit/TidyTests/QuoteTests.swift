@@ -7,6 +7,7 @@ struct QuoteTests {
     private static let snippets = [
         "Tests/System/ServerTests/Snippets", "Tests/System/SDKTests/Snippets", "Tests/System/SDKTests/Programs/shop",
         "Tests/System/SDKTests/Programs/http", "Tests/Unit/SojournClientTests/Snippets",
+        "Tests/Unit/SojournEventsTests/Snippets",
     ]
     private static let manual = "Sources/sojourn/Sojourn.docc"
 

@@ -2,7 +2,7 @@ import Foundation
 import Repository
 import Testing
 
-/// The reference in Kotlin, compiled by the compiler that `.ci/setup tests kotlin` has brought.
+/// The reference in Kotlin, compiled by the compiler that `.ci/setup full` has brought.
 enum KotlinReference {
     private static let sources = Repository.root.appendingPathComponent("Tests/Conformance/kotlin")
     private static let jars = Repository.root.appendingPathComponent(".build/kotlin")

@@ -9,19 +9,19 @@ struct AppleSourcesTests {
         "ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault",
     ]
 
-    private static func sources() throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: Repository.path("Sources/SojournClient"))
-            .filter { $0.hasSuffix(".swift") }.sorted().map { "Sources/SojournClient/\($0)" }
+    private static func sources(_ module: String = "SojournClient") throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: Repository.path("Sources/\(module)"))
+            .filter { $0.hasSuffix(".swift") }.sorted().map { "Sources/\(module)/\($0)" }
     }
 
-    @Test("SojournClient compiles as on Apple platforms, without a warning")
+    @Test("SojournClient and SojournEvents compile as on Apple platforms, without a warning")
     func compiles() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apple-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let common = ["swiftc", "-parse-as-library", "-swift-version", "6", "-Onone", "-I", folder.path]
-        // Security first, because another stand-in imports it.
-        for module in ["Security", "CryptoKit", "UIKit", "os"] {
+        // Security and LocalAuthentication first, because another stand-in imports them.
+        for module in ["Security", "LocalAuthentication", "CryptoKit", "UIKit", "os"] {
             let output = try Tool.run(
                 common + [
                     "-emit-module", "-module-name", module, "-o", "\(folder.path)/\(module).swiftmodule",
@@ -29,18 +29,24 @@ struct AppleSourcesTests {
                 ])
             #expect(output.status == 0, "\(module): \(output.errors)")
         }
-        let output = try Tool.run(
-            common + Self.features.flatMap { ["-enable-upcoming-feature", $0] } + [
-                "-warnings-as-errors", "-package-name", "sojourn", "-module-name", "SojournClient", "-wmo", "-c", "-o",
-                "\(folder.path)/SojournClient.o",
-            ] + (try Self.sources()))
-        #expect(output.status == 0, "\(output.errors)")
+        for module in ["SojournClient", "SojournEvents"] {
+            let output = try Tool.run(
+                common + Self.features.flatMap { ["-enable-upcoming-feature", $0] } + [
+                    "-warnings-as-errors", "-package-name", "sojourn", "-module-name", module, "-wmo", "-c", "-o",
+                    "\(folder.path)/\(module).o", "-emit-module", "-emit-module-path",
+                    "\(folder.path)/\(module).swiftmodule",
+                ] + (try Self.sources(module)))
+            #expect(output.status == 0, "\(module): \(output.errors)")
+        }
     }
 
     @Test("the stand-ins switch on every branch for Apple platforms")
     func branches() throws {
         // On Linux as well: Foundation's part for the network.
-        let known: Set = ["Security", "CryptoKit", "UIKit", "os", "FoundationNetworking", "Darwin", "Glibc", "Musl"]
+        let known: Set = [
+            "Security", "LocalAuthentication", "CryptoKit", "UIKit", "os", "FoundationNetworking", "Darwin", "Glibc",
+            "Musl",
+        ]
         for path in try Self.sources() {
             let text = try String(contentsOfFile: Repository.path(path), encoding: .utf8)
             for match in text.matches(of: #/canImport\((\w+)\)/#) {

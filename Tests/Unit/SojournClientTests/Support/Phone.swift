@@ -9,13 +9,14 @@ struct Phone {
     let wire: Wire
     let store: TestStore
     let keys: TestKeys
+    let gate: FakeGate
     let clock: ManualClock
     let sojourn: Sojourn
 
     /// A phone without a session; the server knows `anna` and `berta`, with the password `pw`.
     static func new(
         renewal: SojournConfiguration.Renewal = .refreshToken, wall: Int64? = nil, jitter: UInt8 = 0,
-        _ edit: (inout SojournConfiguration) -> Void = { _ in }
+        platform: BiometryPlatform = .apple, _ edit: (inout SojournConfiguration) -> Void = { _ in }
     ) async throws -> Phone {
         let server = FakeServer()
         try await server.createUser("anna", password: "pw")
@@ -23,22 +24,24 @@ struct Phone {
         let clock = server.clock
         if let wall { clock.setWall(to: wall) }
         return Phone(
-            server: server, wire: Wire(server), store: TestStore(), keys: TestKeys(), clock: clock, renewal, jitter,
-            edit)
+            server: server, wire: Wire(server), store: TestStore(), keys: TestKeys(), gate: FakeGate(platform),
+            clock: clock, renewal, jitter, edit)
     }
 
     private init(
-        server: FakeServer, wire: Wire, store: TestStore, keys: TestKeys, clock: ManualClock,
-        _ renewal: SojournConfiguration.Renewal, _ jitter: UInt8, _ edit: (inout SojournConfiguration) -> Void
+        server: FakeServer, wire: Wire, store: TestStore, keys: TestKeys, gate: FakeGate,
+        clock: ManualClock, _ renewal: SojournConfiguration.Renewal, _ jitter: UInt8,
+        _ edit: (inout SojournConfiguration) -> Void
     ) {
         (self.server, self.wire, self.store, self.keys, self.clock) = (server, wire, store, keys, clock)
+        self.gate = gate
         var configuration = SojournConfiguration(server: server.url)
         configuration.renewal = renewal
         edit(&configuration)
         let numbers = Counter()
         // Eight bytes are a jitter, which is nothing here unless a test asks for it; all else is different each time.
         sojourn = Sojourn(
-            configuration, store: store, keys: keys, transport: wire, clock: clock,
+            configuration, store: store, keys: keys, gate: gate, transport: wire, clock: clock,
             random: { count in count == 8 ? Array(repeating: jitter, count: 8) : numbers.bytes(count) })
     }
 
@@ -47,16 +50,16 @@ struct Phone {
         renewal: SojournConfiguration.Renewal = .refreshToken, jitter: UInt8 = 0,
         _ edit: (inout SojournConfiguration) -> Void = { _ in }
     ) -> Phone {
-        Phone(server: server, wire: wire, store: store, keys: keys, clock: clock, renewal, jitter, edit)
+        Phone(server: server, wire: wire, store: store, keys: keys, gate: gate, clock: clock, renewal, jitter, edit)
     }
 
     /// A phone on which `anna` is signed in.
     static func signedIn(
-        renewal: SojournConfiguration.Renewal = .refreshToken, jitter: UInt8 = 0,
-        _ edit: (inout SojournConfiguration) -> Void = { _ in }
+        renewal: SojournConfiguration.Renewal = .refreshToken, jitter: UInt8 = 0, mode: AuthenticationMode = .none,
+        platform: BiometryPlatform = .apple, _ edit: (inout SojournConfiguration) -> Void = { _ in }
     ) async throws -> Phone {
-        let phone = try await Phone.new(renewal: renewal, jitter: jitter, edit)
-        try await phone.sojourn.signIn(username: "anna", password: "pw")
+        let phone = try await Phone.new(renewal: renewal, jitter: jitter, platform: platform, edit)
+        try await phone.sojourn.signIn(username: "anna", password: "pw", mode: mode)
         return phone
     }
 

@@ -1,0 +1,102 @@
+import SojournClient
+import SojournEvents
+import SojournTestKit
+import Testing
+
+/// `LoginWithTokenEvent` and `SetAuthorisationCodeEvent`.
+struct TokenEventTests {
+    private func login(_ token: String?, _ code: String?, _ mode: AuthenticationMode? = nil) -> LoginWithTokenEvent {
+        LoginWithTokenEvent(
+            userIdentifier: App.anna, accessToken: token, authCode: code, provider: "acme", authenticationMode: mode)
+    }
+
+    @Test("three modes", arguments: [AuthenticationMode.none, .biometric, .password])
+    func modes(mode: AuthenticationMode) async throws {
+        #expect(["NO", "BIOMETRIC", "PASSWORD"].contains(mode.rawValue))
+        let app = try await App.new()
+        let result = await login("anna", "code", mode).post(to: app.sojourn)
+        #expect(result.status == .ok && result.authenticationMode == mode)
+        #expect(await app.sojourn.authenticationMode == mode)
+        let code = SetAuthorisationCodeEvent(
+            userIdentifier: App.anna, credential: .idToken("anna", provider: "acme"), authenticationMode: mode)
+        #expect(await code.post(to: app.sojourn).status == .ok)
+        for word in ["no", "FACE", ""] { #expect(AuthenticationMode(rawValue: word) == nil) }
+    }
+
+    @Test func fullParameters_areStored_andTheNextEventNeedsNone() async throws {
+        let app = try await App.new()
+        #expect(await login(nil, nil).post(to: app.sojourn).status == .noTokenDataAvailable)
+        #expect(await login("anna", "code").post(to: app.sojourn).status == .ok)
+        #expect(try await app.text().contains("sjr_"))
+        #expect(await login(nil, nil).post(to: app.restarted().sojourn).status == .ok)
+        await app.sojourn.signOut()
+        #expect(await login(nil, nil).post(to: app.restarted().sojourn).status == .noTokenDataAvailable)
+    }
+
+    @Test func partOfTheParameters_isInvalid_andChangesNothing() async throws {
+        let app = try await App.new()
+        for event in [login("anna", nil), login(nil, "code")] {
+            let result = await event.post(to: app.sojourn)
+            #expect(result.status == .invalidParameter && result.recommendedAction == .fix)
+        }
+        #expect(try await app.text().isEmpty && app.server.requestCount == 0)
+    }
+
+    @Test func authorizationCode_isRefusedClearly_andSentNowhere() async throws {
+        let app = try await App.new()
+        let result = await SetAuthorisationCodeEvent(authorisationCode: "c", authenticationMode: .biometric)
+            .post(to: app.sojourn)
+        #expect(result.status == .notSupported && result.recommendedAction == .fix && result.errorCode == 0)
+        #expect(app.server.requestCount == 0 && app.gate.calls.isEmpty)
+    }
+
+    @Test(arguments: [128, 2, 4, 9])
+    func interruption_consumesNothing_andTheSameEventCanBePostedAgain(code: Int) async throws {
+        let app = try await App.new()
+        let event = SetAuthorisationCodeEvent(
+            userIdentifier: App.anna, credential: .idToken("anna", provider: "acme"), authenticationMode: .biometric)
+        app.gate.next(.code(code))
+        let result = await event.post(to: app.sojourn)
+        #expect(result.status == .failed && result.errorCode == 802_000_000 + code)
+        #expect(result.recommendedAction == .biometry(.mayRetry))
+        #expect(try await app.text().isEmpty && app.server.requestCount == 0)
+        #expect(await event.post(to: app.sojourn).status == .ok)
+        let text = try await app.text()
+        #expect(text.contains("sealed") && !text.contains("sja_"))
+    }
+
+    @Test func failedOfflineLogin_thenALoginInTheSameMode_storesTheTokensUnderSealAgain() async throws {
+        let app = try await App.signedIn(.biometric)
+        try await app.server.revokeAll("anna")
+        let offline = await OfflineLoginEvent(userIdentifier: App.anna).post(to: app.sojourn)
+        guard case .standardLogin(let mode) = offline.recommendedAction else {
+            Issue.record("\(offline.recommendedAction)")
+            return
+        }
+        let event = SetAuthorisationCodeEvent(
+            userIdentifier: App.anna, credential: .idToken("anna", provider: "acme"), authenticationMode: mode)
+        #expect(await event.post(to: app.sojourn).status == .ok)
+        #expect(try await !app.text().contains("sja_"))
+        #expect(await OfflineLoginEvent(userIdentifier: App.anna).post(to: app.restarted().sojourn).status == .ok)
+    }
+
+    @Test func user_isKnownAfterTheLogin_inTheTenantOfTheEvent() async throws {
+        let app = try await App.new()
+        let event = SetAuthorisationCodeEvent(
+            userIdentifier: UserIdentifier(tenantId: "shop", userId: ""),
+            credential: .idToken("anna", provider: "acme"), authenticationMode: .none)
+        let result = await event.post(to: app.sojourn)
+        #expect(result.userIdentifier == UserIdentifier(tenantId: "shop", userId: "user1"))
+        #expect(try await app.sojourn.refreshProfile().userID == "user1")
+    }
+
+    @Test func refusals_haveAStatus() async throws {
+        let app = try await App.new()
+        #expect(await login("unknown", "c").post(to: app.sojourn).status == .accessDenied)
+        try await app.server.disable("anna")
+        #expect(await login("anna", "c").post(to: app.sojourn).status == .loginDisabled)
+        #expect(await login("anna", "c").post(to: nil).status == .notStarted)
+        let event = SetAuthorisationCodeEvent(authorisationCode: "c", authenticationMode: .none)
+        #expect(await event.post(to: nil).status == .notStarted)
+    }
+}
