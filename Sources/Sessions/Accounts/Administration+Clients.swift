@@ -115,6 +115,10 @@ extension Client {
             return "jwks is for clients with private_key_jwt"
         }
         if let problem = Resource.problem(with: resources) { return problem }
+        if let problem = hostedLogin.problem(with: grantTypes) { return problem }
+        if grantTypes.contains(.authorizationCode), !grantTypes.contains(.refreshToken), staysLoggedIn {
+            return "stay_logged_in must be false for a client with authorization_code and without refresh_token"
+        }
         return Lifetimes.problem(
             settings: settings.sessions, clients: [self], absoluteMaximum: policy.absoluteMaximum(beside: settings))
     }

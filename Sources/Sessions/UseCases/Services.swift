@@ -12,6 +12,8 @@ public struct Services: Sendable {
     public let federation: FederationService
     /// Asks identity providers about running sessions.
     public let providerChecks: ProviderCheckService
+    /// Completes logins on the server's page, and exchanges their codes.
+    public let hostedLogin: HostedLoginService
     /// Ends sessions.
     public let logout: LogoutService
     /// Checks access tokens, and introspects tokens of every kind.
@@ -39,6 +41,7 @@ public struct Services: Sendable {
         deviceKeys = DeviceKeyService(context, refresh, providerChecks)
         login = LoginService(context, signer, passwords, providerChecks)
         federation = FederationService(context, login)
+        hostedLogin = HostedLoginService(context, signer)
         logout = LogoutService(context, refresh, foreignTokens)
         accessTokens = AccessTokenVerifier(context, signer)
         clients = ClientAuthenticator(context)

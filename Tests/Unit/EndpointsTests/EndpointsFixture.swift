@@ -131,13 +131,17 @@ struct EndpointsFixture: Sendable {
 // Calls.
 extension EndpointsFixture {
     /// Sends a request as it is.
-    func send(_ request: Request, on listener: Caller.Listener = .public) async -> Answer {
-        let caller = Caller(remoteAddress: "192.0.2.1", listener: listener)
+    func send(
+        _ request: Request, on listener: Caller.Listener = .public, isSecure: Bool = false, address: String = "192.0.2.1"
+    ) async -> Answer {
+        let caller = Caller(remoteAddress: address, listener: listener, isSecure: isSecure)
         let answer = Answer(await endpoints.reply(to: request, from: caller).response())
         #expect(answer.field("X-Request-Id") != nil)
         #expect(answer.field("X-Content-Type-Options") == "nosniff")
         #expect(answer.response.fields.values("Cache-Control").count == 1)
-        #expect(answer.field("Set-Cookie") == nil)
+        let isPage = ["/login", "/oauth/logout"].contains { request.target.path.hasPrefix($0) }
+        #expect(answer.field("Set-Cookie") == nil || isPage)
+        #expect(answer.response.fields.values("X-Content-Type-Options").count == 1)
         #expect((answer.status == 401) == (answer.field("WWW-Authenticate") != nil))
         if answer.status == 429 || answer.status == 500 || answer.status == 503 {
             #expect(answer.field("Retry-After") != nil)
