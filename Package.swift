@@ -92,6 +92,10 @@ let package = Package(
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
         .target(name: "JOSE", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
+        // HTML, with the style sheet and the modules of script in `Assets/Files`.
+        .target(
+            name: "Pages", dependencies: ["Calendar", "Cryptography", "HTTP"],
+            resources: [.embedInCode("Assets/Files")], swiftSettings: strict),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
@@ -188,6 +192,7 @@ let package = Package(
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
         testSupport("TLSFixture", ["TLS"]),
         testSupport("HostileServer", ["Locks"]),
+        testSupport("PageSamples", ["Pages"]),
         testSupport("PostgresFixture", []),
         testSupport(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
@@ -202,6 +207,7 @@ let package = Package(
             exclude: ["Differential/peers.py"])
         + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
+        + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"])
         + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
         + tests(
             "HTTPClientTests", "unit",
