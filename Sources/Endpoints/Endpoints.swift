@@ -135,7 +135,7 @@ public final class Endpoints: Sendable {
         id.append(to: &response.fields)
         if response.fields.contains("Cache-Control") {
             // Pages have it already.
-            if route?.errorFormat != .page { response.fields.append(Self.protection) }
+            if !response.fields.contains("X-Content-Type-Options") { response.fields.append(Self.protection) }
         } else {
             response.fields.append(Self.secrecy)
         }

@@ -26,6 +26,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var pushedAuthorizationRequestEndpoint: String
     /// The userinfo endpoint (OpenID Connect Core section 5.3).
     public var userinfoEndpoint: String
+    /// The logout endpoint (OpenID Connect RP-Initiated Logout section 2.1).
+    public var endSessionEndpoint: String
     /// The methods of PKCE (RFC 7636).
     public var codeChallengeMethodsSupported = ["S256"]
     /// Every answer of the authorization endpoint has `iss` (RFC 9207 §3).
@@ -70,7 +72,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// Creates the metadata of the server at `issuer` with endpoints at these paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
-        authorizationPath: String, pushedRequestPath: String, userInfoPath: String,
+        authorizationPath: String, pushedRequestPath: String, userInfoPath: String, logoutPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
         signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String], scopes: [String] = []
     ) {
@@ -84,6 +86,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         authorizationEndpoint = base + authorizationPath
         pushedAuthorizationRequestEndpoint = base + pushedRequestPath
         userinfoEndpoint = base + userInfoPath
+        endSessionEndpoint = base + logoutPath
         grantTypesSupported = grantTypes
         // RFC 8414 §3.2: a member without values is omitted.
         scopesSupported = scopes.isEmpty ? nil : scopes
@@ -112,6 +115,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case authorizationEndpoint = "authorization_endpoint"
         case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
         case userinfoEndpoint = "userinfo_endpoint"
+        case endSessionEndpoint = "end_session_endpoint"
         case codeChallengeMethodsSupported = "code_challenge_methods_supported"
         case authorizationResponseIssParameterSupported = "authorization_response_iss_parameter_supported"
         case promptValuesSupported = "prompt_values_supported"

@@ -7,7 +7,7 @@ struct AuthorizationParameters {
     /// The prefix of a pushed request's name (RFC 9126 section 2.2).
     static let requestURIPrefix = "urn:ietf:params:oauth:request_uri:"
 
-    private let pairs: [FormPair]
+    let pairs: [FormPair]
 
     init(_ pairs: [FormPair]) { self.pairs = pairs }
 

@@ -11,7 +11,7 @@ extension Endpoints {
     func authorize(_ call: Call) async throws -> Response {
         let parameters = try AuthorizationParameters(call)
         let clientID = parameters.repeats("client_id") ? nil : parameters["client_id"]
-        let client = try await clientID.asyncMap { try await services.hostedLogin.client($0) } ?? nil
+        let client = try await clientID.asyncFlatMap { try await services.hostedLogin.client($0) }
         if !parameters.repeats("request_uri"), let uri = parameters["request_uri"],
             uri.hasPrefix(AuthorizationParameters.requestURIPrefix)
         {
@@ -46,6 +46,17 @@ extension Endpoints {
         let now = context.clock.now
         if request.isPushed == true, !carried.isTimely(at: now, within: CarriedRequest.pushedLifetime) {
             return answer(.invalidRequestURI, "The pushed request has expired.", to: request)
+        }
+        if let transport = call.transport {
+            do throws(ServiceError) {
+                let browser = browser(call, transport)
+                if let approval = try await services.hostedLogin.reuse(carried, in: browser, from: call.origin) {
+                    return answer(approval, to: request, transport)
+                }
+            } catch {
+                log(error, .seeOther, call)
+                return answer(to: error, of: request)
+            }
         }
         if request.isSilent { return answer(.loginRequired, "The user has to log in.", to: request) }
         guard let sealed = context.requests.seal(CarriedRequest(request, at: now)) else {
@@ -96,12 +107,4 @@ extension Endpoints {
 
     /// The public base URL without a slash at its end.
     var baseURL: String { context.issuer.hasSuffix("/") ? String(context.issuer.dropLast()) : context.issuer }
-}
-
-extension Optional where Wrapped: Sendable {
-    /// The result of `body` for the value; nil without one.
-    fileprivate func asyncMap<Value>(_ body: (Wrapped) async throws -> Value) async rethrows -> Value? {
-        guard let self else { return nil }
-        return try await body(self)
-    }
 }

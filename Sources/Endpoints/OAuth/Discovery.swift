@@ -34,7 +34,7 @@ extension Endpoints {
                 issuer: context.issuer, tokenPath: Self.tokenPath, revocationPath: Self.revocationPath,
                 introspectionPath: Self.introspectionPath, jwksPath: Self.jwksPath,
                 authorizationPath: Self.authorizationPath, pushedRequestPath: Self.pushedRequestPath,
-                userInfoPath: Self.userInfoPath,
+                userInfoPath: Self.userInfoPath, logoutPath: Self.logoutPath,
                 grantTypes: OAuth.GrantType.allCases.map(\.rawValue),
                 authMethods: ([.none] + confidential).map(\.rawValue),
                 confidentialAuthMethods: confidential.map(\.rawValue),

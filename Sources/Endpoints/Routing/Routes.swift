@@ -27,6 +27,10 @@ extension Route {
             .open { try await $0.pushRequest($1) }),
         Route(.get, "/login", errorFormat: .page, .open { try await $0.showLogin($1) }),
         Route(.post, "/login/password", errorFormat: .page, .open { try await $0.logInOnPage($1) }),
+        Route(.get, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
+        Route(.post, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
+        Route(.get, "/assets/{name}", .open { try $0.asset($1) }),
+        Route(.get, "/assets/accent/{name}", .open { try $0.asset($1) }),
         Route(.get, Endpoints.userInfoPath, .open { try await $0.userInfo($1) }),
         Route(.post, Endpoints.userInfoPath, .open { try await $0.userInfo($1) }),
     ]

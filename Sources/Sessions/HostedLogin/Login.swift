@@ -95,8 +95,18 @@ public struct LoginApproval: Sendable {
     public let client: Client?
     /// The settings of this moment.
     public let settings: Settings
+    /// The built-in client of browser sessions; nil until a client has them.
+    public let browserClient: Client?
+    /// The session that the browser has shown, whatever its state and user; nil: none.
+    public let browser: Session?
     /// The login; left nil when it is refused.
     public var login: Login?
+    /// A new session of the browser; nil: none.
+    public var started: Session?
+    /// `browser` as it goes on; nil: it stays as it is.
+    public var kept: Session?
+    /// How `browser` ends with the login; nil: it does not.
+    public var ended: Session.Ending?
     /// The audit events of the same transaction.
     public var events: [AuditEvent] = []
 }

@@ -4,21 +4,29 @@ extension Store {
     /// Lets `decide` complete a login of the user. Nil if there is no such user, or if the token was used before; nothing was
     /// written then.
     ///
-    /// - Parameter token: the one-time token of a pushed request.
+    /// - Parameters:
+    ///   - token: the one-time token of a pushed request.
+    ///   - browserID: the session that the browser has shown.
     public func approveLogin<Outcome: Sendable>(
-        userID: Identifier<User>, clientID: String, using token: OneTimeToken?,
+        userID: Identifier<User>, clientID: String, using token: OneTimeToken?, browser browserID: Identifier<Session>?,
         _ decide: @escaping @Sendable (inout LoginApproval) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         let scope = TransactionScope(.sessions, queue: userID.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
             let found = transaction.userForUpdate(.id(userID))
+            let browser = browserID.map { transaction.sessionForUpdate($0) }
             let (used, catalogue) = (token.map { transaction.isUsed($0) }, transaction.catalogue())
             guard let user = try found.value(), try used?.value() != true else { return nil }
             let known = try catalogue.value()
-            var approval = LoginApproval(user: user, client: known.clients[clientID], settings: known.settings)
+            var approval = LoginApproval(
+                user: user, client: known.clients[clientID], settings: known.settings,
+                browserClient: known.clients[Client.browserID], browser: try browser?.value() ?? nil)
             let outcome = decide(&approval)
             if let login = approval.login {
                 if let token, try !transaction.insert(token).value() { throw .overtaken }
+                if let browserID, let ending = approval.ended { transaction.end(browserID, ending) }
+                if let session = approval.started { transaction.insert(session) }
+                if let session = approval.kept { transaction.replace(session) }
                 transaction.insert(login)
             }
             transaction.append(approval.events, known)
@@ -50,6 +58,37 @@ extension Store {
                     previous: try previous.value()))
             let outcome = decide(&exchange)
             transaction.write(exchange, of: login, current)
+            return outcome
+        }
+    }
+
+    /// The login that has started, or can start, the session with that id; nil if there is none, or no longer.
+    public func login(_ id: Identifier<Session>) async throws(StoreError) -> Login? {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.login(id).value() }
+    }
+
+    /// Lets `change` end a session, and ends the session of the browser in which it began in the same transaction, so that the
+    /// browser asks again after the app has logged out. Nil if there is no such session.
+    public func endSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, withBrowser browserID: Identifier<Session>, by origin: Origin,
+        _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await write(TransactionScope(.sessions, queue: id.bytes.last ?? 0)) { (transaction) throws(TransactionError) in
+            let (found, foundBrowser) = (transaction.sessionForUpdate(id), transaction.sessionForUpdate(browserID))
+            let catalogue = transaction.catalogue()
+            guard let session = try found.value() else { return nil }
+            let (browser, known) = (try foundBrowser.value(), try catalogue.value())
+            let user = try transaction.user(.id(session.userID)).value()
+            var edited = SessionChange(known.record(of: session, user))
+            let outcome = change(&edited)
+            if session.ending == nil, let ending = edited.session.ending {
+                transaction.end(id, ending)
+                if let browser, browser.ending == nil {
+                    transaction.end(browserID, ending)
+                    edited.events.append(.ended(browser, ending.reason, at: transaction.now, by: origin))
+                }
+            }
+            transaction.append(edited.events, known)
             return outcome
         }
     }

@@ -12,6 +12,8 @@ public final class ServiceContext: Sendable {
     let providerTokens: ProviderTokens
     /// Seals and opens the authorization requests that browsers carry.
     public let requests: SealedRequests
+    /// Writes and reads the session cookies of browsers.
+    let browserHandles: BrowserHandleCoder
     /// The keys that sign access tokens.
     public let signingKeys: SigningKeys
     /// Hashes passwords.
@@ -63,6 +65,7 @@ public final class ServiceContext: Sendable {
         self.policy = policy
         self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
         providerTokens = ProviderTokens(rootKeys: rootKeys, random: random)
+        browserHandles = BrowserHandleCoder(rootKeys: rootKeys)
         requests = SealedRequests(rootKeys: rootKeys, random: random)
         self.signingKeys = signingKeys
         self.passwords = passwords

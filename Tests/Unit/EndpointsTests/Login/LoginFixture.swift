@@ -2,6 +2,7 @@ import Cryptography
 import HTTP
 import JSON
 import Sessions
+import Synchronization
 import Testing
 
 @testable import Endpoints
@@ -103,6 +104,15 @@ struct HostedLogin {
         return await browser.post("/login/password", form, fields: fields)
     }
 
+    /// Opens the page and logs anna in.
+    func logIn(
+        _ browser: Browser, password: String = EndpointsFixture.password,
+        fields: Fields = ["Sec-Fetch-Site": "same-origin"]
+    ) async throws -> Answer {
+        let page = try await page(browser)
+        return await submit(browser, page, password: password, fields: fields)
+    }
+
     /// The code of a whole login.
     func code(_ browser: Browser? = nil, _ changes: [String: String?] = [:]) async throws -> String {
         let browser = browser ?? Browser(stage)
@@ -123,8 +133,8 @@ struct HostedLogin {
         return await stage.form("/oauth/token", Browser.encoded(form), basic: basic, fields: fields)
     }
 
-    /// The rows of a table.
-    func count(_ sql: String) -> Int { 0 }
+    /// How many changes the database has committed.
+    var writes: Int { stage.surroundings.writes.load(ordering: .relaxed) }
 }
 
 /// A page with the form of the login.
