@@ -95,7 +95,7 @@ let package = Package(
         // HTML, with the style sheet and the modules of script in `Assets/Files`.
         .target(
             name: "Pages", dependencies: ["Calendar", "Cryptography", "HTTP"],
-            resources: [.embedInCode("Assets/Files")], swiftSettings: strict),
+            resources: [.embedInCode("Assets/Files")], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
@@ -193,7 +193,7 @@ let package = Package(
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
         testSupport("TLSFixture", ["TLS"]),
         testSupport("HostileServer", ["Locks"]),
-        testSupport("PageSamples", ["Pages"]),
+        testSupport("PageSamples", ["Pages", "HTTP"]),
         testSupport("PostgresFixture", []),
         testSupport(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
@@ -208,7 +208,7 @@ let package = Package(
             exclude: ["Differential/peers.py"])
         + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
-        + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"])
+        + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
         + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
         + tests(
             "HTTPClientTests", "unit",
@@ -268,6 +268,8 @@ let package = Package(
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",
             ], exclude: ["Scripts", "Snippets"])
+        + tests(
+            "BrowserTests", "system", ["PageSamples", "TLSFixture", "Repository"], exclude: ["Scripts"])
         + tests(
             "SDKTests", "system",
             [

@@ -104,9 +104,9 @@ public struct DevicesPage: HTMLPage {
             <li><div class="item"><div>
             <h2>\(name)\(badge)</h2>
             <p class="sub">\(DisplayName(device.app)) · \(place(device, words))</p>
-            \(parent.map { "<p class=\"sub\">\(words.letInBy($0))</p>\n" as HTML })\(times(device, words))</div>
+            \(parent.map { "<p class=\"sub\">\(words.letInBy($0))</p>\n" as HTML })</div>
             \(device.isThis ? nil : endButton(device, name, words))</div>
-            \(children)</li>
+            \(times(device, words))\(children)</li>
 
             """
     }
@@ -116,7 +116,7 @@ public struct DevicesPage: HTMLPage {
     }
 
     private func times(_ device: AccountDevice, _ words: any Words) -> HTML {
-        func row(_ name: String, _ time: HTML?) -> HTML? { time.map { "<dt>\(name)</dt><dd>\($0)</dd>\n" } }
+        func row(_ name: String, _ time: HTML?) -> HTML? { time.map { "<div><dt>\(name)</dt><dd>\($0)</dd></div>\n" } }
         return """
             <dl class="facts">
             \(row(words.lastSeen, Controls.time(device.lastSeenAt, words)))\

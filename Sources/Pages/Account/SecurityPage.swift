@@ -120,7 +120,7 @@ public struct SecurityPage: HTMLPage {
                 """
                 <p>\(words.pauseBody)</p>
                 \(Controls.hidden(.pause, "1"))
-                <fieldset><legend class="hidden">\(words.pauseTitle)</legend>
+                <fieldset aria-label="\(words.pauseTitle)">
                 \(Controls.radio(.effective, "immediate", words.pauseAtOnce, isOn: true))
                 \(Controls.radio(.effective, "on_expiry", words.pauseOnExpiry))
                 </fieldset>

@@ -109,7 +109,7 @@ public struct DeviceReviewPage: HTMLPage {
     private func facts(_ words: any Words) -> HTML {
         let scopes = self.scopes.isEmpty ? nil : self.scopes.joined(separator: ", ")
         return """
-            <dl class="facts">
+            <dl class="box">
             <dt>\(words.code)</dt><dd class="code">\(DisplayName(code, max: 12))</dd>
             \(device.map { "<dt>\(words.device)</dt><dd>\(DisplayName($0, max: 120))</dd>\n" as HTML })\
             <dt>\(words.place)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)" as HTML)</dd>

@@ -1,10 +1,10 @@
 /// What surrounds the content of every page: head, brand, card, footer.
 struct PageFrame {
-    enum Width: String {
+    enum Width {
         /// One column: login and its neighbors.
-        case card = "card"
+        case card
         /// The account pages.
-        case wide = "wide"
+        case wide
     }
 
     let words: any Words
@@ -36,8 +36,8 @@ struct PageFrame {
         \(icon)
         <link rel="stylesheet" href="\(PageAsset.style.path)">
         \(app?.accent.map(Self.accent))\(scripts)</head>
-        <body>
-        \(navigation)<main class="\(width.rawValue)">
+        <body\(attribute: "class", width == .wide ? "wide" : nil)>
+        \(navigation)<main>
         \(brand)\(content)
         \(footer)</main>
         \(legal)</body>

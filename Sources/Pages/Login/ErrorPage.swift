@@ -114,7 +114,7 @@ public struct ExpiredPage: HTMLPage {
 
 /// The answer 421 to a page that was asked for without TLS and not on a loopback address.
 public struct NeedsTLSPage: HTMLPage {
-    /// The same page over `https`, if the server knows its public address.
+    /// This page over `https`, if the server knows its public address.
     public var secure: PageURL?
 
     /// A page that says what is missing.

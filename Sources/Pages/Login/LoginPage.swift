@@ -103,8 +103,7 @@ public struct LoginPage: HTMLPage {
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
         let ways = [
-            passkeyForm(words), asksForPassword ? passwordForm(words) : nil, providerLinks(words),
-            offersPhone ? phoneForm(words) : nil,
+            asksForPassword ? passwordForm(words) : nil, otherWays(words),
         ].compactMap(\.self)
         let title: HTML = app.map { words.signIn(to: DisplayName($0.name)) } ?? "\(words.signIn)"
         return PageFrame(
@@ -112,7 +111,8 @@ public struct LoginPage: HTMLPage {
             modules: passkey == nil ? [] : [.passkey],
             content: """
                 \(isWithoutTLS ? Notice(kind: .note, text: "\(words.withoutTLS)").html : nil)<h1>\(title)</h1>
-                \(accountCard(words))\(notice(words)?.html)\(joined(ways, by: Controls.or(words)))
+                \(accountCard(words))\(notice(words)?.html)\(passkeyForm(words, isAlone: ways.isEmpty))\
+                \(joined(ways, by: Controls.or(words)))
                 """
         ).html
     }
@@ -151,15 +151,19 @@ public struct LoginPage: HTMLPage {
         }
     }
 
-    /// The button is hidden until `passkey.js` has found that the browser knows passkeys.
-    private func passkeyForm(_ words: any Words) -> HTML? {
+    /// The button is hidden until `passkey.js` has found that the browser knows passkeys, with the line under it.
+    private func passkeyForm(_ words: any Words, isAlone: Bool) -> HTML? {
         passkey.map { options in
             let look: Controls.Look = asksForPassword ? .secondary : .primary
             let content: HTML = """
                 <input type="hidden" name="\(FormField.credential)">
                 <button type="button" class="\(look.rawValue)" data-options="\(options)">\(words.signInWithPasskey)</button>
                 """
-            return "<div class=\"passkey\" hidden>\(Controls.form(.loginPasskey, form, content, id: "passkey"))</div>\n"
+            return """
+                <div hidden>\(Controls.form(.loginPasskey, form, content, id: "passkey"))\
+                \(isAlone ? nil : Controls.or(words))</div>
+
+                """
         }
     }
 
@@ -195,16 +199,12 @@ public struct LoginPage: HTMLPage {
             """
     }
 
-    private func providerLinks(_ words: any Words) -> HTML? {
-        guard !providers.isEmpty else { return nil }
-        return HTML(
-            providers.map {
-                Controls.linkButton(
-                    PageURL($0.path), words.signIn(with: DisplayName($0.name, max: 30)), .secondary) + "\n"
-            })
-    }
-
-    private func phoneForm(_ words: any Words) -> HTML {
-        Controls.form(.loginPhone, form, Controls.button(words.useYourPhone, .secondary))
+    private func otherWays(_ words: any Words) -> HTML? {
+        guard !providers.isEmpty || offersPhone else { return nil }
+        let links = providers.map {
+            Controls.linkButton(PageURL($0.path), words.signIn(with: DisplayName($0.name, max: 30)), .secondary) + "\n"
+        }
+        let phone = Controls.form(.loginPhone, form, Controls.button(words.useYourPhone, .secondary))
+        return HTML(offersPhone ? links + [phone] : links)
     }
 }

@@ -129,7 +129,7 @@ extension HTML {
         @inline(__always)
         private func check(_ takes: KeyPath<HTMLContext, Bool>) {
             #if DEBUG
-                precondition(context[keyPath: takes], "a value in the wrong place, after: \(context.passed)")
+                precondition(context[keyPath: takes], "after: \(String(decoding: bytes.suffix(60), as: UTF8.self))")
             #endif
         }
     }

@@ -26,9 +26,9 @@ struct HTMLContext {
     private static let addresses: Set = ["href", "src", "action", "formaction", "data-events", "data-image"]
 
     private var state = State.content
-    private var attribute = ""
-    /// The end of what was read, for messages.
-    private(set) var passed = ""
+    private var attributeBytes: [UInt8] = []
+
+    private var attribute: String { String(decoding: attributeBytes, as: UTF8.self) }
 
     /// Whether a text may come, as content or as an attribute's value.
     var takesText: Bool { state == .content || state == .value && !Self.addresses.contains(attribute) }
@@ -40,7 +40,7 @@ struct HTMLContext {
     var takesURL: Bool { state == .value && attribute == "href" }
     /// Whether an attribute may come.
     var takesAttribute: Bool {
-        state == .name || state == .afterValue || state == .attribute && !attribute.isEmpty
+        state == .name || state == .afterValue || state == .attribute && !attributeBytes.isEmpty
     }
 
     /// Whether an attribute takes a text: no address, no script, no style.
@@ -50,37 +50,36 @@ struct HTMLContext {
 
     /// Reads one byte of a literal.
     mutating func read(_ byte: UInt8) {
-        let character = Character(UnicodeScalar(byte))
-        passed = passed.suffix(40) + String(character)
-        switch (state, character) {
-        case (.content, "<"): state = .tagOpen
+        switch (state, byte) {
+        case (.content, UInt8(ascii: "<")): state = .tagOpen
         case (.content, _): break
         case (.tagOpen, _):
-            precondition(character.isLetter || "/!".contains(character), "not a tag: \(passed)")
+            precondition(UnicodeScalar(byte).properties.isAlphabetic || "/!".utf8.contains(byte), "no name after <")
             state = .name
-        case (.name, ">"), (.attribute, ">"), (.afterValue, ">"):
+        case (.name, UInt8(ascii: ">")), (.attribute, UInt8(ascii: ">")), (.afterValue, UInt8(ascii: ">")):
             finishName()
             state = .content
-        case (.name, " "), (.name, "\n"), (.attribute, " "), (.attribute, "\n"), (.afterValue, " "),
-            (.afterValue, "\n"):
+        case (.name, UInt8(ascii: " ")), (.attribute, UInt8(ascii: " ")), (.afterValue, UInt8(ascii: " ")):
             finishName()
-            attribute = ""
+            attributeBytes = []
             state = .attribute
         case (.name, _): break
-        case (.attribute, "="):
+        case (.attribute, UInt8(ascii: "=")):
             finishName()
             state = .beforeValue
-        case (.attribute, _): attribute.append(character)
+        case (.attribute, _): attributeBytes.append(byte)
         case (.beforeValue, _):
-            precondition(character == "\"", "an attribute without quotes: \(passed)")
+            precondition(byte == UInt8(ascii: "\""), "the attribute \(attribute) has no quotes")
             state = .value
-        case (.value, "\""): state = .afterValue
+        case (.value, UInt8(ascii: "\"")): state = .afterValue
         case (.value, _): break
-        case (.afterValue, _): preconditionFailure("no space before an attribute: \(passed)")
+        case (.afterValue, _): preconditionFailure("no space after the attribute \(attribute)")
         }
     }
 
     private func finishName() {
-        precondition(Self.isPlainAttribute(attribute) || Self.addresses.contains(attribute), "a script: \(passed)")
+        precondition(
+            Self.isPlainAttribute(attribute) || Self.addresses.contains(attribute),
+            "\(attribute) is a script or a style")
     }
 }

@@ -10,6 +10,9 @@ public enum PageSamples {
         public let page: any HTMLPage
     }
 
+    /// The color of the app.
+    static let accent = AccentColor("#0b7a75")
+
     /// Every sample, in a fixed order. `text` replaces each text from outside.
     public static func all(_ text: @escaping @Sendable (String) -> String = { $0 }) -> [Sample] {
         let texts = Texts(text)
@@ -26,12 +29,12 @@ private struct Texts {
     init(_ text: @escaping @Sendable (String) -> String) {
         self.text = text
         app = PageApp(
-            name: text("Harbor Bank"), accent: AccentColor("#0b7a75"),
+            name: text("Harbor Bank"), accent: PageSamples.accent,
             back: PageURL(absolute: "com.example.harbor:/back"),
             policy: PageURL(absolute: "https://example.com/privacy"),
             terms: PageURL(absolute: "https://example.com/terms"))
         let token = text("Zm9ybS10b2tlbi1vZi0zMi1ieXRlcy1mb3ItYS1mb3Jt")
-        form = FormState(csrf: token, request: text(String(repeating: "c2VhbGVk", count: 40)))
+        form = FormState(csrf: token, request: text(String(repeating: "c2VhbGVk", count: 80)))
         header = AccountHeader(
             name: text("ada@example.com"), form: FormState(csrf: token),
             app: PageApp(name: text("Harbor Bank"), back: PageURL(absolute: "https://example.com/")))
@@ -119,7 +122,7 @@ private struct Texts {
     var device: [PageSamples.Sample] {
         let review = DeviceReviewPage(
             app: app, form: form, code: text("BCDF-GHJK"), device: text("Living room television"),
-            place: text("Berlin, Germany"), askedAt: 1_795_000_000, scopes: ["openid", text("email")])
+            place: text("Berlin, Germany"), askedAt: 1_795_000_000, scopes: [text("openid"), text("email")])
         return [
             .init(name: "device-code", page: DeviceCodePage(form: form)),
             .init(
