@@ -7,7 +7,8 @@
 //
 // Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
-// bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and Admin.
+// bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
+// Admin. Login has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`.
 
 internal import Glibc
 public import HTTP

@@ -36,7 +36,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var promptValuesSupported = ["none", "login", "consent", "select_account"]
     /// The claims of ID tokens and userinfo.
     public var claimsSupported = [
-        "acr", "amr", "aud", "auth_time", "email", "email_verified", "exp", "iat", "iss", "name", "nonce", "phone_number",
+        "acr", "amr", "aud", "auth_time", "email", "email_verified", "exp", "iat", "iss", "name", "nonce",
+        "phone_number",
         "preferred_username", "sid", "sub",
     ]
     /// Requests as objects (RFC 9101) are not supported.

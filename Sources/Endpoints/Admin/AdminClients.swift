@@ -51,11 +51,13 @@ extension Endpoints {
 
 /// The members of a client in a body that creates or changes one. They have the names of RFC 7591 and of the settings.
 struct ClientMembers: Sendable {
-    static let names = [
-        "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
-        "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
-        "user_presence_max_age", "stay_logged_in", "app_data",
-    ] + HostedLoginMembers.names
+    static let names =
+        [
+            "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
+            "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
+            "dpop",
+            "user_presence_max_age", "stay_logged_in", "app_data",
+        ] + HostedLoginMembers.names
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?

@@ -101,7 +101,8 @@ extension Endpoints {
     /// The answer 303: the browser continues with a GET, and does not send the form of a POST again.
     static func redirect(to location: String) -> Response {
         Response(
-            status: .seeOther, fields: ["Location": location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"]
+            status: .seeOther,
+            fields: ["Location": location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"]
         )
     }
 

@@ -28,13 +28,16 @@ extension Endpoints {
         }
         let isConfirmation = call.request.method == .post
         if isConfirmation { try checkOrigin(call) }
-        let request = try await logoutRequest(isConfirmation ? try AuthorizationParameters(query: parameters["r"] ?? "") : parameters)
+        let request = try await logoutRequest(
+            isConfirmation ? try AuthorizationParameters(query: parameters["r"] ?? "") : parameters)
         let handle = browserHandle(call, transport)
         guard let handle, let record = try await services.hostedLogin.browserSession(handle), let user = record.user
         else { return signedOut(request, transport, call) }
-        let isAsked = isConfirmation && call.flowSecrets(transport).contains {
-            $0.isToken(parameters["csrf"], of: Self.logoutPath, request.query)
-        }
+        let isAsked =
+            isConfirmation
+            && call.flowSecrets(transport).contains {
+                $0.isToken(parameters["csrf"], of: Self.logoutPath, request.query)
+            }
         guard isAsked || request.hint?.subject == user.id.description else {
             return question(request, of: user, transport, call)
         }
@@ -65,7 +68,9 @@ extension Endpoints {
             guard let client, client.hostedLogin.redirectsAfterLogout(to: uri) else {
                 throw RequestProblem.invalid("post_logout_redirect_uri", "is not registered for the client")
             }
-            let state = parameters["state"].map { (uri.contains("?") ? "&" : "?") + "state=\(PercentEncoding.encode($0))" }
+            let state = parameters["state"].map {
+                (uri.contains("?") ? "&" : "?") + "state=\(PercentEncoding.encode($0))"
+            }
             destination = uri + (state ?? "")
         }
         return LogoutRequest(query: parameters.query ?? "", client: client, hint: hint, destination: destination)

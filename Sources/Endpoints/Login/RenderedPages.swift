@@ -41,7 +41,8 @@ extension Endpoints {
         if problem.httpStatus == .misdirectedRequest {
             let query = call.request.target.query.map { "?" + $0 } ?? ""
             let secure =
-                context.issuer.hasPrefix("https://") ? PageURL(absolute: baseURL + call.request.target.path + query) : nil
+                context.issuer.hasPrefix("https://")
+                ? PageURL(absolute: baseURL + call.request.target.path + query) : nil
             return NeedsTLSPage(secure: secure).response(problem.httpStatus, in: call.language())
         }
         let kind: ErrorPage.Kind =

@@ -54,12 +54,14 @@ public struct HostedLogin: Hashable, Sendable {
                     """
             }
         }
-        for (name, uri) in [("backchannel_logout_uri", backchannelLogoutURI), ("initiate_login_uri", initiateLoginURI)] {
+        for (name, uri) in [("backchannel_logout_uri", backchannelLogoutURI), ("initiate_login_uri", initiateLoginURI)]
+        {
             if let uri, !RedirectURI.isWebPage(uri) {
                 return "\(name) must be an https URI, or http with a loopback host, without user and fragment"
             }
         }
-        guard !loginMethods.isEmpty, loginMethods.allSatisfy(Self.isMethod), Set(loginMethods).count == loginMethods.count
+        guard !loginMethods.isEmpty, loginMethods.allSatisfy(Self.isMethod),
+            Set(loginMethods).count == loginMethods.count
         else { return "login_methods must be some of password, passkey, phone, provider:NAME, each once" }
         guard grantTypes.contains(.authorizationCode) else { return nil }
         if redirectURIs.isEmpty { return "redirect_uris must have a URI for the grant authorization_code" }

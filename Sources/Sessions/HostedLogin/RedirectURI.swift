@@ -56,13 +56,15 @@ public enum RedirectURI {
     }
 
     private static func isPort(_ text: String) -> Bool {
-        (1...5).contains(text.utf8.count) && text.utf8.allSatisfy(isDigit) && Int(text).map { (1...65535).contains($0) } == true
+        (1...5).contains(text.utf8.count) && text.utf8.allSatisfy(isDigit)
+            && Int(text).map { (1...65535).contains($0) } == true
     }
 
     /// Returns true for a name or an address. The characters exclude a user, an escape and a wildcard.
     private static func isHost(_ host: String) -> Bool {
         if host.hasPrefix("[") {
-            return host.utf8.count > 4 && host.dropFirst().dropLast().utf8.allSatisfy { isHexDigit($0) || ":.".utf8.contains($0) }
+            return host.utf8.count > 4
+                && host.dropFirst().dropLast().utf8.allSatisfy { isHexDigit($0) || ":.".utf8.contains($0) }
         }
         return !host.isEmpty && host.utf8.allSatisfy { isLetter($0) || isDigit($0) || "-._".utf8.contains($0) }
     }
@@ -82,8 +84,11 @@ public enum RedirectURI {
         let bytes = Array(uri.utf8)
         guard (1...lengthMax).contains(bytes.count) else { return false }
         return bytes.indices.allSatisfy { index in
-            if bytes[index] == UInt8(ascii: "%") { return bytes[(index + 1)...].prefix(2).count(where: isHexDigit) == 2 }
-            return isLetter(bytes[index]) || isDigit(bytes[index]) || "-._~:/?[]@!$&'()*+,;=".utf8.contains(bytes[index])
+            if bytes[index] == UInt8(ascii: "%") {
+                return bytes[(index + 1)...].prefix(2).count(where: isHexDigit) == 2
+            }
+            return isLetter(bytes[index]) || isDigit(bytes[index])
+                || "-._~:/?[]@!$&'()*+,;=".utf8.contains(bytes[index])
         }
     }
 

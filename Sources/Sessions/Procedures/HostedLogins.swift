@@ -73,7 +73,8 @@ extension Store {
         _ id: Identifier<Session>, withBrowser browserID: Identifier<Session>, by origin: Origin,
         _ change: @escaping @Sendable (inout SessionChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        try await write(TransactionScope(.sessions, queue: id.bytes.last ?? 0)) { (transaction) throws(TransactionError) in
+        try await write(TransactionScope(.sessions, queue: id.bytes.last ?? 0)) {
+            (transaction) throws(TransactionError) in
             let (found, foundBrowser) = (transaction.sessionForUpdate(id), transaction.sessionForUpdate(browserID))
             let catalogue = transaction.catalogue()
             guard let session = try found.value() else { return nil }

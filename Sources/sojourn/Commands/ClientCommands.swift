@@ -7,43 +7,47 @@ import Sessions
 enum ClientCommands {
     static let all = [create, list, show, update, delete]
 
-    private static let members = [
-        Command.Option("--name", "NAME", "the name for people"),
-        Command.Option(
-            "--auth", "METHOD",
-            "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
-            choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
-        Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name removes them"),
-        Command.Option(
-            "--grants", "LIST",
-            "grant types, separated by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"),
-        Command.Option("--scope", "SCOPE", "the widest scope, separated by spaces"),
-        Command.Option(
-            "--resources", "LIST", "APIs that it can have tokens for (RFC 8707): URIs, separated by spaces; '' for none"
-        ),
-        Command.Option(
-            "--token-style", "STYLE", "separate, or single: the refresh token travels inside the access token",
-            choices: Client.TokenStyle.allCases.map(\.rawValue)),
-        Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
-        Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
-        Command.Option("--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time"),
-        Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
-        Command.Option(
-            "--user-presence-max-age", "DURATION",
-            "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: the default of the mode"),
-        Command.Option(
-            "--app-data", "RULE", "what a refresh does that names another platform than the login",
-            choices: Client.AppDataRule.allCases.map(\.rawValue)),
-        Command.Option(
-            "--stay-logged-in", "BOOL", "false: a login gives a short access token and no refresh token"),
-        Command.Option(
-            "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
-            choices: Client.ProofRequirement.allCases.map(\.rawValue)),
-    ] + hostedLogin
+    private static let members =
+        [
+            Command.Option("--name", "NAME", "the name for people"),
+            Command.Option(
+                "--auth", "METHOD",
+                "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
+                choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
+            Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name removes them"),
+            Command.Option(
+                "--grants", "LIST",
+                "grant types, separated by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"
+            ),
+            Command.Option("--scope", "SCOPE", "the widest scope, separated by spaces"),
+            Command.Option(
+                "--resources", "LIST",
+                "APIs that it can have tokens for (RFC 8707): URIs, separated by spaces; '' for none"
+            ),
+            Command.Option(
+                "--token-style", "STYLE", "separate, or single: the refresh token travels inside the access token",
+                choices: Client.TokenStyle.allCases.map(\.rawValue)),
+            Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
+            Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
+            Command.Option("--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time"),
+            Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
+            Command.Option(
+                "--user-presence-max-age", "DURATION",
+                "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: the default of the mode"),
+            Command.Option(
+                "--app-data", "RULE", "what a refresh does that names another platform than the login",
+                choices: Client.AppDataRule.allCases.map(\.rawValue)),
+            Command.Option(
+                "--stay-logged-in", "BOOL", "false: a login gives a short access token and no refresh token"),
+            Command.Option(
+                "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
+                choices: Client.ProofRequirement.allCases.map(\.rawValue)),
+        ] + hostedLogin
 
     private static let hostedLogin = [
         Command.Option(
-            "--redirect-uris", "LIST", "where codes of the login page go (RFC 6749): URIs, separated by spaces; '' for none"),
+            "--redirect-uris", "LIST",
+            "where codes of the login page go (RFC 6749): URIs, separated by spaces; '' for none"),
         Command.Option(
             "--post-logout-redirect-uris", "LIST", "where a browser may go after a logout: URIs, separated by spaces"),
         Command.Option(

@@ -138,7 +138,8 @@ struct EndpointsFixture: Sendable {
 extension EndpointsFixture {
     /// Sends a request as it is.
     func send(
-        _ request: Request, on listener: Caller.Listener = .public, isSecure: Bool = false, address: String = "192.0.2.1"
+        _ request: Request, on listener: Caller.Listener = .public, isSecure: Bool = false,
+        address: String = "192.0.2.1"
     ) async -> Answer {
         let caller = Caller(remoteAddress: address, listener: listener, isSecure: isSecure)
         let answer = Answer(await endpoints.reply(to: request, from: caller).response())

@@ -44,7 +44,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [("prompt", "login"), ("prompt", "consent"), ("prompt", "select_account"), ("max_age", "0"), ("max_age", "599")])
+    @Test(arguments: [
+        ("prompt", "login"), ("prompt", "consent"), ("prompt", "select_account"), ("max_age", "0"), ("max_age", "599"),
+    ])
     func aRequestCanDemandALogin(_ name: String, _ value: String) async throws {
         try await HostedLogin.with(Self.mine) { login in
             let browser = Browser(login.stage)
@@ -71,7 +73,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [("client", "client", false), ("client", "shared", false), ("shared", "client", false), ("shared", "shared", true), ("shared", "none", false)])
+    @Test(arguments: [
+        ("client", "client", false), ("client", "shared", false), ("shared", "client", false),
+        ("shared", "shared", true), ("shared", "none", false),
+    ])
     func itIsForTheClientsThatShareIt(_ first: String, _ second: String, _ isAnswered: Bool) async throws {
         try await HostedLogin.with(#","browser_session":"\#(first)""#) { login in
             try await makeOther(login, second)
@@ -112,7 +117,8 @@ import Testing
             try await HostedLogin.with(Self.mine) { login in
                 let browser = Browser(login.stage)
                 _ = try await login.code(browser)
-                #expect(await login.stage.admin(.post, path, body).status == 200)
+                let answer = await login.stage.admin(.post, path, body)
+                #expect((200...204).contains(answer.status), "\(answer.text)")
                 #expect(try await silent(browser)["error"] == "login_required", "\(path)")
             }
         }
@@ -212,7 +218,8 @@ import Testing
             let forged = await browser.post("/oauth/logout", ["r": page.request.htmlDecoded, "csrf": "x"])
             #expect(forged.status == 200)
             let foreign = await browser.post(
-                "/oauth/logout", ["r": page.request.htmlDecoded, "csrf": page.csrf], fields: ["Sec-Fetch-Site": "cross-site"])
+                "/oauth/logout", ["r": page.request.htmlDecoded, "csrf": page.csrf],
+                fields: ["Sec-Fetch-Site": "cross-site"])
             #expect(foreign.status == 403)
             #expect(try await silent(browser)["code"] != nil)
             let answer = await browser.post("/oauth/logout", ["r": page.request.htmlDecoded, "csrf": page.csrf])

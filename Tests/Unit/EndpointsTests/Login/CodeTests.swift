@@ -11,17 +11,20 @@ import Testing
         #expect(answer.string("error") == "invalid_grant", "\(note) \(answer.text)")
     }
 
-    @Test(arguments: [
-        ["code": "sjc_unknown"], ["code": "x"], ["code": ""], ["client_id": "other"], ["redirect_uri": "http://127.0.0.1/cb"],
-        ["redirect_uri": "com.example.app:/callback/"], ["redirect_uri": nil], ["code_verifier": nil],
-        ["code_verifier": String(repeating: "a", count: 43)], ["code_verifier": HostedLogin.verifier + "a"],
-        ["code_verifier": String(HostedLogin.verifier.dropLast())], ["code_verifier": HostedLogin.challenge],
-        ["session_id": "00000000000000000000000000000000"],
-    ] as [[String: String?]])
+    @Test(
+        arguments: [
+            ["code": "sjc_unknown"], ["code": "x"], ["code": ""], ["client_id": "other"],
+            ["redirect_uri": "http://127.0.0.1/cb"],
+            ["redirect_uri": "com.example.app:/callback/"], ["redirect_uri": nil], ["code_verifier": nil],
+            ["code_verifier": String(repeating: "a", count: 43)], ["code_verifier": HostedLogin.verifier + "a"],
+            ["code_verifier": String(HostedLogin.verifier.dropLast())], ["code_verifier": HostedLogin.challenge],
+            ["session_id": "00000000000000000000000000000000"],
+        ] as [[String: String?]])
     func aWrongRequestUsesNothingUp(_ changes: [String: String?]) async throws {
         try await HostedLogin.with { login in
             _ = try await login.stage.makeClient(
-                #"{"client_id":"other","grant_types":["authorization_code","refresh_token"],"redirect_uris":["com.example.app:/callback"]}"#)
+                #"{"client_id":"other","grant_types":["authorization_code","refresh_token"],"redirect_uris":["com.example.app:/callback"]}"#
+            )
             let code = try await login.code()
             let answer = await login.exchange(code, changes)
             let isMissing = changes.values.contains { $0 == nil || $0 == "" } || changes["session_id"] != nil
@@ -77,7 +80,6 @@ import Testing
     /// Any other request that knows the verifier, or comes later, is not that request.
     @Test(arguments: ["another key", "no key", "later", "after a refresh", "a client that pushes"])
     func onlyTheSameRequestConverges(_ way: String) async throws {
-        let isPushing = way == "a client that pushes"
         try await HostedLogin.with { login in
             let code = try await login.code()
             let tokens = try Tokens(await login.exchange(code, fields: ["Idempotency-Key": "k-1"]))
@@ -97,7 +99,6 @@ import Testing
             expectInvalid(await login.exchange(code, fields: fields), way)
             #expect(await login.stage.refresh(tokens.refresh).string("reason") == "code_reused", "\(way)")
         }
-        _ = isPushing
     }
 
     @Test func aFirstUseWithoutAKeyNeverConverges() async throws {
@@ -132,7 +133,8 @@ import Testing
         try await HostedLogin.with { login in
             let changed = await login.stage.admin(
                 .patch, "/admin/v1/clients/shop",
-                #"{"grant_types":["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:jwt-bearer"]}"#)
+                #"{"grant_types":["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:jwt-bearer"]}"#
+            )
             #expect(changed.status == 200)
             let (device, finger) = (ProvingDevice(), ProvingDevice())
             let answer = await login.exchange(

@@ -22,7 +22,9 @@ final class Browser {
     func get(_ url: String, fields: Fields = Fields()) async -> Answer { await send(.get, url, nil, fields) }
 
     /// Sends a form, as a browser does from a page of the server unless `fields` says otherwise.
-    func post(_ url: String, _ form: [String: String], fields: Fields = ["Sec-Fetch-Site": "same-origin"]) async -> Answer {
+    func post(_ url: String, _ form: [String: String], fields: Fields = ["Sec-Fetch-Site": "same-origin"]) async
+        -> Answer
+    {
         await send(.post, url, form, fields)
     }
 
@@ -30,16 +32,20 @@ final class Browser {
         var fields = more
         if form != nil { fields.append("Content-Type", "application/x-www-form-urlencoded") }
         if let userAgent { fields.append("User-Agent", userAgent) }
-        if !cookies.isEmpty { fields.append("Cookie", cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; ")) }
+        if !cookies.isEmpty {
+            fields.append("Cookie", cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; "))
+        }
         let target = url.hasPrefix(EndpointsFixture.issuer) ? String(url.dropFirst(EndpointsFixture.issuer.count)) : url
         let answer = await stage.send(
-            Request(method, target, fields: fields, body: Array((form.map(Self.encoded) ?? "").utf8)), isSecure: isSecure)
+            Request(method, target, fields: fields, body: Array((form.map(Self.encoded) ?? "").utf8)),
+            isSecure: isSecure)
         for line in answer.response.fields.values("Set-Cookie") { keep(line) }
         return answer
     }
 
     private func keep(_ line: String) {
-        let pair = line.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let pair = line.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
         cookies[pair[0]] = line.contains("Max-Age=0") ? nil : pair[1]
     }
 

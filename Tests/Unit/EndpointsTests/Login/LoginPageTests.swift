@@ -206,7 +206,8 @@ import Testing
             let browser = Browser(login.stage)
             let page = try await login.page(browser)
             let half = page.request.count / 2
-            let changed = String(page.request.prefix(half)) + (page.request.dropFirst(half).first == "A" ? "B" : "A")
+            let changed =
+                String(page.request.prefix(half)) + (page.request.dropFirst(half).first == "A" ? "B" : "A")
                 + String(page.request.dropFirst(half + 1))
             for sealed in ["", "x", changed, page.request + "AAAA", String(repeating: "A", count: 5000)] {
                 #expect(await browser.get("/login?r=\(sealed)").status == 400)

@@ -56,7 +56,9 @@ import Testing
             // An ID token opens nothing.
             #expect(await login.stage.call(.get, "/v1/me", bearer: token).status == 401)
             let user = await login.stage.call(.get, "/oauth/userinfo", bearer: access)
-            #expect(user.text == #"{"email":"anna@example.org","email_verified":false,"sub":"\#(claims.string("sub") ?? "")"}"#)
+            #expect(
+                user.text
+                    == #"{"email":"anna@example.org","email_verified":false,"sub":"\#(claims.string("sub") ?? "")"}"#)
             let posted = await login.stage.form("/oauth/userinfo", "access_token=\(access)")
             #expect(posted.text == user.text)
         }

@@ -29,7 +29,8 @@ import Testing
             let browser = Browser(login.stage)
             let url = try start(answer)
             // Parameters beside it mean nothing.
-            let location = try #require(await browser.get(url + "&scope=admin&redirect_uri=https://evil.example").field("Location"))
+            let location = try #require(
+                await browser.get(url + "&scope=admin&redirect_uri=https://evil.example").field("Location"))
             // The page can be opened again until the login is complete.
             _ = try Page(await browser.get(try #require(await browser.get(url).field("Location"))))
             let page = try Page(await browser.get(location))
@@ -67,12 +68,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (["client_id": "nobody"], 401, "invalid_client"), (["redirect_uri": "https://evil.example"], 400, "invalid_request"),
-        (["redirect_uri": nil], 400, "invalid_request"), (["request_uri": "urn:x"], 400, "request_uri_not_supported"),
-        (["scope": "admin"], 400, "invalid_scope"), (["response_type": "token"], 400, "unsupported_response_type"),
-        (["code_challenge": nil], 400, "invalid_request"), (["state": String(repeating: "s", count: 4000)], 400, "invalid_request"),
-    ] as [([String: String?], Int, String)])
+    @Test(
+        arguments: [
+            (["client_id": "nobody"], 401, "invalid_client"),
+            (["redirect_uri": "https://evil.example"], 400, "invalid_request"),
+            (["redirect_uri": nil], 400, "invalid_request"),
+            (["request_uri": "urn:x"], 400, "request_uri_not_supported"),
+            (["scope": "admin"], 400, "invalid_scope"), (["response_type": "token"], 400, "unsupported_response_type"),
+            (["code_challenge": nil], 400, "invalid_request"),
+            (["state": String(repeating: "s", count: 4000)], 400, "invalid_request"),
+        ] as [([String: String?], Int, String)])
     func aWrongRequestIsRefused(_ changes: [String: String?], _ status: Int, _ error: String) async throws {
         try await HostedLogin.with { login in
             let answer = await push(login, changes)

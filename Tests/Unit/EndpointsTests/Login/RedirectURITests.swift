@@ -53,8 +53,10 @@ import Testing
 
     @Test(arguments: [
         "http://app.example/cb", "https://", "https:///cb", "https://app.example/cb#f", "https://u:p@app.example/",
-        "https://*.example/cb", "https://app.example/a b", "https://app.example/%4", "javascript:alert(1)", "data:text/html,x",
-        "app:/cb", "app://cb", "com.example.app:", "HTTPS://app.example/", "//app.example/cb", "/cb", "", "https:app.example",
+        "https://*.example/cb", "https://app.example/a b", "https://app.example/%4", "javascript:alert(1)",
+        "data:text/html,x",
+        "app:/cb", "app://cb", "com.example.app:", "HTTPS://app.example/", "//app.example/cb", "/cb", "",
+        "https:app.example",
         "file:///etc/passwd", "https://app.example:99999/", "https://app.example:x/", "https://ä.example/",
         "http://127.0.0.1.evil.example/", "http://0.0.0.0/", "http://192.168.0.1/", "https://app.example/\u{7}",
         "about.blank#x",

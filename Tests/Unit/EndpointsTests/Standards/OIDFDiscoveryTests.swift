@@ -16,20 +16,22 @@ import Testing
 /// `EnsureTLS13OrLater`) is tested where the sockets are.
 @Suite struct OIDFDiscoveryTests {
     /// Names that IANA has registered, and those of OpenID Connect Discovery.
-    private static let registered: Set<String> = ([
-        "issuer", "token_endpoint", "revocation_endpoint", "introspection_endpoint", "jwks_uri",
-        "grant_types_supported", "scopes_supported", "response_types_supported",
-        "token_endpoint_auth_methods_supported", "token_endpoint_auth_signing_alg_values_supported",
-        "revocation_endpoint_auth_methods_supported",
-        "revocation_endpoint_auth_signing_alg_values_supported",
-        "introspection_endpoint_auth_methods_supported",
-        "introspection_endpoint_auth_signing_alg_values_supported",
-        "subject_types_supported", "id_token_signing_alg_values_supported",
-        "introspection_signing_alg_values_supported", "dpop_signing_alg_values_supported",
-        "acr_values_supported", "authorization_endpoint", "pushed_authorization_request_endpoint", "userinfo_endpoint",
-        "end_session_endpoint", "response_modes_supported", "code_challenge_methods_supported",
-        "prompt_values_supported", "claims_supported",
-    ] as Set<String>).union(flags)
+    private static let registered: Set<String> =
+        ([
+            "issuer", "token_endpoint", "revocation_endpoint", "introspection_endpoint", "jwks_uri",
+            "grant_types_supported", "scopes_supported", "response_types_supported",
+            "token_endpoint_auth_methods_supported", "token_endpoint_auth_signing_alg_values_supported",
+            "revocation_endpoint_auth_methods_supported",
+            "revocation_endpoint_auth_signing_alg_values_supported",
+            "introspection_endpoint_auth_methods_supported",
+            "introspection_endpoint_auth_signing_alg_values_supported",
+            "subject_types_supported", "id_token_signing_alg_values_supported",
+            "introspection_signing_alg_values_supported", "dpop_signing_alg_values_supported",
+            "acr_values_supported", "authorization_endpoint", "pushed_authorization_request_endpoint",
+            "userinfo_endpoint",
+            "end_session_endpoint", "response_modes_supported", "code_challenge_methods_supported",
+            "prompt_values_supported", "claims_supported",
+        ] as Set<String>).union(flags)
     private static let endpoints = [
         "token_endpoint", "revocation_endpoint", "introspection_endpoint", "jwks_uri", "authorization_endpoint",
         "pushed_authorization_request_endpoint", "userinfo_endpoint", "end_session_endpoint",
