@@ -126,7 +126,8 @@ let package = Package(
         .target(
             name: "Endpoints",
             dependencies: [
-                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry",
+                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Pages", "Cryptography", "Locks", "Sessions",
+                "Telemetry",
             ],
             swiftSettings: strict),
         .target(

@@ -51,11 +51,12 @@ extension Endpoints {
 
 /// The members of a client in a body that creates or changes one. They have the names of RFC 7591 and of the settings.
 struct ClientMembers: Sendable {
-    static let names = [
-        "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
-        "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
-        "user_presence_max_age", "stay_logged_in", "app_data", "anonymous_users",
-    ]
+    static let names =
+        [
+            "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
+            "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
+            "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "anonymous_users",
+        ] + HostedLoginMembers.names
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?
@@ -73,6 +74,7 @@ struct ClientMembers: Sendable {
     private let staysLoggedIn: Bool?
     private let appData: Client.AppDataRule?
     private let anonymousUsers: Bool?
+    private let hostedLogin: HostedLoginMembers
 
     init(_ members: Members) throws {
         try members.refuseNull(
@@ -95,6 +97,7 @@ struct ClientMembers: Sendable {
         staysLoggedIn = try members.bool("stay_logged_in")
         appData = try members.word("app_data", as: Client.AppDataRule.self)
         anonymousUsers = try members.bool("anonymous_users")
+        hostedLogin = try HostedLoginMembers(members)
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -115,6 +118,7 @@ struct ClientMembers: Sendable {
         if let staysLoggedIn { client.staysLoggedIn = staysLoggedIn }
         if let appData { client.appData = appData }
         if let anonymousUsers { client.anonymousUsers = anonymousUsers }
+        hostedLogin.apply(to: &client.hostedLogin)
     }
 }
 
@@ -139,6 +143,13 @@ struct ClientAnswer: Encodable {
     let stayLoggedIn: Bool
     let appData: String
     let anonymousUsers: Bool
+    let redirectURIs: [String]
+    let postLogoutRedirectURIs: [String]
+    let requirePushedAuthorizationRequests: Bool
+    let browserSession: String
+    let loginMethods: [String]
+    let backchannelLogoutURI: String?
+    let initiateLoginURI: String?
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -160,6 +171,13 @@ struct ClientAnswer: Encodable {
         stayLoggedIn = client.staysLoggedIn
         appData = client.appData.rawValue
         anonymousUsers = client.anonymousUsers
+        redirectURIs = client.hostedLogin.redirectURIs
+        postLogoutRedirectURIs = client.hostedLogin.postLogoutRedirectURIs
+        requirePushedAuthorizationRequests = client.hostedLogin.requiresPushedRequests
+        browserSession = client.hostedLogin.browserSession.rawValue
+        loginMethods = client.hostedLogin.loginMethods
+        backchannelLogoutURI = client.hostedLogin.backchannelLogoutURI
+        initiateLoginURI = client.hostedLogin.initiateLoginURI
     }
 
     enum CodingKeys: String, CodingKey {
@@ -181,5 +199,12 @@ struct ClientAnswer: Encodable {
         case stayLoggedIn = "stay_logged_in"
         case appData = "app_data"
         case anonymousUsers = "anonymous_users"
+        case redirectURIs = "redirect_uris"
+        case postLogoutRedirectURIs = "post_logout_redirect_uris"
+        case requirePushedAuthorizationRequests = "require_pushed_authorization_requests"
+        case browserSession = "browser_session"
+        case loginMethods = "login_methods"
+        case backchannelLogoutURI = "backchannel_logout_uri"
+        case initiateLoginURI = "initiate_login_uri"
     }
 }

@@ -12,6 +12,10 @@ public final class ServiceContext: Sendable {
     let providerTokens: ProviderTokens
     /// Derives the ids of anonymous users from the keys of their logins.
     let anonymousUserKey: HMACSHA256Key
+    /// Seals and opens the authorization requests that browsers carry.
+    public let requests: SealedRequests
+    /// Writes and reads the session cookies of browsers.
+    let browserHandles: BrowserHandleCoder
     /// The keys that sign access tokens.
     public let signingKeys: SigningKeys
     /// Hashes passwords.
@@ -64,6 +68,8 @@ public final class ServiceContext: Sendable {
         self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
         providerTokens = ProviderTokens(rootKeys: rootKeys, random: random)
         anonymousUserKey = HMACSHA256Key(rootKeys.first.derive("sojourn anonymous user"))
+        browserHandles = BrowserHandleCoder(rootKeys: rootKeys)
+        requests = SealedRequests(rootKeys: rootKeys, random: random)
         self.signingKeys = signingKeys
         self.passwords = passwords
         self.clock = clockGuard.map { clockGuard in WallClock { clockGuard.reading.now } } ?? clock

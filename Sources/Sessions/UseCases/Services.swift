@@ -14,6 +14,8 @@ public struct Services: Sendable {
     public let anonymousUsers: AnonymousUserService
     /// Asks identity providers about running sessions.
     public let providerChecks: ProviderCheckService
+    /// Completes logins on the server's page, and exchanges their codes.
+    public let hostedLogin: HostedLoginService
     /// Ends sessions.
     public let logout: LogoutService
     /// Checks access tokens, and introspects tokens of every kind.
@@ -42,6 +44,7 @@ public struct Services: Sendable {
         login = LoginService(context, signer, passwords, providerChecks)
         federation = FederationService(context, login)
         logout = LogoutService(context, refresh, foreignTokens)
+        hostedLogin = HostedLoginService(context, signer, logout)
         accessTokens = AccessTokenVerifier(context, signer)
         clients = ClientAuthenticator(context)
         clientCredentials = ClientCredentialsService(context, signer)

@@ -78,6 +78,13 @@ enum Fixture {
             createdAt: start, epoch: epoch, dpop: .required, userPresenceMaxAge: .seconds(900))
         client.anonymousUsers = true
         client.resources = ["https://one.example/api", "urn:example:two"]
+        client.hostedLogin.redirectURIs = ["com.example.app:/callback", "http://[::1]/callback"]
+        client.hostedLogin.postLogoutRedirectURIs = ["https://one.example/bye"]
+        client.hostedLogin.requiresPushedRequests = true
+        client.hostedLogin.browserSession = .shared
+        client.hostedLogin.loginMethods = ["password", "provider:acme"]
+        client.hostedLogin.backchannelLogoutURI = "https://one.example/logout"
+        client.hostedLogin.initiateLoginURI = "https://one.example/login"
         return client
     }
 }
