@@ -51,7 +51,7 @@ extension Store {
             let known = try found.value()
             let isForgotten = try tombstones.value().isEmpty
             guard known != nil || isForgotten else { return nil }
-            let login = Login(
+            let login = FoundLogin(
                 user: known ?? user, arrival: known == nil ? .new : .known, previous: try previous.value(),
                 catalogue: try catalogue.value())
             return try transaction.open(login, clientID: clientID, decide)
