@@ -16,16 +16,21 @@ struct HeldAnswerTests {
 
     /// Sends a request on which `fault` falls.
     private static func send(_ fault: Fault, overTCP: Bool) async throws -> HTTPAnswer {
-        let plan = FaultPlan { _ in fault }
+        try await line(FaultPlan { _ in fault }, overTCP: overTCP)()
+    }
+
+    /// What sends requests that meet the faults of a plan.
+    private static func line(
+        _ plan: FaultPlan, overTCP: Bool
+    ) throws -> @Sendable () async throws -> HTTPAnswer {
         guard overTCP else {
+            let transport = FaultyTransport(Nowhere(), plan: plan, clock: SystemClock())
             let request = HTTPMessage(method: "GET", url: URL(filePath: "/"))
-            return try await FaultyTransport(Nowhere(), plan: plan, clock: SystemClock())
-                .send(request, within: .seconds(20))
+            return { try await transport.send(request, within: .seconds(20)) }
         }
         let proxy = try FaultProxy(to: URL(string: "http://127.0.0.1:1"), plan: plan)
-        defer { proxy.stop() }
-        return try await URLSessionTransport()
-            .send(HTTPMessage(method: "GET", url: proxy.url), within: .seconds(20))
+        let transport = URLSessionTransport()
+        return { try await transport.send(HTTPMessage(method: "GET", url: proxy.url), within: .seconds(20)) }
     }
 
     @Test("a given answer comes instead of the server's", arguments: [true, false])
@@ -36,16 +41,26 @@ struct HeldAnswerTests {
 
     @Test("a held answer comes when the gate opens, and not before", arguments: [true, false])
     func held(overTCP: Bool) async throws {
-        let (gate, isOpen) = (Gate(), Guarded(false))
-        let waiting = Task {
-            let answer = try await Self.send(.held(gate, .answer(Self.answer)), overTCP: overTCP)
-            return (answer.status, isOpen.withLock { $0 })
+        let (gate, seen, isAnswered) = (Gate(), Guarded(0), Guarded(false))
+        let send = try Self.line(
+            FaultPlan { _ in
+                let isFirst = seen.withLock { seen in
+                    seen += 1
+                    return seen == 1
+                }
+                return isFirst ? .held(gate, .answer(Self.answer)) : .answer(Self.answer)
+            }, overTCP: overTCP)
+        let held = Task {
+            let answer = try await send()
+            isAnswered.withLock { $0 = true }
+            return answer.status
         }
-        try await Task.sleep(for: .milliseconds(20))
-        isOpen.withLock { $0 = true }
+        while seen.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        // Requests that come later are answered before.
+        for _ in 0..<3 { #expect(try await send().status == 418) }
+        #expect(!isAnswered.withLock { $0 })
         gate.open()
-        let (status, wasOpen) = try await waiting.value
-        #expect(status == 418 && wasOpen)
+        #expect(try await held.value == 418)
         // Whatever comes later passes at once.
         #expect(try await Self.send(.held(gate, .answer(Self.answer)), overTCP: overTCP).status == 418)
         gate.open()
