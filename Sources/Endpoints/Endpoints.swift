@@ -1,7 +1,7 @@
 // Endpoints: the mapping of HTTP requests to calls of the domain, and of their results to responses.
 //
 // Owns: the table of routes, the shapes of bodies, the authentication of callers, the rate limits, and the one mapping of the
-// domain's errors to answers, in two formats: OAuth's JSON under /oauth, RFC 9457 problems everywhere else.
+// domain's errors to answers, in three formats: pages for people, OAuth's JSON under /oauth, RFC 9457 problems elsewhere.
 //
 // Must not know: sockets (`HTTPServer`), databases, and the rules for tokens and sessions (`Sessions`).
 //

@@ -112,7 +112,7 @@ extension LoginApproval {
     /// and the apps that it let in remain its own. The session of another user or of another kind is replaced.
     mutating func noteBrowserSession(
         _ shown: BrowserHandle?, isKept: Bool, id: Identifier<Session>, place: String, methods: [String],
-        by policy: RefreshPolicy, _ userAgent: String?, from origin: Origin, at now: Instant
+        by policy: RefreshPolicy, from origin: Origin, at now: Instant
     ) -> BrowserHandle? {
         guard let client, client.hostedLogin.browserSession != .none, browserClient != nil else { return nil }
         if let browser, let shown, policy.isLiving(record(of: browser), shown, at: now), browser.userID == user.id,

@@ -105,7 +105,7 @@ public final class HostedLoginService: UseCase {
                 } else {
                     handle = approval.noteBrowserSession(
                         browser.handle, isKept: browser.isKept, id: browserID, place: place, methods: methods,
-                        by: policy, browser.userAgent, from: origin, at: now)
+                        by: policy, from: origin, at: now)
                 }
                 approval.login = Login(
                     id: id, request: request.kept, remoteAddress: origin.remoteAddress, userAgent: browser.userAgent,

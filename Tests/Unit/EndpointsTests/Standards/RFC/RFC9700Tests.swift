@@ -11,7 +11,7 @@ import Testing
             "2.1.2", "no implicit grant", .token("grant_type=implicit&client_id=mobile"), 400, "unsupported_grant_type"),
         Demand(
             "2.1.2", "no answer but codes", .get(metadata), 200,
-            members: ["response_types_supported": #"["code"]"#, "code_challenge_methods_supported": #"["S256"]"#]),
+            members: ["response_types_supported": "code", "code_challenge_methods_supported": "S256"]),
         Demand(
             "2.4", "no password grant by default",
             .token("grant_type=password&username=anna&password={password}&client_id=mobile"), 400,
