@@ -38,7 +38,8 @@ final class Points: Sendable {
 
     func pass(_ point: Point) {
         switch armed.withLock({ $0.removeValue(forKey: point) }) {
-        case .freeze: kill(getpid(), SIGSTOP)
+        // To this thread: a signal to the process may reach another one first, and this one would go on for a moment.
+        case .freeze: raise(SIGSTOP)
         case .crash: kill(getpid(), SIGKILL)
         case nil: break
         }
