@@ -93,6 +93,10 @@ let package = Package(
         // Row 2: formats and sockets
         .target(name: "OAuth", dependencies: ["HTTP", "JSON"], swiftSettings: strict),
         .target(name: "JOSE", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
+        // HTML, with the style sheet and the modules of script in `Assets/Files`.
+        .target(
+            name: "Pages", dependencies: ["Calendar", "Cryptography", "HTTP"],
+            resources: [.embedInCode("Assets/Files")], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
@@ -119,7 +123,8 @@ let package = Package(
         .target(
             name: "Endpoints",
             dependencies: [
-                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Cryptography", "Locks", "Sessions", "Telemetry",
+                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Pages", "Cryptography", "Locks", "Sessions",
+                "Telemetry",
             ],
             swiftSettings: strict),
         .target(
@@ -194,6 +199,7 @@ let package = Package(
         testSupport("HTTPConformance", ["HTTP", "Sockets"]),
         testSupport("TLSFixture", ["TLS"]),
         testSupport("HostileServer", ["Locks"]),
+        testSupport("PageSamples", ["Pages", "HTTP"]),
         testSupport("PostgresFixture", []),
         testSupport(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
@@ -208,6 +214,7 @@ let package = Package(
             exclude: ["Differential/peers.py"])
         + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
+        + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
         + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
         + tests(
             "HTTPClientTests", "unit",
@@ -267,6 +274,8 @@ let package = Package(
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",
             ], exclude: ["Scripts", "Snippets"])
+        + tests(
+            "BrowserTests", "system", ["PageSamples", "TLSFixture", "Repository"], exclude: ["Scripts"])
         + tests(
             "SDKTests", "system",
             [

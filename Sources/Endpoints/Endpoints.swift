@@ -7,7 +7,8 @@
 //
 // Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
-// bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and Admin.
+// bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
+// Admin. Login has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`.
 
 internal import Glibc
 public import HTTP
@@ -133,7 +134,12 @@ public final class Endpoints: Sendable {
     ) {
         if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
         id.append(to: &response.fields)
-        response.fields.append(response.fields.contains("Cache-Control") ? Self.protection : Self.secrecy)
+        if response.fields.contains("Cache-Control") {
+            // Pages have it already.
+            if !response.fields.contains("X-Content-Type-Options") { response.fields.append(Self.protection) }
+        } else {
+            response.fields.append(Self.secrecy)
+        }
         if caller.isSecure { response.fields.append("Strict-Transport-Security", Self.transportSecurity) }
         let nanoseconds = start.map { stopwatch() - $0 }
         metrics.count(route, status: response.status, nanoseconds: nanoseconds)
@@ -163,6 +169,7 @@ public final class Endpoints: Sendable {
     func answer(_ call: Call) async -> Response {
         do {
             if call.request.method == .put { try refusePart(call.request) }
+            if call.route.errorFormat == .page, call.transport == nil { throw RequestProblem.needsTLS }
             switch call.route.handler {
             case .immediate(let handle): return try handle(self)
             case .open(let handle): return try await handle(self, call)

@@ -22,6 +22,26 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The server is temporarily unable to answer.
     case temporarilyUnavailable = "temporarily_unavailable"
 
+    /// The server does not answer with this `response_type`.
+    case unsupportedResponseType = "unsupported_response_type"
+    /// The user or the server has refused the request.
+    case accessDenied = "access_denied"
+
+    // OpenID Connect Core section 3.1.2.6
+
+    /// The user has to log in, and the request allows no page.
+    case loginRequired = "login_required"
+    /// The user has to act, and the request allows no page.
+    case interactionRequired = "interaction_required"
+    /// Requests as objects are not supported.
+    case requestNotSupported = "request_not_supported"
+    /// References to requests elsewhere are not supported.
+    case requestURINotSupported = "request_uri_not_supported"
+    /// The pushed request has expired, or was answered already (RFC 9126, RFC 9101 section 6.2).
+    case invalidRequestURI = "invalid_request_uri"
+    /// Clients register with the admin only.
+    case registrationNotSupported = "registration_not_supported"
+
     // RFC 6750 §3.1
 
     /// The access token is expired, revoked, malformed or otherwise invalid.

@@ -1,5 +1,7 @@
 /// The values of `grant_type`.
 public enum GrantType: String, CaseIterable, Sendable {
+    /// RFC 6749 §4.1.
+    case authorizationCode = "authorization_code"
     /// RFC 6749 §6.
     case refreshToken = "refresh_token"
     /// RFC 6749 §4.4.

@@ -1,5 +1,5 @@
 /// The metadata of the server (RFC 8414 §2). It has the additional members that OpenID Connect Discovery requires, for
-/// libraries that read `/.well-known/openid-configuration`, although no ID tokens are issued.
+/// libraries that read `/.well-known/openid-configuration`.
 public struct ServerMetadata: Codable, Hashable, Sendable {
     /// The `iss` of every token, which is the public base URL.
     public var issuer: String
@@ -16,8 +16,36 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// The scopes that clients may request, if the operator lists them, because some clients need the list; nil omits
     /// the member.
     public var scopesSupported: [String]?
-    /// Empty, because there is no authorization endpoint. The member is required.
-    public var responseTypesSupported: [String] = []
+    /// The answers of the authorization endpoint.
+    public var responseTypesSupported = ["code"]
+    /// How answers return to the client.
+    public var responseModesSupported = ["query"]
+    /// The authorization endpoint (RFC 6749 §3.1).
+    public var authorizationEndpoint: String
+    /// The endpoint of pushed authorization requests (RFC 9126 §5).
+    public var pushedAuthorizationRequestEndpoint: String
+    /// The userinfo endpoint (OpenID Connect Core section 5.3).
+    public var userinfoEndpoint: String
+    /// The logout endpoint (OpenID Connect RP-Initiated Logout section 2.1).
+    public var endSessionEndpoint: String
+    /// The methods of PKCE (RFC 7636).
+    public var codeChallengeMethodsSupported = ["S256"]
+    /// Every answer of the authorization endpoint has `iss` (RFC 9207 §3).
+    public var authorizationResponseIssParameterSupported = true
+    /// The values of `prompt` (OpenID Connect Core section 3.1.2.1).
+    public var promptValuesSupported = ["none", "login", "consent", "select_account"]
+    /// The claims of ID tokens and userinfo.
+    public var claimsSupported = [
+        "acr", "amr", "aud", "auth_time", "email", "email_verified", "exp", "iat", "iss", "name", "nonce",
+        "phone_number",
+        "preferred_username", "sid", "sub",
+    ]
+    /// Requests as objects (RFC 9101) are not supported.
+    public var requestParameterSupported = false
+    /// References to requests elsewhere are not supported. The default is true.
+    public var requestURIParameterSupported = false
+    /// The parameter `claims` is not supported.
+    public var claimsParameterSupported = false
     /// The client authentication methods of the token endpoint.
     public var tokenEndpointAuthMethodsSupported: [String]
     /// The client authentication methods of the revocation endpoint.
@@ -45,6 +73,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// Creates the metadata of the server at `issuer` with endpoints at these paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
+        authorizationPath: String, pushedRequestPath: String, userInfoPath: String, logoutPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
         signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String], scopes: [String] = []
     ) {
@@ -55,6 +84,10 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         revocationEndpoint = base + revocationPath
         introspectionEndpoint = base + introspectionPath
         jwksURI = base + jwksPath
+        authorizationEndpoint = base + authorizationPath
+        pushedAuthorizationRequestEndpoint = base + pushedRequestPath
+        userinfoEndpoint = base + userInfoPath
+        endSessionEndpoint = base + logoutPath
         grantTypesSupported = grantTypes
         // RFC 8414 §3.2: a member without values is omitted.
         scopesSupported = scopes.isEmpty ? nil : scopes
@@ -79,6 +112,18 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case grantTypesSupported = "grant_types_supported"
         case scopesSupported = "scopes_supported"
         case responseTypesSupported = "response_types_supported"
+        case responseModesSupported = "response_modes_supported"
+        case authorizationEndpoint = "authorization_endpoint"
+        case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
+        case userinfoEndpoint = "userinfo_endpoint"
+        case endSessionEndpoint = "end_session_endpoint"
+        case codeChallengeMethodsSupported = "code_challenge_methods_supported"
+        case authorizationResponseIssParameterSupported = "authorization_response_iss_parameter_supported"
+        case promptValuesSupported = "prompt_values_supported"
+        case claimsSupported = "claims_supported"
+        case requestParameterSupported = "request_parameter_supported"
+        case requestURIParameterSupported = "request_uri_parameter_supported"
+        case claimsParameterSupported = "claims_parameter_supported"
         case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
         case revocationEndpointAuthMethodsSupported = "revocation_endpoint_auth_methods_supported"
         case introspectionEndpointAuthMethodsSupported = "introspection_endpoint_auth_methods_supported"

@@ -6,6 +6,12 @@ public struct TokenRequest: Sendable {
     public var grantType: String? { parameters["grant_type"] }
     /// The parameters that name and authenticate the client.
     public var client: ClientParameters { ClientParameters(parameters) }
+    /// `code` (RFC 6749 §4.1.3).
+    public var code: String? { parameters["code"] }
+    /// `redirect_uri`, that of the authorization request.
+    public var redirectURI: String? { parameters["redirect_uri"] }
+    /// `code_verifier` (RFC 7636 §4.5).
+    public var codeVerifier: String? { parameters["code_verifier"] }
     /// `refresh_token`.
     public var refreshToken: String? { parameters["refresh_token"] }
     /// `assertion` (RFC 7521 §4.1).

@@ -49,6 +49,8 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
     /// The refresh token. It is absent for clients that store a single string, and for clients that got a token for
     /// themselves.
     public var refreshToken: String?
+    /// The ID token of a login on the server's page (OpenID Connect Core section 3.1.3.3).
+    public var idToken: String?
     /// The scope of the access token; absent if it is empty.
     public var scope: String?
     /// The `iat` of the access token.
@@ -88,6 +90,7 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
         case accessToken = "access_token"
         case tokenType = "token_type"
         case expiresIn = "expires_in"
+        case idToken = "id_token"
         case refreshToken = "refresh_token"
         case scope
         case issuedAt = "issued_at"
@@ -114,6 +117,7 @@ extension TokenResponse {
         members.add("device_id", deviceID)
         members.add("expires_at", expiresAt)
         members.add("expires_in", expiresIn)
+        members.add("id_token", idToken)
         members.add("issued_at", issuedAt)
         members.add("issued_token_type", issuedTokenType)
         members.add("refresh_after", refreshAfter)

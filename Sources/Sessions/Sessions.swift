@@ -16,6 +16,7 @@
 // - Accounts    users, their profile and switches, administration, password reset
 // - Passwords   hashing and its queue, rules for new passwords, failed attempts and lockout
 // - Binding     DPoP, replay caches, the user's presence, device keys
+// - HostedLogin logins on the server's page: authorization requests, codes, ID tokens, sessions of browsers
 // - Federation  identities of users at providers, and what providers answer about sessions
 // - Audit       audit events, revocations and their feed, misused refresh tokens
 // - Settings    settings and clients

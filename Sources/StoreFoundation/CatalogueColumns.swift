@@ -47,7 +47,8 @@ public enum ClientColumns {
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
         "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks",
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
-        "app_data")
+        "app_data", "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests",
+        "browser_session", "login_methods", "backchannel_logout_uri", "initiate_login_uri")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -76,6 +77,13 @@ public enum ClientColumns {
         client.resources = row.list()
         client.staysLoggedIn = row.bool()
         client.appData = try row.word(as: Client.AppDataRule.self)
+        client.hostedLogin.redirectURIs = row.list()
+        client.hostedLogin.postLogoutRedirectURIs = row.list()
+        client.hostedLogin.requiresPushedRequests = row.bool()
+        client.hostedLogin.browserSession = try row.word(as: HostedLogin.BrowserSession.self)
+        client.hostedLogin.loginMethods = row.list()
+        client.hostedLogin.backchannelLogoutURI = row.optionalText()
+        client.hostedLogin.initiateLoginURI = row.optionalText()
         return client
     }
 
@@ -107,5 +115,12 @@ public enum ClientColumns {
         row.add(list: client.resources)
         row.add(client.staysLoggedIn)
         row.add(client.appData)
+        row.add(list: client.hostedLogin.redirectURIs)
+        row.add(list: client.hostedLogin.postLogoutRedirectURIs)
+        row.add(client.hostedLogin.requiresPushedRequests)
+        row.add(client.hostedLogin.browserSession)
+        row.add(list: client.hostedLogin.loginMethods)
+        row.add(client.hostedLogin.backchannelLogoutURI)
+        row.add(client.hostedLogin.initiateLoginURI)
     }
 }

@@ -63,6 +63,7 @@ extension Client {
         appData = try line.optionalWord("app_data") ?? .ignore
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
         if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
+        try readHostedLogin(&line)
         if let text = try line.optionalText("jwks") {
             do throws(ClientKeys.Problem) { keys = try ClientKeys(text: Array(text.utf8)) } catch {
                 throw LineProblem("'jwks' \(error.detail)")
@@ -95,7 +96,38 @@ extension Client {
         members.add("user_presence_max_age", userPresenceMaxAge)
         if appData != .ignore { members.add("app_data", appData.rawValue) }
         if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
+        addHostedLogin(to: &members)
         return members
+    }
+
+    private mutating func readHostedLogin(_ line: inout TransferLine) throws(LineProblem) {
+        var login = HostedLogin()
+        login.redirectURIs = try line.value("redirect_uris", "a list of strings", as: [String].self) ?? []
+        login.postLogoutRedirectURIs =
+            try line.value("post_logout_redirect_uris", "a list of strings", as: [String].self) ?? []
+        login.requiresPushedRequests =
+            try line.value("require_pushed_authorization_requests", "true or false", as: Bool.self) ?? false
+        login.browserSession = try line.optionalWord("browser_session") ?? .none
+        login.loginMethods =
+            try line.value("login_methods", "a list of strings", as: [String].self) ?? login.loginMethods
+        login.backchannelLogoutURI = try line.optionalText("backchannel_logout_uri")
+        login.initiateLoginURI = try line.optionalText("initiate_login_uri")
+        if let problem = login.problem(with: grantTypes) { throw LineProblem(problem) }
+        hostedLogin = login
+    }
+
+    /// Adds the members that differ from those of a client without logins on the server's page.
+    private func addHostedLogin(to members: inout TransferMembers) {
+        let (login, none) = (hostedLogin, HostedLogin())
+        if !login.redirectURIs.isEmpty { members.add("redirect_uris", login.redirectURIs) }
+        if !login.postLogoutRedirectURIs.isEmpty {
+            members.add("post_logout_redirect_uris", login.postLogoutRedirectURIs)
+        }
+        if login.requiresPushedRequests { members.add("require_pushed_authorization_requests", true) }
+        if login.browserSession != .none { members.add("browser_session", login.browserSession.rawValue) }
+        if login.loginMethods != none.loginMethods { members.add("login_methods", login.loginMethods) }
+        members.add("backchannel_logout_uri", login.backchannelLogoutURI)
+        members.add("initiate_login_uri", login.initiateLoginURI)
     }
 }
 

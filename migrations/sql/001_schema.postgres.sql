@@ -1,6 +1,6 @@
 -- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, identities, sessions,
---   provider_checks, foreign_tokens, used_tokens, failed_attempts, audit_events, revocations, webhooks, signing_keys,
---   admin_keys, heartbeat
+--   provider_checks, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks,
+--   signing_keys, admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes, stored as
 -- uuid. Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
@@ -57,6 +57,14 @@ CREATE TABLE clients (
     scope text NOT NULL, -- list
     resources text NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
     token_style text NOT NULL,
+    -- Hosted login
+    redirect_uris text NOT NULL, -- list
+    post_logout_redirect_uris text NOT NULL, -- list
+    require_pushed_authorization_requests boolean NOT NULL, -- RFC 9126
+    browser_session text NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
+    login_methods text NOT NULL, -- list
+    backchannel_logout_uri text,
+    initiate_login_uri text,
     -- Lifetimes; null: as in the settings
     offline_session_idle_seconds bigint,
     offline_session_max_seconds bigint,
@@ -221,6 +229,35 @@ CREATE TABLE failed_attempts (
 -- Finds the attempts of a user, and those that can be deleted.
 CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
 CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
+
+-- Logins that users have completed on the server's page. The id is also that of the session that the login starts.
+CREATE TABLE logins (
+    id uuid PRIMARY KEY,
+    kind text NOT NULL, -- 'authorize'
+    client_id text NOT NULL,
+    request text NOT NULL, -- the authorization request, as JSON
+    remote_address text,
+    user_agent text,
+    -- Authentication
+    user_id uuid NOT NULL,
+    methods text NOT NULL, -- list, as in `amr`
+    authenticated_at bigint NOT NULL,
+    epoch bigint NOT NULL, -- of the settings at the login
+    browser_session_id uuid, -- session of the browser; null: none
+    -- Authorization code
+    code_hash bytea, -- SHA-256; null: the code was cancelled
+    code_expires_at bigint NOT NULL,
+    code_request bytea, -- SHA-256 of the Idempotency-Key with which the code was exchanged; null: it had none
+    code_used_at bigint,
+    started_at bigint NOT NULL
+);
+
+-- Finds the login of a code.
+CREATE UNIQUE INDEX logins_code ON logins (code_hash) WHERE code_hash IS NOT NULL;
+-- Finds the codes of a user that can still be exchanged.
+CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
+-- Finds the rows that can be deleted.
+CREATE INDEX logins_started ON logins (started_at);
 
 -- Numbers are given in the order of commits, under the lock of the audit trail, because readers have them as their cursor.
 CREATE TABLE audit_events (

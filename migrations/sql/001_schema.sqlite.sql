@@ -1,6 +1,6 @@
 -- effects: adds tables schema_migrations, settings, clients, users, identities, sessions, provider_checks,
---   foreign_tokens, used_tokens, failed_attempts, audit_events, revocations, webhooks, signing_keys, admin_keys,
---   heartbeat
+--   foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
+--   admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
 -- Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
@@ -47,6 +47,14 @@ CREATE TABLE clients (
     scope TEXT NOT NULL, -- list
     resources TEXT NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
     token_style TEXT NOT NULL,
+    -- Hosted login
+    redirect_uris TEXT NOT NULL, -- list
+    post_logout_redirect_uris TEXT NOT NULL, -- list
+    require_pushed_authorization_requests INTEGER NOT NULL, -- RFC 9126
+    browser_session TEXT NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
+    login_methods TEXT NOT NULL, -- list
+    backchannel_logout_uri TEXT,
+    initiate_login_uri TEXT,
     -- Lifetimes; null: as in the settings
     offline_session_idle_seconds INTEGER,
     offline_session_max_seconds INTEGER,
@@ -215,6 +223,36 @@ CREATE TABLE failed_attempts (
 -- Finds the attempts of a user, and those that can be deleted.
 CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
 CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
+
+-- Logins that users have completed on the server's page. The id is also that of the session that the login starts.
+CREATE TABLE logins (
+    number INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE,
+    kind TEXT NOT NULL, -- 'authorize'
+    client_id TEXT NOT NULL,
+    request TEXT NOT NULL, -- the authorization request, as JSON
+    remote_address TEXT,
+    user_agent TEXT,
+    -- Authentication
+    user_id BLOB NOT NULL,
+    methods TEXT NOT NULL, -- list, as in `amr`
+    authenticated_at INTEGER NOT NULL,
+    epoch INTEGER NOT NULL, -- of the settings at the login
+    browser_session_id BLOB, -- session of the browser; null: none
+    -- Authorization code
+    code_hash BLOB, -- SHA-256; null: the code was cancelled
+    code_expires_at INTEGER NOT NULL,
+    code_request BLOB, -- SHA-256 of the Idempotency-Key with which the code was exchanged; null: it had none
+    code_used_at INTEGER,
+    started_at INTEGER NOT NULL
+) STRICT;
+
+-- Finds the login of a code.
+CREATE UNIQUE INDEX logins_code ON logins (code_hash) WHERE code_hash IS NOT NULL;
+-- Finds the codes of a user that can still be exchanged.
+CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
+-- Finds the rows that can be deleted.
+CREATE INDEX logins_started ON logins (started_at);
 
 -- AUTOINCREMENT, because readers have the number as their cursor: it must not be used again after clean-up.
 CREATE TABLE audit_events (

@@ -51,11 +51,13 @@ extension Endpoints {
 
 /// The members of a client in a body that creates or changes one. They have the names of RFC 7591 and of the settings.
 struct ClientMembers: Sendable {
-    static let names = [
-        "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
-        "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after", "dpop",
-        "user_presence_max_age", "stay_logged_in", "app_data",
-    ]
+    static let names =
+        [
+            "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
+            "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
+            "dpop",
+            "user_presence_max_age", "stay_logged_in", "app_data",
+        ] + HostedLoginMembers.names
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?
@@ -72,6 +74,7 @@ struct ClientMembers: Sendable {
     private let userPresenceMaxAge: Duration??
     private let staysLoggedIn: Bool?
     private let appData: Client.AppDataRule?
+    private let hostedLogin: HostedLoginMembers
 
     init(_ members: Members) throws {
         try members.refuseNull(
@@ -93,6 +96,7 @@ struct ClientMembers: Sendable {
         userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
         staysLoggedIn = try members.bool("stay_logged_in")
         appData = try members.word("app_data", as: Client.AppDataRule.self)
+        hostedLogin = try HostedLoginMembers(members)
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -112,6 +116,7 @@ struct ClientMembers: Sendable {
         if let userPresenceMaxAge { client.userPresenceMaxAge = userPresenceMaxAge }
         if let staysLoggedIn { client.staysLoggedIn = staysLoggedIn }
         if let appData { client.appData = appData }
+        hostedLogin.apply(to: &client.hostedLogin)
     }
 }
 
@@ -135,6 +140,13 @@ struct ClientAnswer: Encodable {
     let userPresenceMaxAge: Int64?
     let stayLoggedIn: Bool
     let appData: String
+    let redirectURIs: [String]
+    let postLogoutRedirectURIs: [String]
+    let requirePushedAuthorizationRequests: Bool
+    let browserSession: String
+    let loginMethods: [String]
+    let backchannelLogoutURI: String?
+    let initiateLoginURI: String?
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -155,6 +167,13 @@ struct ClientAnswer: Encodable {
         userPresenceMaxAge = client.userPresenceMaxAge?.wholeSeconds
         stayLoggedIn = client.staysLoggedIn
         appData = client.appData.rawValue
+        redirectURIs = client.hostedLogin.redirectURIs
+        postLogoutRedirectURIs = client.hostedLogin.postLogoutRedirectURIs
+        requirePushedAuthorizationRequests = client.hostedLogin.requiresPushedRequests
+        browserSession = client.hostedLogin.browserSession.rawValue
+        loginMethods = client.hostedLogin.loginMethods
+        backchannelLogoutURI = client.hostedLogin.backchannelLogoutURI
+        initiateLoginURI = client.hostedLogin.initiateLoginURI
     }
 
     enum CodingKeys: String, CodingKey {
@@ -175,5 +194,12 @@ struct ClientAnswer: Encodable {
         case userPresenceMaxAge = "user_presence_max_age"
         case stayLoggedIn = "stay_logged_in"
         case appData = "app_data"
+        case redirectURIs = "redirect_uris"
+        case postLogoutRedirectURIs = "post_logout_redirect_uris"
+        case requirePushedAuthorizationRequests = "require_pushed_authorization_requests"
+        case browserSession = "browser_session"
+        case loginMethods = "login_methods"
+        case backchannelLogoutURI = "backchannel_logout_uri"
+        case initiateLoginURI = "initiate_login_uri"
     }
 }

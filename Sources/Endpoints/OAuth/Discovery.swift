@@ -11,6 +11,9 @@ extension Endpoints {
     static let introspectionPath = "/oauth/introspect"
     static let metadataPath = "/.well-known/oauth-authorization-server"
     static let jwksPath = "/oauth/jwks"
+    static let authorizationPath = "/oauth/authorize"
+    static let pushedRequestPath = "/oauth/par"
+    static let userInfoPath = "/oauth/userinfo"
 
     /// Caches may keep the documents for five minutes. A copy can even be far older, because a new key is published one day
     /// before it signs.
@@ -30,6 +33,8 @@ extension Endpoints {
             ServerMetadata(
                 issuer: context.issuer, tokenPath: Self.tokenPath, revocationPath: Self.revocationPath,
                 introspectionPath: Self.introspectionPath, jwksPath: Self.jwksPath,
+                authorizationPath: Self.authorizationPath, pushedRequestPath: Self.pushedRequestPath,
+                userInfoPath: Self.userInfoPath, logoutPath: Self.logoutPath,
                 grantTypes: OAuth.GrantType.allCases.map(\.rawValue),
                 authMethods: ([.none] + confidential).map(\.rawValue),
                 confidentialAuthMethods: confidential.map(\.rawValue),

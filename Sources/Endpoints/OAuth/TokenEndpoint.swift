@@ -37,6 +37,8 @@ extension Endpoints {
         case .clientCredentials: return try await clientCredentialsGrant(request, identity, call)
         case .tokenExchange:
             return try await counted(identity) { try await tokenExchangeGrant(request, identity, call) }
+        case .authorizationCode:
+            return try await counted(identity) { try await authorizationCodeGrant(request, identity, call) }
         case .password: return try await counted(identity) { try await passwordGrant(request, identity, call) }
         }
     }

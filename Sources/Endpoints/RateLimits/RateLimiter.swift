@@ -160,7 +160,7 @@ struct RateLimiter: Sendable {
     func refusal(_ error: any Error, of call: Call) -> any Error {
         guard call.route.countsRefusals, let error = error as? ServiceError else { return error }
         switch error {
-        case .refused, .invalidClient, .invalidToken, .unauthorizedClient, .grantClosed: break
+        case .refused, .invalidClient, .invalidGrant, .invalidToken, .unauthorizedClient, .grantClosed: break
         default: return error
         }
         guard let network = network(call.caller) else { return error }

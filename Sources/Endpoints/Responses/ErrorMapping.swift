@@ -15,6 +15,9 @@ extension Endpoints {
         case (let error as ServiceError, .oauth): response = Self.oauthError(error).response
         case (let error as RequestProblem, .problem): response = Self.problem(error).response
         case (let error as RequestProblem, .oauth): response = Self.oauthError(error).response
+        case (let error as ServiceError, .page): response = errorPage(Self.problem(error), to: call)
+        case (let error as RequestProblem, .page): response = errorPage(Self.problem(error), to: call)
+        case (_, .page): response = errorPage(Problem.internalError, to: call)
         case (_, .problem): response = Problem.internalError.response
         case (_, .oauth): response = OAuthError(.internalServerError, .serverError, Self.internalText).response
         }
@@ -35,6 +38,11 @@ extension Endpoints {
     static let providerText = "The identity provider does not answer at present: try again."
     static let tooManyText = "Too many attempts: try again later. No session has ended."
     static let grantClosedText = "The client may no longer continue its sessions by this grant. The session is kept."
+    static let crossSiteText = "The form was not sent by a page of this server."
+    static let needsTLSText =
+        "This page needs https: set server.tls_certificate, or a trusted proxy that sends X-Forwarded-Proto."
+    static let codeText = "The code is not valid, or no longer, or belongs to another request."
+    static let spentText = "The request was answered already: begin again."
     static let targetText = "The resource is malformed, unknown, or not allowed for this client."
     static let staleText = "sent_at is too long ago, or ahead: the request was not decided. Send it again."
     static let unavailableText = "The server cannot answer at present: try again. No session has ended."
@@ -71,6 +79,8 @@ extension Endpoints {
             Problem(.unauthorized, code: "invalid_id_token", detail: reason.sentence)
         case .identityProviderUnavailable:
             Problem(.serviceUnavailable, code: "identity_provider_unavailable", detail: providerText)
+        case .invalidGrant: Problem(.badRequest, code: "invalid_grant", detail: codeText)
+        case .requestSpent: Problem(.badRequest, code: "invalid_request", detail: spentText)
         case .loginRefused(let reason):
             Problem(.forbidden, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
         case .invalidToken(nil):
@@ -132,6 +142,8 @@ extension Endpoints {
         // Any invalid subject token is `invalid_request` (RFC 8693 section 2.2.2).
         case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
+        case .invalidGrant: OAuthError(.badRequest, .invalidGrant, codeText)
+        case .requestSpent: OAuthError(.badRequest, .invalidRequest, spentText)
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
         case .proofMissing: oauthError(.unproven(.malformed, withAccessToken: false))
         case .unproven(let proof): oauthError(.unproven(proof, withAccessToken: false))
@@ -184,6 +196,11 @@ extension Endpoints {
                 .forbidden, code: "insufficient_scope",
                 detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
         case .subjectRefused(let reason): Self.problem(.loginRefused(reason))
+        case .authorization(let code, let detail): Problem(.badRequest, code: code.rawValue, detail: detail)
+        case .crossSite: Problem(.forbidden, code: "cross_site", detail: crossSiteText)
+        case .needsTLS: Problem(.misdirectedRequest, code: "needs_tls", detail: needsTLSText)
+        case .scopeMissing(let scope):
+            Problem(.forbidden, code: "insufficient_scope", detail: "The access token lacks the scope \(scope).")
         case .unsupportedGrantType, .unsupportedTokenType:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
@@ -206,6 +223,11 @@ extension Endpoints {
         case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
         case .insufficientScope: OAuthError(.forbidden, .insufficientScope, "The admin key may not do this.")
         case .subjectRefused(let reason): refusal(reason, .invalidRequest)
+        case .authorization(let code, let detail): OAuthError(.badRequest, code, detail)
+        case .crossSite: OAuthError(.forbidden, .invalidRequest, crossSiteText)
+        case .needsTLS: OAuthError(.misdirectedRequest, .invalidRequest, needsTLSText)
+        case .scopeMissing(let scope):
+            OAuthError(.forbidden, .insufficientScope, "The access token lacks the scope \(scope).")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
         case .unsupportedTokenType:
             OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type cannot be revoked: they expire.")
@@ -301,6 +323,7 @@ extension RefusalReason {
             case .userDeleted: "The session ended: the user was deleted."
             case .revokedByProvider: "The session ended: its identity provider no longer confirms the user."
             case .recheckLost: "The session ended: its identity provider can no longer be asked about it."
+            case .codeReused: "The session ended: its authorization code was used again."
             }
         case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."

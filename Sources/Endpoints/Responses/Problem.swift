@@ -12,7 +12,7 @@ struct Problem: Encodable, Sendable {
     var reauthenticate: Bool?
     var acrValues: String?
     var maxAge: Int64?
-    private let httpStatus: Status
+    let httpStatus: Status
 
     init(_ status: Status, code: String, detail: String, member: String? = nil, reauthenticate: Bool? = nil) {
         title = status.reason

@@ -11,6 +11,13 @@ enum TokenAnswer {
     @inline(never)
     static func response(_ grant: TokenGrant) -> Response { response(answer(grant)) }
 
+    /// The answer to the exchange of a code (OpenID Connect Core section 3.1.3.3).
+    static func response(_ grant: HostedLoginService.Grant) -> Response {
+        var answer = answer(grant.tokens)
+        answer.idToken = grant.idToken
+        return response(answer)
+    }
+
     /// The answer to a token exchange (RFC 8693 section 2.2.1): `access_token` holds the token of the requested type.
     static func response(_ grant: TokenGrant, as type: TokenExchangeParameters.TokenType) -> Response {
         var answer = answer(grant)

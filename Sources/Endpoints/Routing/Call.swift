@@ -117,6 +117,14 @@ enum RequestProblem: Error, Hashable, Sendable {
     /// The user of an exchange's subject token may not log in: an invalid request, like an invalid subject token (RFC 8693
     /// section 2.2.2).
     case subjectRefused(RefusalReason)
+    /// An authorization request is refused (RFC 6749 section 4.1.2.1).
+    case authorization(ErrorCode, _ detail: String)
+    /// The page that sent the form is not one of this server.
+    case crossSite
+    /// The page needs https.
+    case needsTLS
+    /// The access token lacks this scope (RFC 6750 section 3.1).
+    case scopeMissing(String)
     /// The type of the token cannot be revoked (RFC 7009 section 2.2.1).
     case unsupportedTokenType
 }

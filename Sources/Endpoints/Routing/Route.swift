@@ -33,6 +33,8 @@ final class Route: Sendable {
         case problem
         /// RFC 6749 section 5.2.
         case oauth
+        /// A page for people.
+        case page
     }
 
     /// The schemes that a 401 of this route offers (RFC 9110 section 11.6.1).

@@ -3,7 +3,7 @@ internal import Sessions
 
 /// The table of all routes.
 extension Route {
-    static let all = oauth + users + health + adminUsers + adminSessions + adminServer
+    static let all = oauth + login + users + health + adminUsers + adminSessions + adminServer
 
     /// The calls of OAuth (RFC 6749, 7009, 7662, 7517, 8414).
     private static let oauth = [
@@ -16,6 +16,23 @@ extension Route {
         Route(.get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() }),
         Route(.get, Endpoints.metadataPath, .immediate { try $0.serverMetadata() }),
         Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),
+    ]
+
+    /// The login on the server's page (OpenID Connect Core, RFC 9126).
+    private static let login = [
+        Route(.get, Endpoints.authorizationPath, errorFormat: .page, .open { try await $0.authorize($1) }),
+        Route(.post, Endpoints.authorizationPath, errorFormat: .page, .open { try await $0.authorize($1) }),
+        Route(
+            .post, Endpoints.pushedRequestPath, errorFormat: .oauth, challenge: .basic,
+            .open { try await $0.pushRequest($1) }),
+        Route(.get, "/login", errorFormat: .page, .open { try await $0.showLogin($1) }),
+        Route(.post, "/login/password", errorFormat: .page, .open { try await $0.logInOnPage($1) }),
+        Route(.get, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
+        Route(.post, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
+        Route(.get, "/assets/{name}", .open { try $0.asset($1) }),
+        Route(.get, "/assets/accent/{name}", .open { try $0.asset($1) }),
+        Route(.get, Endpoints.userInfoPath, .open { try await $0.userInfo($1) }),
+        Route(.post, Endpoints.userInfoPath, .open { try await $0.userInfo($1) }),
     ]
 
     /// The calls of apps and proxies.

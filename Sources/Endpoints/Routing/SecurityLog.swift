@@ -1,4 +1,5 @@
 internal import HTTP
+internal import OAuth
 internal import Sessions
 internal import Telemetry
 
@@ -31,6 +32,10 @@ extension Endpoints {
             case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType:
                 (.debug, "unsupported")
             case .subjectRefused(let reason): (.info, reason.rawValue)
+            case .authorization(let code, let detail): (.debug, "\(code.rawValue) \(detail)")
+            case .crossSite: (.notice, "cross_site")
+            case .needsTLS: (.info, "needs_tls")
+            case .scopeMissing(let scope): (.debug, "no scope \(scope)")
             case .unproven(let problem, _): (.info, "proof \(problem.rawValue)")
             case .preconditionFailed: (.debug, "precondition_failed")
             case .unknownCursor: (.debug, "unknown_cursor")
@@ -56,6 +61,8 @@ extension Endpoints {
         case .identityRefused(let reason): (.info, "id_token \(reason.rawValue)")
         // The level is info, because the failed fetch has already logged its cause.
         case .identityProviderUnavailable: (.info, "identity_provider_unavailable")
+        case .invalidGrant: (.info, "invalid_grant")
+        case .requestSpent: (.info, "request_spent")
         case .proofMissing: (.info, "proof missing")
         case .unproven(let problem): (.info, "proof \(problem.rawValue)")
         case .invalidClient: (.info, "invalid_client")

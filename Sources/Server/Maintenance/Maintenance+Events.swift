@@ -59,6 +59,15 @@ extension Maintenance {
         }
     }
 
+    /// Deletes the logins on the server's page that are old. Returns their number.
+    @discardableResult
+    func sweepLogins(pause: Duration) async -> Int {
+        await sweep("logins", pause) { () async throws(StoreError) in
+            try await context.store.sweepLogins(
+                before: settled + (.zero - Login.retention), limit: cleanUp.stepSize)
+        }
+    }
+
     /// Deletes the counts of wrong passwords that have expired, even for a node with a slow clock. Returns their number.
     @discardableResult
     func sweepFailedAttempts(pause: Duration) async -> Int {

@@ -32,6 +32,7 @@ struct Maintenance: Sendable {
             await forgetWebhooks()
             await sweepUsedTokens(pause: cleanUp.pause)
             await sweepFailedAttempts(pause: cleanUp.pause)
+            await sweepLogins(pause: cleanUp.pause)
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }

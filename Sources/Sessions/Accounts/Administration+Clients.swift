@@ -80,16 +80,20 @@ extension Administration {
     private func update<Value: Sendable>(
         _ id: String, _ edit: @escaping @Sendable (inout ClientChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> Value {
-        let policy = context.policy
+        let (policy, now) = (context.policy, context.clock.now)
         let result = try await inStore { () async throws(StoreError) in
-            try await store.updateClient(id) { change -> Result<Value, ServiceError> in
-                var edited = change
-                let result = edit(&edited)
-                guard case .success = result else { return result }
-                if let client = edited.client, let problem = client.problem(with: edited.settings, policy) {
-                    return .failure(.invalid(member: "client", detail: problem))
+            try await store.updateCatalogue { catalogue -> Result<Value, ServiceError> in
+                let result = catalogue.change(id) { change -> Result<Value, ServiceError> in
+                    var edited = change
+                    let result = edit(&edited)
+                    guard case .success = result else { return result }
+                    if let client = edited.client, let problem = client.problem(with: edited.settings, policy) {
+                        return .failure(.invalid(member: "client", detail: problem))
+                    }
+                    change = edited
+                    return result
                 }
-                change = edited
+                catalogue.addBrowserClient(at: now)
                 return result
             }
         }
@@ -97,6 +101,19 @@ extension Administration {
     }
 
     private static func makeSecret(random: RandomSource) -> String { "sjc_" + Base64URL.encode(random.bytes(32)) }
+}
+
+extension CatalogueChange {
+    /// Adds the built-in client of browser sessions, once another client has them.
+    fileprivate mutating func addBrowserClient(at now: Instant) {
+        guard clients[Client.browserID] == nil,
+            clients.values.contains(where: { $0.hostedLogin.browserSession != .none })
+        else { return }
+        change(Client.browserID) { change in
+            change.client = .browser(createdAt: now, epoch: change.settings.epoch + 1)
+            change.events.append(AuditEvent(.clientCreated, at: now, by: .system, clientID: Client.browserID))
+        }
+    }
 }
 
 extension Client {
@@ -115,6 +132,10 @@ extension Client {
             return "jwks is for clients with private_key_jwt"
         }
         if let problem = Resource.problem(with: resources) { return problem }
+        if let problem = hostedLogin.problem(with: grantTypes) { return problem }
+        if grantTypes.contains(.authorizationCode), !grantTypes.contains(.refreshToken), staysLoggedIn {
+            return "stay_logged_in must be false for a client with authorization_code and without refresh_token"
+        }
         return Lifetimes.problem(
             settings: settings.sessions, clients: [self], absoluteMaximum: policy.absoluteMaximum(beside: settings))
     }

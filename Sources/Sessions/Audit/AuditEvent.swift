@@ -17,6 +17,8 @@ public struct AuditEvent: Hashable, Sendable {
         case devicePlatformChanged = "device_platform_changed"
         /// An admin key set the verdict of the operator's own attestation; `reason` is the verdict.
         case attestationChanged = "attestation_changed"
+        /// A user completed a login on the server's page; `session_id` names the session that its code can start.
+        case loginApproved = "login_approved"
         case loginFailed = "login_failed"
         case loginRefused = "login_refused"
         case loginsDisabled = "logins_disabled"

@@ -13,7 +13,7 @@ extension Store {
             let found = transaction.userForUpdate(.id(userID))
             let (previous, catalogue) = (transaction.livingSessionForUpdate(at: place), transaction.catalogue())
             guard let user = try found.value() else { return nil }
-            let login = Login(
+            let login = FoundLogin(
                 user: user, arrival: .known, previous: try previous.value(), catalogue: try catalogue.value())
             return try transaction.open(login, clientID: clientID, decide)
         }
@@ -38,7 +38,7 @@ extension Store {
 }
 
 /// A login with the rows that a transaction has read.
-private struct Login {
+private struct FoundLogin {
     let user: User
     let arrival: SessionOpening.Arrival
     /// Nil for a login by password.
@@ -51,7 +51,7 @@ private struct Login {
 extension StoreTransaction {
     /// Lets `decide` start a session, and writes it with all new rows.
     fileprivate func open<Outcome>(
-        _ login: Login, clientID: String, _ decide: (inout SessionOpening) -> Outcome
+        _ login: FoundLogin, clientID: String, _ decide: (inout SessionOpening) -> Outcome
     ) throws(TransactionError) -> Outcome {
         var opening = SessionOpening(
             user: login.user, arrival: login.arrival, isReplay: login.isReplay,
@@ -77,7 +77,7 @@ extension StoreTransaction {
     ///
     /// Another node may add one of them at the same moment. Then this transaction waits until the other one has ended, and runs
     /// again if the other one was committed.
-    private func insertNews(of identityLogin: IdentityLogin, _ login: Login) throws(TransactionError) {
+    private func insertNews(of identityLogin: IdentityLogin, _ login: FoundLogin) throws(TransactionError) {
         var written: [Answer<Bool>] = []
         if !login.isReplay { written.append(insert(identityLogin.token)) }
         if login.arrival != .known {
@@ -94,7 +94,7 @@ extension StoreTransaction {
     /// session.
     fileprivate func find(
         _ login: IdentityLogin, place: (Identifier<User>) -> SessionPlace
-    ) throws(TransactionError) -> Login? {
+    ) throws(TransactionError) -> FoundLogin? {
         let (used, identity) = (isUsed(login.token), identity(login.key))
         let candidates = login.linkingKey.map { users(withAddress: $0, limit: IdentityLogin.namesakesMax) }
         let known = try identity.value()
@@ -107,8 +107,8 @@ extension StoreTransaction {
         let catalogue = catalogue()
         func found(
             _ user: User, _ arrival: SessionOpening.Arrival, previous: Session?
-        ) throws(TransactionError) -> Login {
-            Login(
+        ) throws(TransactionError) -> FoundLogin {
+            FoundLogin(
                 user: user, arrival: arrival, identityLogin: login, isReplay: try used.value(), previous: previous,
                 catalogue: try catalogue.value())
         }

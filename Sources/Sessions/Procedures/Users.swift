@@ -80,6 +80,7 @@ extension StoreTransaction {
         // Requests all endings before it reads the first answer, because that takes one round trip.
         let endings = effect.endings.map { ending in
             deleteForeignTokens(of: old.id, ending)
+            cancelCodes(of: old.id, ending)
             return (ending, endSessions(of: old.id, ending))
         }
         for (ending, sessions) in endings {

@@ -14,6 +14,8 @@ public enum EndReason: String, CaseIterable, Sendable {
     case revokedByProvider = "revoked_by_provider"
     /// The identity provider cannot be asked about the session any more, and its last confirmation is too old.
     case recheckLost = "recheck_lost"
+    /// The authorization code that started the session was presented again (RFC 6749 section 4.1.2).
+    case codeReused = "code_reused"
 }
 
 /// The reason for which a refresh was refused: the `reason` beside `invalid_grant` (RFC 6749 section 5.2).

@@ -17,6 +17,8 @@ public struct Client: Hashable, Sendable, Identifiable {
 
     /// The grants that a client may have.
     public enum GrantType: String, CaseIterable, Sendable {
+        /// A code of the authorization endpoint (RFC 6749 section 4.1).
+        case authorizationCode = "authorization_code"
         case refreshToken = "refresh_token"
         case clientCredentials = "client_credentials"
         case password
@@ -95,6 +97,9 @@ public struct Client: Hashable, Sendable, Identifiable {
 
     /// The rule for a refresh that names another platform than the login.
     public var appData = AppDataRule.ignore
+
+    /// The registration for logins on the server's page.
+    public var hostedLogin = HostedLogin()
 
     /// The lifetime of access tokens of a client that does not stay logged in, unless it has its own.
     public static let shortAccessTokenLifetime = Duration.seconds(3600)

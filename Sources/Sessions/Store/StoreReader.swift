@@ -83,6 +83,12 @@ public protocol StoreReader {
     /// The used tokens that are not yet too old to be accepted at `now`, in the order of their digests.
     func usedTokens(after digest: [UInt8]?, at now: Instant, limit: Int) -> Answer<[OneTimeToken]>
 
+    /// The login with that id.
+    func login(_ id: Identifier<Session>) -> Answer<Login?>
+
+    /// The login whose code has that hash.
+    func login(code hash: [UInt8]) -> Answer<Login?>
+
     /// The failed attempts that are counted for `target`.
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>
 

@@ -91,6 +91,19 @@ public protocol StoreTransaction: StoreReader {
     /// Deletes the foreign tokens of a user that were not exchanged and match client and device of `ending`.
     func deleteForeignTokens(of userID: Identifier<User>, _ ending: UserChange.EndingSessions)
 
+    /// The login with that id, for update.
+    func loginForUpdate(_ id: Identifier<Session>) -> Answer<Login?>
+
+    /// Adds a login.
+    func insert(_ login: Login)
+
+    /// Writes the code of a login, and no other field.
+    func update(_ login: Login)
+
+    /// Cancels the codes of a user that were not exchanged and match the client of `ending`. Does nothing for an ending of one
+    /// device, because a code has none.
+    func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions)
+
     /// Adds a used token, or uses one again that is forgotten at `token.at`. False if it was used before; nothing was written.
     func insert(_ token: OneTimeToken) -> Answer<Bool>
 
@@ -139,6 +152,10 @@ public protocol StoreTransaction: StoreReader {
 
     /// Deletes up to `limit` used tokens that became too old at `instant` or before. Returns the number of deleted rows.
     func deleteUsedTokens(before instant: Instant, limit: Int) -> Answer<Int>
+
+    /// Deletes up to `limit` logins that were completed before `instant`, except those with a browser session whose own session
+    /// has no end. Returns the number of deleted rows.
+    func deleteLogins(before instant: Instant, limit: Int) -> Answer<Int>
 
     /// Deletes the failed attempts of up to `limit` targets with the last attempt before `instant`. Returns the number of
     /// deleted rows.

@@ -11,6 +11,8 @@ public struct OneTimeToken: Hashable, Sendable {
         case clientAssertion = "client_assertion"
         /// Resumes a session (RFC 7523 section 2.1).
         case deviceAssertion = "device_assertion"
+        /// Answers a pushed authorization request (RFC 9126 section 7.3).
+        case pushedRequest = "pushed_request"
         /// Proves the user's presence.
         case presenceAssertion = "presence_assertion"
     }

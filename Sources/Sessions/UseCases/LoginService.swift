@@ -182,10 +182,16 @@ extension SessionOpening {
             && previous.authenticatedAt == previous.startedAt
     }
 
+    /// An authentication before the session starts: its time, and the epoch of the settings then.
+    typealias Authentication = (at: Instant, epoch: Int64)
+
     /// Sets the new session if the client and the user's switches allow it.
+    ///
+    /// - Parameter authenticated: when the user authenticated; nil: now.
     mutating func start(
         _ request: LoginRequest, for resources: ResourceRequirement, by policy: RefreshPolicy,
-        id: Identifier<Session>, authenticationMethods: [String], from origin: Origin, now: Instant
+        id: Identifier<Session>, authenticationMethods: [String], from origin: Origin, now: Instant,
+        authenticated: Authentication? = nil
     ) -> Result<TokenGrant.Entitlement, ServiceError> {
         let requestKey = request.requestKey(with: token)
         if isReplay, requestKey == nil || requestKey != previous?.childRequestKey {
@@ -228,8 +234,8 @@ extension SessionOpening {
             authenticationMode: request.authenticationMode, scope: scope,
             resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
             keyThumbprint: request.keyThumbprint,
-            deviceKey: request.deviceKey?.text, startedAt: now,
-            epoch: settings.epoch, childRequestKey: requestKey,
+            deviceKey: request.deviceKey?.text, startedAt: authenticated?.at ?? now,
+            epoch: authenticated?.epoch ?? settings.epoch, childAnsweredAt: now, childRequestKey: requestKey,
             presence: UserPresence(key: request.presenceKey?.text, identityAt: token == nil ? nil : now),
             confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
         if let previous, isBegun(previous, by: session, at: now) {

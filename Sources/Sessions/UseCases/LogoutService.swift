@@ -68,15 +68,19 @@ public final class LogoutService: UseCase {
         after check: @escaping @Sendable (Session) throws(ServiceError) -> Void
     ) async throws(ServiceError) -> Bool {
         let now = context.clock.now
+        let change: @Sendable (inout SessionChange) -> Result<Void, ServiceError> = { [policy] change in
+            do throws(ServiceError) { try check(change.session) } catch { return .failure(error) }
+            var session = change.session
+            let earlier = policy.ending(of: change.record, at: now)
+            session.end(earlier?.reason ?? reason, at: earlier?.at ?? now)
+            change.keep(session, endedBy: origin, at: now)
+            return .success(())
+        }
         let outcome = try await inStore { () async throws(StoreError) in
-            try await store.updateSession(id) { [policy] change -> Result<Void, ServiceError> in
-                do throws(ServiceError) { try check(change.session) } catch { return .failure(error) }
-                var session = change.session
-                let earlier = policy.ending(of: change.record, at: now)
-                session.end(earlier?.reason ?? reason, at: earlier?.at ?? now)
-                change.keep(session, endedBy: origin, at: now)
-                return .success(())
+            guard let browser = try await store.login(id)?.browserSession else {
+                return try await store.updateSession(id, change)
             }
+            return try await store.endSession(id, withBrowser: browser, by: origin, change)
         }
         try outcome?.get()
         return outcome != nil

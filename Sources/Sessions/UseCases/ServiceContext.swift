@@ -10,6 +10,10 @@ public final class ServiceContext: Sendable {
     public let refreshTokens: RefreshTokenCoder
     /// Encrypts and decrypts the refresh tokens of identity providers.
     let providerTokens: ProviderTokens
+    /// Seals and opens the authorization requests that browsers carry.
+    public let requests: SealedRequests
+    /// Writes and reads the session cookies of browsers.
+    let browserHandles: BrowserHandleCoder
     /// The keys that sign access tokens.
     public let signingKeys: SigningKeys
     /// Hashes passwords.
@@ -61,6 +65,8 @@ public final class ServiceContext: Sendable {
         self.policy = policy
         self.refreshTokens = RefreshTokenCoder(rootKeys: rootKeys)
         providerTokens = ProviderTokens(rootKeys: rootKeys, random: random)
+        browserHandles = BrowserHandleCoder(rootKeys: rootKeys)
+        requests = SealedRequests(rootKeys: rootKeys, random: random)
         self.signingKeys = signingKeys
         self.passwords = passwords
         self.clock = clockGuard.map { clockGuard in WallClock { clockGuard.reading.now } } ?? clock

@@ -21,6 +21,10 @@ public enum ServiceError: Error, Hashable, Sendable {
     case identityRefused(IdentityRefusal)
     /// The identity provider does not answer, and its last answer does not suffice. Try again.
     case identityProviderUnavailable
+    /// An authorization code that is unknown, expired, used, or of another request (RFC 6749 section 5.2).
+    case invalidGrant
+    /// A pushed authorization request that was answered already (RFC 9126 section 7.3).
+    case requestSpent
     /// The password is right, but logins are disabled.
     case loginRefused(RefusalReason)
     /// An access token that is not accepted (RFC 6750 section 3.1), and why, where the reason may be disclosed.

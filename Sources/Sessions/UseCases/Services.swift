@@ -12,6 +12,8 @@ public struct Services: Sendable {
     public let federation: FederationService
     /// Asks identity providers about running sessions.
     public let providerChecks: ProviderCheckService
+    /// Completes logins on the server's page, and exchanges their codes.
+    public let hostedLogin: HostedLoginService
     /// Ends sessions.
     public let logout: LogoutService
     /// Checks access tokens, and introspects tokens of every kind.
@@ -40,6 +42,7 @@ public struct Services: Sendable {
         login = LoginService(context, signer, passwords, providerChecks)
         federation = FederationService(context, login)
         logout = LogoutService(context, refresh, foreignTokens)
+        hostedLogin = HostedLoginService(context, signer, logout)
         accessTokens = AccessTokenVerifier(context, signer)
         clients = ClientAuthenticator(context)
         clientCredentials = ClientCredentialsService(context, signer)

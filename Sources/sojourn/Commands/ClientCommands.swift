@@ -7,38 +7,60 @@ import Sessions
 enum ClientCommands {
     static let all = [create, list, show, update, delete]
 
-    private static let members = [
-        Command.Option("--name", "NAME", "the name for people"),
+    private static let members =
+        [
+            Command.Option("--name", "NAME", "the name for people"),
+            Command.Option(
+                "--auth", "METHOD",
+                "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
+                choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
+            Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name removes them"),
+            Command.Option(
+                "--grants", "LIST",
+                "grant types, separated by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"
+            ),
+            Command.Option("--scope", "SCOPE", "the widest scope, separated by spaces"),
+            Command.Option(
+                "--resources", "LIST",
+                "APIs that it can have tokens for (RFC 8707): URIs, separated by spaces; '' for none"
+            ),
+            Command.Option(
+                "--token-style", "STYLE", "separate, or single: the refresh token travels inside the access token",
+                choices: Client.TokenStyle.allCases.map(\.rawValue)),
+            Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
+            Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
+            Command.Option("--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time"),
+            Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
+            Command.Option(
+                "--user-presence-max-age", "DURATION",
+                "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: the default of the mode"),
+            Command.Option(
+                "--app-data", "RULE", "what a refresh does that names another platform than the login",
+                choices: Client.AppDataRule.allCases.map(\.rawValue)),
+            Command.Option(
+                "--stay-logged-in", "BOOL", "false: a login gives a short access token and no refresh token"),
+            Command.Option(
+                "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
+                choices: Client.ProofRequirement.allCases.map(\.rawValue)),
+        ] + hostedLogin
+
+    private static let hostedLogin = [
         Command.Option(
-            "--auth", "METHOD",
-            "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
-            choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
-        Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name removes them"),
+            "--redirect-uris", "LIST",
+            "where codes of the login page go (RFC 6749): URIs, separated by spaces; '' for none"),
         Command.Option(
-            "--grants", "LIST",
-            "grant types, separated by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"),
-        Command.Option("--scope", "SCOPE", "the widest scope, separated by spaces"),
+            "--post-logout-redirect-uris", "LIST", "where a browser may go after a logout: URIs, separated by spaces"),
         Command.Option(
-            "--resources", "LIST", "APIs that it can have tokens for (RFC 8707): URIs, separated by spaces; '' for none"
-        ),
+            "--require-par", "BOOL", "true: the login page takes only pushed authorization requests (RFC 9126)"),
         Command.Option(
-            "--token-style", "STYLE", "separate, or single: the refresh token travels inside the access token",
-            choices: Client.TokenStyle.allCases.map(\.rawValue)),
-        Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
-        Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
-        Command.Option("--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time"),
-        Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
+            "--browser-session", "RULE",
+            "which logins the session of a browser answers without asking: none, client, or shared",
+            choices: HostedLogin.BrowserSession.allCases.map(\.rawValue)),
         Command.Option(
-            "--user-presence-max-age", "DURATION",
-            "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: the default of the mode"),
-        Command.Option(
-            "--app-data", "RULE", "what a refresh does that names another platform than the login",
-            choices: Client.AppDataRule.allCases.map(\.rawValue)),
-        Command.Option(
-            "--stay-logged-in", "BOOL", "false: a login gives a short access token and no refresh token"),
-        Command.Option(
-            "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
-            choices: Client.ProofRequirement.allCases.map(\.rawValue)),
+            "--login-methods", "LIST",
+            "what the login page offers, separated by spaces: password, passkey, phone, provider:NAME"),
+        Command.Option("--backchannel-logout-uri", "URI", "the receiver of logout tokens; '' for none"),
+        Command.Option("--initiate-login-uri", "URI", "the page of the client that starts a login; '' for none"),
     ]
 
     private static func body(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
@@ -52,6 +74,22 @@ enum ClientCommands {
             body["resources"] = .array(resources.split(separator: " ").map { .string(String($0)) })
         }
         if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
+        for (option, member) in [
+            ("--redirect-uris", "redirect_uris"), ("--post-logout-redirect-uris", "post_logout_redirect_uris"),
+            ("--login-methods", "login_methods"),
+        ] {
+            guard let list = arguments.value(option) else { continue }
+            body[member] = .array(list.split(separator: " ").map { .string(String($0)) })
+        }
+        for (option, member) in [
+            ("--backchannel-logout-uri", "backchannel_logout_uri"), ("--initiate-login-uri", "initiate_login_uri"),
+        ] {
+            if let uri = arguments.value(option) { body[member] = uri.isEmpty ? .null : .string(uri) }
+        }
+        if let rule = arguments.value("--browser-session") { body["browser_session"] = .string(rule) }
+        if let demand = try arguments.bool("--require-par") {
+            body["require_pushed_authorization_requests"] = .bool(demand)
+        }
         if let stays = try arguments.bool("--stay-logged-in") { body["stay_logged_in"] = .bool(stays) }
         if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
         if let grants = arguments.value("--grants") {
@@ -151,6 +189,12 @@ enum ClientCommands {
             ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
             ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
             ("stays logged in", client["stay_logged_in"]?.cell), ("another platform", client["app_data"]?.cell),
+            ("redirect URIs", client["redirect_uris"]?.cell),
+            ("after a logout", client["post_logout_redirect_uris"]?.cell),
+            ("only pushed requests", client["require_pushed_authorization_requests"]?.cell),
+            ("browser session", client["browser_session"]?.cell), ("login methods", client["login_methods"]?.cell),
+            ("back-channel logout", client["backchannel_logout_uri"]?.cell),
+            ("starts logins at", client["initiate_login_uri"]?.cell),
             ("idle", span("offline_session_idle")),
             ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),
             ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),

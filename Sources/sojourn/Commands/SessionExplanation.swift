@@ -122,6 +122,11 @@ struct SessionExplanation {
                 "The session reached its longest lifetime, which refreshes do not extend.",
                 "Meant to be. See 'sojourn settings show', the client's and the user's own maximum."
             )
+        case .codeReused:
+            (
+                "The authorization code that started the session was presented again with its verifier.",
+                "An app that sends a request again has to repeat its Idempotency-Key; otherwise the code was copied."
+            )
         case .refreshTokenReused:
             (
                 "A refresh token came that had long been replaced: two copies of it are in use. One of them was stolen, "

@@ -76,6 +76,13 @@ enum Fixture {
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
             createdAt: start, epoch: epoch, dpop: .required, userPresenceMaxAge: .seconds(900))
         client.resources = ["https://one.example/api", "urn:example:two"]
+        client.hostedLogin.redirectURIs = ["com.example.app:/callback", "http://[::1]/callback"]
+        client.hostedLogin.postLogoutRedirectURIs = ["https://one.example/bye"]
+        client.hostedLogin.requiresPushedRequests = true
+        client.hostedLogin.browserSession = .shared
+        client.hostedLogin.loginMethods = ["password", "provider:acme"]
+        client.hostedLogin.backchannelLogoutURI = "https://one.example/logout"
+        client.hostedLogin.initiateLoginURI = "https://one.example/login"
         return client
     }
 }

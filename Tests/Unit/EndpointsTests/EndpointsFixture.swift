@@ -30,6 +30,8 @@ struct EndpointsFixture: Sendable {
         let secrets = Locked<Set<String>>([])
         /// The cost of every password hash that was computed.
         let hashes = Locked<[Scrypt]>([])
+        /// How many transactions wrote rows.
+        let writes = Atomic<Int>(0)
     }
 
     let store: SQLiteStore
@@ -64,7 +66,11 @@ struct EndpointsFixture: Sendable {
         let surroundings = Environment()
         self.surroundings = surroundings
         let clock = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
-        store = try SQLiteStore(path: folder + "/test.sqlite", options: SQLiteStore.Options(clock: clock))
+        var options = SQLiteStore.Options(clock: clock)
+        options.observer = Observer(batchEnded: { batch in
+            if batch.wrote { surroundings.writes.add(batch.changes, ordering: .relaxed) }
+        })
+        store = try SQLiteStore(path: folder + "/test.sqlite", options: options)
         rootKeys = try #require(RootKeys([SecretKey.random()]))
         let maximum = Duration.seconds(Self.absoluteMaximum)
         let signingKeys = SigningKeys(
@@ -131,13 +137,18 @@ struct EndpointsFixture: Sendable {
 // Calls.
 extension EndpointsFixture {
     /// Sends a request as it is.
-    func send(_ request: Request, on listener: Caller.Listener = .public) async -> Answer {
-        let caller = Caller(remoteAddress: "192.0.2.1", listener: listener)
+    func send(
+        _ request: Request, on listener: Caller.Listener = .public, isSecure: Bool = false,
+        address: String = "192.0.2.1"
+    ) async -> Answer {
+        let caller = Caller(remoteAddress: address, listener: listener, isSecure: isSecure)
         let answer = Answer(await endpoints.reply(to: request, from: caller).response())
         #expect(answer.field("X-Request-Id") != nil)
         #expect(answer.field("X-Content-Type-Options") == "nosniff")
         #expect(answer.response.fields.values("Cache-Control").count == 1)
-        #expect(answer.field("Set-Cookie") == nil)
+        let isPage = ["/login", "/oauth/authorize", "/oauth/logout"].contains { request.target.path.hasPrefix($0) }
+        #expect(answer.field("Set-Cookie") == nil || isPage)
+        #expect(answer.response.fields.values("X-Content-Type-Options").count == 1)
         #expect((answer.status == 401) == (answer.field("WWW-Authenticate") != nil))
         if answer.status == 429 || answer.status == 500 || answer.status == 503 {
             #expect(answer.field("Retry-After") != nil)

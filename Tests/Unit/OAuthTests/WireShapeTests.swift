@@ -52,7 +52,8 @@ import Testing
     func endpointsLieUnderTheIssuer(_ issuer: String) throws {
         let metadata = ServerMetadata(
             issuer: issuer, tokenPath: "/t", revocationPath: "/r", introspectionPath: "/i", jwksPath: "/j",
-            grantTypes: ["g"], authMethods: ["none", "m"], confidentialAuthMethods: ["m"], assertionAlgorithms: ["A"],
+            authorizationPath: "/a", pushedRequestPath: "/p", userInfoPath: "/u", logoutPath: "/o", grantTypes: ["g"],
+            authMethods: ["none", "m"], confidentialAuthMethods: ["m"], assertionAlgorithms: ["A"],
             signingAlgorithms: ["ES256"], proofAlgorithms: ["ES256"], acrValues: ["presence"])
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         #expect(metadata.issuer == issuer)
@@ -60,20 +61,28 @@ import Testing
         #expect(metadata.revocationEndpoint == base + "/r")
         #expect(metadata.introspectionEndpoint == base + "/i")
         #expect(metadata.jwksURI == base + "/j")
-        #expect(metadata.responseTypesSupported.isEmpty)
+        #expect(metadata.authorizationEndpoint == base + "/a")
+        #expect(metadata.pushedAuthorizationRequestEndpoint == base + "/p")
+        #expect(metadata.userinfoEndpoint == base + "/u")
+        #expect(metadata.endSessionEndpoint == base + "/o")
+        #expect(metadata.responseTypesSupported == ["code"])
     }
 
     @Test func theCodesAreThoseOfTheRFCs() {
         #expect(
             ErrorCode.allCases.map(\.rawValue) == [
                 "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
-                "invalid_scope", "server_error", "temporarily_unavailable", "invalid_token", "insufficient_scope",
+                "invalid_scope", "server_error", "temporarily_unavailable", "unsupported_response_type",
+                "access_denied",
+                "login_required", "interaction_required", "request_not_supported", "request_uri_not_supported",
+                "invalid_request_uri", "registration_not_supported", "invalid_token", "insufficient_scope",
                 "unsupported_token_type", "invalid_target", "insufficient_user_authentication", "invalid_dpop_proof",
                 "use_dpop_nonce",
             ])
         #expect(
             GrantType.allCases.map(\.rawValue) == [
-                "refresh_token", "client_credentials", "password", "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                "authorization_code", "refresh_token", "client_credentials", "password",
+                "urn:ietf:params:oauth:grant-type:jwt-bearer",
                 "urn:ietf:params:oauth:grant-type:token-exchange",
             ])
     }

@@ -14,15 +14,22 @@ import Testing
             #expect(metadata.status == 200)
             #expect(metadata.field("Cache-Control") == "public, max-age=300")
             #expect(metadata.string("issuer") == EndpointsFixture.issuer)
-            let posts = ["token_endpoint", "revocation_endpoint", "introspection_endpoint"]
-            for (member, method) in posts.map({ ($0, Method.post) }) + [("jwks_uri", .get)] {
+            let posts = [
+                "token_endpoint", "revocation_endpoint", "introspection_endpoint",
+                "pushed_authorization_request_endpoint",
+            ]
+            let gets = ["jwks_uri", "authorization_endpoint", "userinfo_endpoint", "end_session_endpoint"]
+            for (member, method) in posts.map({ ($0, Method.post) }) + gets.map({ ($0, .get) }) {
                 let url = try #require(metadata.string(member))
                 #expect(url.hasPrefix(EndpointsFixture.issuer + "/"))
                 let path = String(url.dropFirst(EndpointsFixture.issuer.count))
                 #expect(Route.all.contains { $0.method == method && $0.pattern == path && $0.listeners == .public })
             }
             #expect(metadata.strings("grant_types_supported") == Client.GrantType.allCases.map(\.rawValue))
-            #expect(metadata.strings("response_types_supported") == [])
+            #expect(metadata.strings("response_types_supported") == ["code"])
+            #expect(metadata.strings("code_challenge_methods_supported") == ["S256"])
+            #expect(metadata.bool("authorization_response_iss_parameter_supported") == true)
+            #expect(metadata.bool("request_uri_parameter_supported") == false)
             #expect(
                 metadata.strings("token_endpoint_auth_methods_supported")
                     == Client.AuthenticationMethod.allCases.map(\.rawValue))

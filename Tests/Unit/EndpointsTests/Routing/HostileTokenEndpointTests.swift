@@ -72,6 +72,11 @@ import Testing
         "POST /oauth/introspect": [
             form("client_assertion_type=\(assertionType)&token=x&client_assertion="), bearer,
         ],
+        "POST /oauth/par": [form("client_assertion_type=\(assertionType)&client_assertion="), bearer],
+        "GET /oauth/userinfo": [bearer, dpop], "POST /oauth/userinfo": [form("access_token="), bearer, dpop],
+        // Pages, which take cookies: `Login` has their tests.
+        "GET /oauth/authorize": [], "POST /oauth/authorize": [], "GET /login": [], "POST /login/password": [],
+        "GET /oauth/logout": [], "POST /oauth/logout": [], "GET /assets/{name}": [], "GET /assets/accent/{name}": [],
         "GET /oauth/jwks": [],
         "POST /v1/login": [field("DPoP", "")],
         "POST /v1/refresh": [json(#"{"refresh_token":"#), bearer, dpop, field("DPoP", "")],

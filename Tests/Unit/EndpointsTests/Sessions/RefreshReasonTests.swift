@@ -91,6 +91,8 @@ import Testing
             try await end(.revokedByProvider, stage, tokens)
         },
         Case("recheck_lost", reauthenticate: true) { stage, tokens in try await end(.recheckLost, stage, tokens) },
+        // A code that is used again is a test of logins on the page.
+        Case("code_reused", reauthenticate: true) { stage, tokens in try await end(.codeReused, stage, tokens) },
     ]
 
     /// As a recheck ends it; when that does so, the suite of rechecks has.

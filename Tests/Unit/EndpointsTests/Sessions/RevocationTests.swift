@@ -165,10 +165,12 @@ import Testing
         }
     }
 
-    /// Every reason that a session can end for, but those of the clock and of providers that are asked again, has a row above.
+    /// Every reason that a session can end for, but those of the clock, of providers that are asked again and of codes, has a row above.
     @Test func everyReasonIsTried() {
         let tried = Self.endings.flatMap(\.events).joined(separator: " ")
-        let others: [EndReason] = [.idleExpired, .maxLifetimeReached, .revokedByProvider, .recheckLost]
+        let others: [EndReason] = [
+            .idleExpired, .maxLifetimeReached, .revokedByProvider, .recheckLost, .codeReused,
+        ]
         for reason in EndReason.allCases where !others.contains(reason) {
             #expect(tried.contains(" \(reason.rawValue)"))
         }

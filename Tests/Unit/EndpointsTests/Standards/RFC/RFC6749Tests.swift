@@ -109,7 +109,11 @@ import Testing
             400, "unsupported_grant_type", fields: kept),
         Demand(
             "5.2", "a grant of OAuth that is not here",
-            .token("grant_type=authorization_code&code=x", basic: "backend:{secret}"), 400, "unsupported_grant_type"),
+            .token("grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=x", basic: "backend:{secret}"),
+            400, "unsupported_grant_type"),
+        Demand(
+            "4.1.3", "a code for a client without that grant",
+            .token("grant_type=authorization_code&code=x", basic: "backend:{secret}"), 400, "unauthorized_client"),
         Demand(
             "5.2", "a grant that the client may not use",
             .token("grant_type=password&username=anna&password={password}&client_id=mobile"), 400,

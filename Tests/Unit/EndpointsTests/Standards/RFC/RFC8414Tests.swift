@@ -20,8 +20,7 @@ import Testing
         Demand(
             "2", "no empty claims", .get(path), 200,
             without: [
-                "scopes_supported", "authorization_endpoint", "registration_endpoint",
-                "code_challenge_methods_supported",
+                "scopes_supported", "registration_endpoint",
             ]),
     ]
 

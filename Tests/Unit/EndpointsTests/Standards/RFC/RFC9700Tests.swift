@@ -9,8 +9,9 @@ import Testing
     static let demands: [Demand] = [
         Demand(
             "2.1.2", "no implicit grant", .token("grant_type=implicit&client_id=mobile"), 400, "unsupported_grant_type"),
-        Demand("2.1.2", "no endpoint that could give one", .get(metadata), 200, without: ["authorization_endpoint"]),
-        Demand("2.1", "no redirector", .get("/oauth/authorize?response_type=token"), 404),
+        Demand(
+            "2.1.2", "no answer but codes", .get(metadata), 200,
+            members: ["response_types_supported": "code", "code_challenge_methods_supported": "S256"]),
         Demand(
             "2.4", "no password grant by default",
             .token("grant_type=password&username=anna&password={password}&client_id=mobile"), 400,

@@ -1,0 +1,41 @@
+internal import Sessions
+
+/// The members of a client for logins on the server's page, in a body that creates or changes the client.
+struct HostedLoginMembers: Sendable {
+    static let names = [
+        "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
+        "login_methods", "backchannel_logout_uri", "initiate_login_uri",
+    ]
+
+    private let redirectURIs: [String]?
+    private let postLogoutRedirectURIs: [String]?
+    private let requiresPushedRequests: Bool?
+    private let browserSession: HostedLogin.BrowserSession?
+    private let loginMethods: [String]?
+    private let backchannelLogoutURI: String??
+    private let initiateLoginURI: String??
+
+    init(_ members: Members) throws {
+        try members.refuseNull(
+            "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
+            "login_methods")
+        redirectURIs = try members.strings("redirect_uris")
+        postLogoutRedirectURIs = try members.strings("post_logout_redirect_uris")
+        requiresPushedRequests = try members.bool("require_pushed_authorization_requests")
+        browserSession = try members.word("browser_session", as: HostedLogin.BrowserSession.self)
+        loginMethods = try members.strings("login_methods")
+        backchannelLogoutURI = try members.change("backchannel_logout_uri", members.string)
+        initiateLoginURI = try members.change("initiate_login_uri", members.string)
+    }
+
+    /// Sets the members that the body names; the domain validates them.
+    func apply(to login: inout HostedLogin) {
+        if let redirectURIs { login.redirectURIs = redirectURIs }
+        if let postLogoutRedirectURIs { login.postLogoutRedirectURIs = postLogoutRedirectURIs }
+        if let requiresPushedRequests { login.requiresPushedRequests = requiresPushedRequests }
+        if let browserSession { login.browserSession = browserSession }
+        if let loginMethods { login.loginMethods = loginMethods }
+        if let backchannelLogoutURI { login.backchannelLogoutURI = backchannelLogoutURI }
+        if let initiateLoginURI { login.initiateLoginURI = initiateLoginURI }
+    }
+}

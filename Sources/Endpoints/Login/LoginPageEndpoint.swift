@@ -1,0 +1,186 @@
+internal import Cryptography
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// A request for the login page, with what the browser has shown.
+private struct Visit: Sendable {
+    let carried: CarriedRequest
+    /// The sealed request, as the page sent it.
+    let sealed: String
+    let transport: PageTransport
+    let browser: HostedLoginService.Browser
+}
+
+/// The login page.
+extension Endpoints {
+    /// `GET /login?r=`: decides what the browser sees next for the sealed request. This call alone binds a request to the
+    /// browser's flow cookie, or to a new one, which is no weaker than opening the link of the authorization endpoint again.
+    func showLogin(_ call: Call) async throws -> Response {
+        let visit = try visit(call, AuthorizationParameters((try? call.request.queryItems()) ?? [])["r"], isKept: false)
+        guard visit.carried.isTimely(at: context.clock.now) else {
+            return try await expiredPage(visit.carried.request, call)
+        }
+        return try await loginPage(visit, username: visit.carried.request.loginHint, nil, call)
+    }
+
+    /// `POST /login/password`: logs the user in, and answers the client with a code.
+    func logInOnPage(_ call: Call) async throws -> Response {
+        try checkOrigin(call)
+        let form = try call.form()
+        let visit = try visit(call, form["r"], isKept: form["remember"] == "1")
+        guard visit.carried.isTimely(at: context.clock.now) else {
+            return try await expiredPage(visit.carried.request, call)
+        }
+        let flow = call.flowSecrets(visit.transport).first { $0.browser == visit.carried.browser }
+        guard let flow, flow.isToken(form["csrf"], of: PagePath.loginPassword.text, visit.sealed) else {
+            // The page is older than the cookie, or the browser has lost it. Nothing was decided.
+            return try await loginPage(visit, username: form["username"], .pressAgain, call)
+        }
+        guard let username = form["username"], let password = form["password"] else {
+            return try await loginPage(visit, username: form["username"], .wrongCredentials, call)
+        }
+        do throws(ServiceError) {
+            return try await logIn(visit, flow, username: username, password: password, call)
+        } catch {
+            metrics.countLogin(failing: error)
+            return try await refusal(error, of: visit, username: username, call)
+        }
+    }
+
+    /// Reads the sealed request and the cookies.
+    private func visit(_ call: Call, _ sealed: String?, isKept: Bool) throws -> Visit {
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        guard let sealed, let carried = context.requests.open(sealed) else {
+            throw RequestProblem.invalid("r", "is not a request of this server")
+        }
+        return Visit(
+            carried: carried, sealed: sealed, transport: transport,
+            browser: browser(call, transport, isKept: isKept))
+    }
+
+    /// Logs a user in by password, with the limits of the other logins, and answers the client.
+    private func logIn(
+        _ visit: Visit, _ flow: FlowSecret, username: String, password: String, _ call: Call
+    ) async throws(ServiceError) -> Response {
+        let request = visit.carried.request
+        try rateLimiter.admitLogin(username: username, deviceID: flow.deviceID)
+        let device = Device(id: flow.deviceID)
+        let response = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
+            let user = try await services.login.user(
+                named: username, password: password, on: device, from: call.origin)
+            if let hinted = request.hintedUser, hinted != user.id.description {
+                return answer(.loginRequired, "Another user has logged in.", to: request)
+            }
+            return try await rateLimiter.session(of: username) { () async throws(ServiceError) in
+                let approval = try await services.hostedLogin.approve(
+                    visit.carried, as: .password(of: user), in: visit.browser, from: call.origin)
+                return answer(approval, to: request, visit.transport)
+            }
+        }
+        metrics.countLogin()
+        return response
+    }
+
+    /// What the browser sees after a login that failed.
+    private func refusal(
+        _ error: ServiceError, of visit: Visit, username: String, _ call: Call
+    ) async throws -> Response {
+        let message: LoginPage.Message
+        switch error {
+        case .invalidCredentials: message = .wrongCredentials
+        case .loginRefused(.loginDisabledByUser): message = .loginsPaused
+        case .loginRefused: message = .loginsBlocked
+        case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
+        case .store(.unavailable), .overloaded: message = .unavailable
+        case .requestSpent, .unauthorizedClient: return answer(to: error, of: visit.carried.request)
+        default: throw error
+        }
+        log(error, message.status, call)
+        var response = try await loginPage(visit, username: username, message, call)
+        switch message {
+        case .tooManyAttempts(let seconds): response.fields.append("Retry-After", "\(seconds)")
+        case .unavailable: response.fields.append("Retry-After", "2")
+        default: break
+        }
+        return response
+    }
+
+    /// The page for the request, bound to the flow cookie of the browser, or to a new one.
+    private func loginPage(
+        _ visit: Visit, username: String?, _ message: LoginPage.Message?, _ call: Call
+    ) async throws -> Response {
+        let request = visit.carried.request
+        let shown = call.flowSecrets(visit.transport).first
+        let flow = shown ?? FlowSecret(random: context.random)
+        var carried = visit.carried
+        carried.browser = flow.browser
+        guard let sealed = context.requests.seal(carried),
+            let client = try await services.hostedLogin.client(request.clientID)
+        else { throw RequestProblem.invalid("r", "is not a request of this server") }
+        let login = client.hostedLogin
+        let page = LoginPage(
+            app: app(client, request), form: FormState(request: sealed) { flow.formToken($0.text, sealed) },
+            asksForPassword: login.loginMethods.contains(HostedLogin.password), username: username ?? "",
+            remember: login.browserSession == .none ? nil : visit.browser.isKept, message: message,
+            isWithoutTLS: visit.transport == .loopback)
+        var response = page.response(
+            message?.status ?? .ok, in: call.language(request),
+            submittingTo: [PageURL(absolute: request.redirectURI)].compactMap(\.self))
+        if shown == nil { PageCookie.flow.set(flow.text, visit.transport, on: &response) }
+        return response
+    }
+}
+
+extension Endpoints {
+    /// The browser of a request to a page.
+    func browser(_ call: Call, _ transport: PageTransport, isKept: Bool = false) -> HostedLoginService.Browser {
+        HostedLoginService.Browser(
+            userAgent: call.userAgent, handle: browserHandle(call, transport), isKept: isKept)
+    }
+
+    /// The handle of the browser's session in its cookie.
+    func browserHandle(_ call: Call, _ transport: PageTransport) -> BrowserHandle? {
+        call.cookies(PageCookie.session.name(transport)).lazy.compactMap { self.services.hostedLogin.handle($0) }.first
+    }
+
+    /// The code as the answer to a request. The cookie of the browser's session is sent anew, because its end has moved; its
+    /// value stays, so that a lost answer strands nobody.
+    func answer(
+        _ approval: HostedLoginService.Approval, to request: AuthorizationRequest, _ transport: PageTransport
+    ) -> Response {
+        var response = answer(code: approval.code, to: request)
+        if let handle = approval.handle {
+            PageCookie.session.set(
+                services.hostedLogin.cookie(handle), lifetime: handle.isKept ? approval.idle : nil, transport,
+                on: &response)
+        }
+        return response
+    }
+
+    /// The refusal of a login as the answer to its request.
+    func answer(to error: ServiceError, of request: AuthorizationRequest) -> Response {
+        switch error {
+        case .requestSpent: answer(.invalidRequestURI, Self.spentText, to: request)
+        case .unauthorizedClient:
+            answer(.unauthorizedClient, "The client may not use the login page.", to: request)
+        case .store(.unavailable), .overloaded: answer(.temporarilyUnavailable, Self.unavailableText, to: request)
+        default: answer(.serverError, Self.internalText, to: request)
+        }
+    }
+}
+
+extension Call {
+    /// The secrets in the flow cookies. There can be several, with different paths.
+    func flowSecrets(_ transport: PageTransport) -> [FlowSecret] {
+        cookies(PageCookie.flow.name(transport)).compactMap { FlowSecret($0) }
+    }
+
+    /// The `User-Agent`, cut to the length that is stored, without control characters; nil if it is absent.
+    var userAgent: String? {
+        guard let text = request.fields.first("User-Agent") else { return nil }
+        let cut = String(decoding: text.utf8.prefix(Login.userAgentLengthMax), as: UTF8.self)
+        return Text.isValid(cut, lengthMax: Login.userAgentLengthMax + 3) ? cut : nil
+    }
+}

@@ -1,0 +1,20 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /oauth/userinfo` and `POST /oauth/userinfo` (OpenID Connect Core section 5.3): the claims of the user that the scope
+    /// of the access token discloses. A POST can bring the token in its form (RFC 6750 section 2.2).
+    func userInfo(_ call: Call) async throws -> Response {
+        let session: AuthenticatedSession
+        if call.request.method == .post, try call.onlyField("Authorization") == nil, try call.isForm(),
+            let token = try call.form()["access_token"]
+        {
+            session = try await services.accessTokens.authenticate(token, as: .bearer, from: call.origin)
+        } else {
+            session = try await authenticatedSession(call)
+        }
+        guard session.scope.tokens.contains("openid") else { throw RequestProblem.scopeMissing("openid") }
+        return Response(.ok, "application/json", ScopedClaims(of: session.user, in: session.scope).userInfo)
+    }
+}

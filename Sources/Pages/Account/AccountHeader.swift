@@ -1,0 +1,68 @@
+/// What the account pages have in common: the name of the account, the way to the other pages, out, and back to an app.
+public struct AccountHeader: Sendable {
+    /// The name of the account.
+    public var name: String
+    /// The hidden fields.
+    public var form: FormState
+    /// The app from which the user came, if it is known.
+    public var app: PageApp?
+
+    /// A header.
+    public init(name: String, form: FormState, app: PageApp? = nil) {
+        self.name = name
+        self.form = form
+        self.app = app
+    }
+
+    enum Tab: CaseIterable {
+        case devices, security, activity
+
+        var path: PagePath {
+            switch self {
+            case .devices: .account
+            case .security: .accountSecurity
+            case .activity: .accountActivity
+            }
+        }
+
+        func title(_ words: any Words) -> String {
+            switch self {
+            case .devices: words.devices
+            case .security: words.security
+            case .activity: words.activity
+            }
+        }
+    }
+
+    func navigation(_ current: Tab, _ words: any Words) -> HTML {
+        let name = DisplayName(name)
+        let tabs = Tab.allCases.map { tab -> HTML in
+            """
+            <a href="\(tab.path)"\(attribute: "aria-current", tab == current ? "page" : nil)>\(tab.title(words))</a>
+
+            """
+        }
+        return """
+            <header class="top"><div class="account"><span class="avatar" aria-hidden="true">\(name.initial)</span>
+            <span class="who">\(name)</span>
+            \(Controls.form(.logout, form, "<button class=\"link\">\(words.signOut)</button>"))</div>
+            <nav aria-label="\(words.accountNavigation)">\(tabs)</nav></header>
+
+            """
+    }
+
+    /// A whole page of the account.
+    func page(
+        _ tab: Tab, _ language: PageLanguage, isError: Bool = false, notice: Notice? = nil, content: HTML
+    ) -> HTML {
+        let words = language.words
+        return PageFrame(
+            words: words, language: language, title: tab.title(words), app: app, width: .wide, isError: isError,
+            navigation: navigation(tab, words),
+            content: """
+                <h1>\(tab.title(words))</h1>
+                \(notice?.html)\(content)
+                """
+        ).html
+    }
+}

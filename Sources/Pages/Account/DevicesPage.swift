@@ -1,0 +1,155 @@
+/// A session of the account as the list of devices shows it. Times are seconds since 1970.
+public struct AccountDevice: Hashable, Sendable {
+    /// The id of the session.
+    public var session: String
+    /// The name of the device: given by its user, or its model.
+    public var name: String?
+    /// The name of the client.
+    public var app: String
+    /// City and country of the last address.
+    public var place: String?
+    /// When the session began.
+    public var signedInAt: Int64
+    /// When it was renewed last.
+    public var lastSeenAt: Int64
+    /// When it ends unless it is renewed; nil: never.
+    public var idleEnd: Int64?
+    /// When it ends in any case; nil: never.
+    public var end: Int64?
+    /// Whether the page is shown in this session.
+    public var isThis: Bool
+    /// The sessions that this one has let in and that end with it.
+    public var children: [AccountDevice]
+
+    /// A device.
+    public init(
+        session: String, name: String?, app: String, place: String?, signedInAt: Int64, lastSeenAt: Int64,
+        idleEnd: Int64?, end: Int64?, isThis: Bool = false, children: [AccountDevice] = []
+    ) {
+        self.session = session
+        self.name = name
+        self.app = app
+        self.place = place
+        self.signedInAt = signedInAt
+        self.lastSeenAt = lastSeenAt
+        self.idleEnd = idleEnd
+        self.end = end
+        self.isThis = isThis
+        self.children = children
+    }
+}
+
+/// The devices of the account: where each is, when it ends, and buttons that end it.
+public struct DevicesPage: HTMLPage {
+    /// What the page says at its top.
+    public enum Message: Hashable, Sendable {
+        /// That many sessions have ended.
+        case ended(Int)
+        /// The session had ended before.
+        case nothingToEnd
+        /// The token of the form was stale.
+        case pressAgain
+    }
+
+    /// Name and navigation.
+    public var header: AccountHeader
+    /// The devices; this one first, then the last seen first.
+    public var devices: [AccountDevice]
+    /// What has happened.
+    public var message: Message?
+
+    /// A list of devices.
+    public init(header: AccountHeader, devices: [AccountDevice], message: Message? = nil) {
+        self.header = header
+        self.devices = devices
+        self.message = message
+    }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        let list: HTML =
+            devices.isEmpty
+            ? "<p class=\"lead\">\(words.noDevices)</p>"
+            : """
+            <p class="lead">\(words.devicesLead)</p>
+            \(Controls.form(.accountEnd, header.form, items(words)))\(endings(words))
+            """
+        return header.page(.devices, language, notice: notice(words), content: list)
+    }
+
+    private func notice(_ words: any Words) -> Notice? {
+        switch message {
+        case .ended(let count)?: Notice(kind: .success, text: "\(words.ended(count))")
+        case .nothingToEnd?: Notice(kind: .note, text: "\(words.nothingToEnd)")
+        case .pressAgain?: Notice(kind: .note, text: "\(words.pressAgain)")
+        case nil: nil
+        }
+    }
+
+    /// One form: the button that is pressed sends the id of its session.
+    private func items(_ words: any Words) -> HTML {
+        """
+        \(Controls.hidden(.which, "one"))<ul class="list">
+        \(devices.map { item($0, nil, words) })</ul>
+        """
+    }
+
+    private func item(_ device: AccountDevice, _ parent: DisplayName?, _ words: any Words) -> HTML {
+        let name = DisplayName(device.name ?? words.unnamedDevice)
+        let badge: HTML? = device.isThis ? " <span class=\"badge\">\(words.thisDevice)</span>" : nil
+        let children: HTML? =
+            device.children.isEmpty ? nil : "<ul>\n\(device.children.map { item($0, name, words) })</ul>\n"
+        return """
+            <li><div class="item"><div>
+            <h2>\(name)\(badge)</h2>
+            <p class="sub">\(DisplayName(device.app)) · \(place(device, words))</p>
+            \(parent.map { "<p class=\"sub\">\(words.letInBy($0))</p>\n" as HTML })</div>
+            \(device.isThis ? nil : endButton(device, name, words))</div>
+            \(times(device, words))\(children)</li>
+
+            """
+    }
+
+    private func place(_ device: AccountDevice, _ words: any Words) -> HTML {
+        device.place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)"
+    }
+
+    private func times(_ device: AccountDevice, _ words: any Words) -> HTML {
+        func row(_ name: String, _ time: HTML?) -> HTML? { time.map { "<div><dt>\(name)</dt><dd>\($0)</dd></div>\n" } }
+        return """
+            <dl class="facts">
+            \(row(words.lastSeen, Controls.time(device.lastSeenAt, words)))\
+            \(row(words.signedInSince, Controls.day(device.signedInAt, words)))\
+            \(row(words.endsUnused, device.idleEnd.map { Controls.day($0, words) }))\
+            \(row(words.endsAnyway, device.end.map { Controls.day($0, words) }))</dl>
+            """
+    }
+
+    private func endButton(_ device: AccountDevice, _ name: DisplayName, _ words: any Words) -> HTML {
+        """
+        <button class="secondary small" name="\(FormField.session)" value="\(device.session)" \
+        aria-label="\(words.endOne(name))">\(words.endOne)</button>
+        """
+    }
+
+    private func endings(_ words: any Words) -> HTML {
+        let others = ending("others", words.endOthers, words.endOthersBody)
+        return """
+            <div class="stack">
+            \(devices.count > 1 || devices.contains { !$0.children.isEmpty } ? others : nil)\
+            \(ending("all", words.endAll, words.endAllBody))</div>
+            """
+    }
+
+    /// A button that asks first, without script.
+    private func ending(_ which: String, _ title: String, _ body: String) -> HTML {
+        let content: HTML = "\(Controls.hidden(.which, which))\(Controls.button(title, .danger))"
+        return """
+            <details class="ask"><summary>\(title) …</summary>
+            <p>\(body)</p>
+            \(Controls.form(.accountEnd, header.form, content))</details>
+
+            """
+    }
+}

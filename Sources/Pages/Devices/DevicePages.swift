@@ -1,0 +1,149 @@
+/// Asks for the user code that a device shows (RFC 8628 section 3.3).
+public struct DeviceCodePage: HTMLPage {
+    /// What was wrong with the form.
+    public enum Message: Hashable, Sendable {
+        /// The token of the form was stale.
+        case pressAgain
+        /// The code is unknown, used or expired.
+        case unknownCode
+        /// Too many attempts from this address.
+        case tooManyAttempts(seconds: Int)
+    }
+
+    /// The hidden fields.
+    public var form: FormState
+    /// The code to begin with, from `verification_uri_complete` or from the form that was refused.
+    public var code: String
+    /// What was wrong.
+    public var message: Message?
+
+    /// A page that asks for a code.
+    public init(form: FormState, code: String = "", message: Message? = nil) {
+        self.form = form
+        self.code = code
+        self.message = message
+    }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        let field = TextField(
+            field: .userCode, label: words.deviceCode, value: code, autocomplete: "off", hint: words.deviceCodeHint,
+            isWrong: message == .unknownCode, hasFocus: true, isCode: true)
+        return PageFrame(
+            words: words, language: language, title: words.deviceTitle,
+            isError: message != nil && message != .pressAgain, ways: [Controls.link(.account, words.yourAccount)],
+            content: """
+                <h1>\(words.deviceTitle)</h1>
+                <p class="lead">\(words.deviceBody)</p>
+                \(notice(words)?.html)\(Controls.form(.device, form, field.html + Controls.button(words.goOn)))
+                """
+        ).html
+    }
+
+    private func notice(_ words: any Words) -> Notice? {
+        switch message {
+        case .pressAgain?: Notice(kind: .note, text: "\(words.pressAgain)")
+        case .unknownCode?: Notice(kind: .error, text: "\(words.deviceCodeUnknown)")
+        case .tooManyAttempts(let seconds)?:
+            Notice(kind: .error, text: "\(words.tooManyAttempts(seconds: seconds))")
+        case nil: nil
+        }
+    }
+}
+
+/// Shows what a device asks for, and takes the decision. Declining comes first and is as large as approving.
+public struct DeviceReviewPage: HTMLPage {
+    /// The app on the device.
+    public var app: PageApp
+    /// The hidden fields.
+    public var form: FormState
+    /// The code, to compare with the device.
+    public var code: String
+    /// What the device says of itself: its `User-Agent`, or a name.
+    public var device: String?
+    /// City and country of its address.
+    public var place: String?
+    /// Seconds since 1970 at which the device asked.
+    public var askedAt: Int64
+    /// The scopes that the device asks for.
+    public var scopes: [String]
+    /// Whether the token of the form was stale.
+    public var isStale: Bool
+
+    /// A page for a decision.
+    public init(
+        app: PageApp, form: FormState, code: String, device: String?, place: String?, askedAt: Int64,
+        scopes: [String] = [], isStale: Bool = false
+    ) {
+        self.app = app
+        self.form = form
+        self.code = code
+        self.device = device
+        self.place = place
+        self.askedAt = askedAt
+        self.scopes = scopes
+        self.isStale = isStale
+    }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        let buttons: HTML = """
+            \(Controls.hidden(.userCode, code))
+            <div class="pair">\(Controls.button(.decision, "decline", words.decline, .secondary))
+            \(Controls.button(.decision, "approve", words.approve, .secondary))</div>
+            """
+        return PageFrame(
+            words: words, language: language, title: words.deviceReviewTitle, app: app,
+            content: """
+                <h1>\(words.deviceReviewTitle)</h1>
+                <p class="lead">\(words.deviceReviewBody(DisplayName(app.name)))</p>
+                \(isStale ? Notice(kind: .note, text: "\(words.pressAgain)").html : nil)\(facts(words))
+                <p class="warning">\(words.deviceReviewWarning)</p>
+                \(Controls.form(.deviceDecision, form, buttons))
+                """
+        ).html
+    }
+
+    private func facts(_ words: any Words) -> HTML {
+        let scopes = self.scopes.isEmpty ? nil : self.scopes.joined(separator: ", ")
+        return """
+            <dl class="box">
+            <dt>\(words.code)</dt><dd class="code">\(DisplayName(code, max: 12))</dd>
+            \(device.map { "<dt>\(words.device)</dt><dd>\(DisplayName($0, max: 120))</dd>\n" as HTML })\
+            <dt>\(words.place)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)" as HTML)</dd>
+            <dt>\(words.askedAt)</dt><dd>\(Controls.time(askedAt, words))</dd>
+            \(scopes.map { "<dt>\(words.access)</dt><dd>\(DisplayName($0, max: 200))</dd>\n" as HTML })</dl>
+            """
+    }
+}
+
+/// The decision about a device is taken.
+public struct DeviceDonePage: HTMLPage {
+    /// The app on the device.
+    public var app: PageApp
+    /// Whether the device was let in.
+    public var isApproved: Bool
+
+    /// A confirmation.
+    public init(app: PageApp, isApproved: Bool) {
+        self.app = app
+        self.isApproved = isApproved
+    }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        let title = isApproved ? words.deviceApproved : words.deviceDeclined
+        let body = isApproved ? words.deviceApprovedBody(DisplayName(app.name)) : "\(words.deviceDeclinedBody)"
+        return PageFrame(
+            words: words, language: language, title: title, app: app,
+            content: """
+                \(isApproved ? "<span class=\"tick\" aria-hidden=\"true\"></span>\n" : nil)<h1>\(title)</h1>
+                <p class="lead">\(body)</p>
+                \(Controls.linkButton(PageURL(.account), "\(words.yourAccount)", .secondary))
+                """
+        ).html
+    }
+}

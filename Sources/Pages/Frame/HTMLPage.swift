@@ -1,0 +1,67 @@
+public import HTTP
+
+/// A page: a value with all that it shows.
+public protocol HTMLPage: Sendable {
+    /// The whole document.
+    func html(in language: PageLanguage) -> HTML
+}
+
+extension HTMLPage {
+    /// The page as a response with the fields of `PageHeaders`.
+    ///
+    /// - Parameter targets: where the answers to the forms of this page may redirect to: the validated redirect URI of the
+    ///   request, and the hops that its client registered.
+    public func response(
+        _ status: Status, in language: PageLanguage, submittingTo targets: [PageURL] = []
+    ) -> Response {
+        Response(
+            status: status, fields: PageHeaders.fields(in: language, submittingTo: targets),
+            body: html(in: language).bytes)
+    }
+}
+
+/// The app (a client in the words of OAuth) for which a page is shown.
+public struct PageApp: Hashable, Sendable {
+    /// The registered name.
+    public var name: String
+    /// Its picture, served by this server.
+    public var logo: PagePath?
+    /// Its color.
+    public var accent: AccentColor?
+    /// The way back to it: its redirect URI with `error=access_denied`, its `initiate_login_uri` or its `client_uri`.
+    public var back: PageURL?
+    /// Its privacy policy (`policy_uri`).
+    public var policy: PageURL?
+    /// Its terms of service (`tos_uri`).
+    public var terms: PageURL?
+
+    /// An app.
+    public init(
+        name: String, logo: PagePath? = nil, accent: AccentColor? = nil, back: PageURL? = nil, policy: PageURL? = nil,
+        terms: PageURL? = nil
+    ) {
+        self.name = name
+        self.logo = logo
+        self.accent = accent
+        self.back = back
+        self.policy = policy
+        self.terms = terms
+    }
+}
+
+/// The hidden fields of every form on a page.
+public struct FormState: Sendable {
+    /// The token against cross-site request forgery, for each path to which a form of the page submits.
+    public var csrf: @Sendable (PagePath) -> String
+    /// The sealed authorization request; nil on the account pages.
+    public var request: String?
+
+    /// One token for every path.
+    public init(csrf: String, request: String? = nil) { self.init(request: request) { _ in csrf } }
+
+    /// A token for each path.
+    public init(request: String? = nil, csrf: @escaping @Sendable (PagePath) -> String) {
+        self.csrf = csrf
+        self.request = request
+    }
+}

@@ -1,0 +1,210 @@
+/// The login page: one card with every way to sign in that the client allows.
+public struct LoginPage: HTMLPage {
+    /// An account that this browser has signed in to before.
+    public struct RecognizedAccount: Hashable, Sendable {
+        /// The name to show, and to send as username.
+        public var name: String
+        /// Shows the page without the account.
+        public var notYou: PagePath
+
+        /// An account.
+        public init(name: String, notYou: PagePath) {
+            self.name = name
+            self.notYou = notYou
+        }
+    }
+
+    /// An identity provider. It is a link, so that `form-action` need not name its origin.
+    public struct Provider: Hashable, Sendable {
+        /// The name to show.
+        public var name: String
+        /// Leads to the provider, for example `/login/provider?name=…&r=…`.
+        public var path: PagePath
+
+        /// A provider.
+        public init(name: String, path: PagePath) {
+            self.name = name
+            self.path = path
+        }
+    }
+
+    /// What the page says above its fields.
+    public enum Message: Hashable, Sendable {
+        /// The token of the form was stale: "Please press once more."
+        case pressAgain
+        /// The username or the password is wrong.
+        case wrongCredentials
+        /// The user has paused all logins.
+        case loginsPaused
+        /// An admin has disabled the user.
+        case loginsBlocked
+        /// The account is locked; told only after the right password.
+        case locked(minutes: Int)
+        /// Too many attempts from this address.
+        case tooManyAttempts(seconds: Int)
+        /// The provider of this name did not confirm the user.
+        case providerFailed(String)
+        /// The passkey was not accepted.
+        case passkeyFailed
+        /// The page that the user wants needs a login of the last minutes.
+        case signInAgain
+        /// The server cannot answer at the moment.
+        case unavailable
+
+        var isError: Bool { ![.pressAgain, .signInAgain].contains(self) }
+    }
+
+    /// The app to sign in to; nil for the account pages.
+    public var app: PageApp?
+    /// The hidden fields.
+    public var form: FormState
+    /// The account that the browser is known for.
+    public var account: RecognizedAccount?
+    /// The options of `navigator.credentials.get` as JSON (`PublicKeyCredentialRequestOptionsJSON`); nil: no passkeys.
+    public var passkey: String?
+    /// Whether the page asks for username and password.
+    public var asksForPassword: Bool
+    /// The username to begin with: from `login_hint`, or from the form that was refused.
+    public var username: String
+    /// Whether the box "Keep me signed in" is ticked; nil: the client does not allow it.
+    public var remember: Bool?
+    /// Where a user without the password begins a reset.
+    public var forgotPassword: PageURL?
+    /// Identity providers.
+    public var providers: [Provider]
+    /// Whether the page offers a login with the phone.
+    public var offersPhone: Bool
+    /// What happened.
+    public var message: Message?
+    /// Whether the connection has no TLS (development on a loopback address).
+    public var isWithoutTLS: Bool
+
+    /// A login page.
+    public init(
+        app: PageApp?, form: FormState, account: RecognizedAccount? = nil, passkey: String? = nil,
+        asksForPassword: Bool = true, username: String = "", remember: Bool? = nil, forgotPassword: PageURL? = nil,
+        providers: [Provider] = [], offersPhone: Bool = false, message: Message? = nil, isWithoutTLS: Bool = false
+    ) {
+        self.app = app
+        self.form = form
+        self.account = account
+        self.passkey = passkey
+        self.asksForPassword = asksForPassword
+        self.username = username
+        self.remember = remember
+        self.forgotPassword = forgotPassword
+        self.providers = providers
+        self.offersPhone = offersPhone
+        self.message = message
+        self.isWithoutTLS = isWithoutTLS
+    }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        let ways = [
+            asksForPassword ? passwordForm(words) : nil, otherWays(words),
+        ].compactMap(\.self)
+        let title: HTML = app.map { words.signIn(to: DisplayName($0.name)) } ?? "\(words.signIn)"
+        return PageFrame(
+            words: words, language: language, title: words.signIn, app: app, isError: message?.isError ?? false,
+            modules: passkey == nil ? [] : [.passkey],
+            content: """
+                \(isWithoutTLS ? Notice(kind: .note, text: "\(words.withoutTLS)").html : nil)<h1>\(title)</h1>
+                \(accountCard(words))\(notice(words)?.html)\(passkeyForm(words, isAlone: ways.isEmpty))\
+                \(joined(ways, by: Controls.or(words)))
+                """
+        ).html
+    }
+
+    private func joined(_ ways: [HTML], by separator: HTML) -> [HTML] {
+        Array(ways.flatMap { [separator, $0] }.dropFirst())
+    }
+
+    private func notice(_ words: any Words) -> Notice? {
+        message.map { message in
+            let text: HTML =
+                switch message {
+                case .pressAgain: "\(words.pressAgain)"
+                case .wrongCredentials: "\(words.wrongCredentials)"
+                case .loginsPaused: "\(words.loginsPaused)"
+                case .loginsBlocked: "\(words.loginsBlocked)"
+                case .locked(let minutes): "\(words.locked(minutes: minutes))"
+                case .tooManyAttempts(let seconds): "\(words.tooManyAttempts(seconds: seconds))"
+                case .providerFailed(let name): words.providerFailed(DisplayName(name))
+                case .passkeyFailed: "\(words.passkeyFailed)"
+                case .signInAgain: "\(words.signInAgain)"
+                case .unavailable: "\(words.unavailable)"
+                }
+            return Notice(kind: message.isError ? .error : .note, text: text)
+        }
+    }
+
+    private func accountCard(_ words: any Words) -> HTML? {
+        account.map { account in
+            let name = DisplayName(account.name)
+            return """
+                <div class="account"><span class="avatar" aria-hidden="true">\(name.initial)</span>
+                <span class="who">\(name)</span> <a href="\(account.notYou)">\(words.notYou)</a></div>
+
+                """
+        }
+    }
+
+    /// The button is hidden until `passkey.js` has found that the browser knows passkeys, with the line under it.
+    private func passkeyForm(_ words: any Words, isAlone: Bool) -> HTML? {
+        passkey.map { options in
+            let look: Controls.Look = asksForPassword ? .secondary : .primary
+            let content: HTML = """
+                <input type="hidden" name="\(FormField.credential)">
+                <button type="button" class="\(look.rawValue)" data-options="\(options)">\(words.signInWithPasskey)</button>
+                """
+            return """
+                <div hidden>\(Controls.form(.loginPasskey, form, content, id: "passkey"))\
+                \(isAlone ? nil : Controls.or(words))</div>
+
+                """
+        }
+    }
+
+    private func passwordForm(_ words: any Words) -> HTML {
+        let isWrong = message == .wrongCredentials
+        let autocomplete = passkey == nil ? "username" : "username webauthn"
+        let name: HTML =
+            account.map {
+                """
+                <input type="text" name="\(FormField.username)" value="\($0.name)" autocomplete="\(autocomplete)" hidden>
+
+                """
+            }
+            ?? TextField(
+                field: .username, label: words.username, value: username, autocomplete: autocomplete, isWrong: isWrong
+            ).html
+        let password = TextField(
+            field: .password, label: words.password, type: "password", autocomplete: "current-password",
+            isWrong: isWrong && account != nil, shows: words.showPassword)
+        return Controls.form(
+            .loginPassword, form,
+            """
+            \(name)\(password.html)\(options(words))
+            \(Controls.button(words.signIn))
+            """)
+    }
+
+    private func options(_ words: any Words) -> HTML? {
+        guard remember != nil || forgotPassword != nil else { return nil }
+        return """
+            <div class="options">\(remember.map { Controls.checkbox(.remember, words.keepMeSignedIn, isOn: $0) })\
+            \(forgotPassword.map { "<a href=\"\($0)\">\(words.forgotPassword)</a>" as HTML })</div>
+            """
+    }
+
+    private func otherWays(_ words: any Words) -> HTML? {
+        guard !providers.isEmpty || offersPhone else { return nil }
+        let links = providers.map {
+            Controls.linkButton(PageURL($0.path), words.signIn(with: DisplayName($0.name, max: 30)), .secondary) + "\n"
+        }
+        let phone = Controls.form(.loginPhone, form, Controls.button(words.useYourPhone, .secondary))
+        return HTML(offersPhone ? links + [phone] : links)
+    }
+}

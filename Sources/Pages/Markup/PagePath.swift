@@ -1,0 +1,109 @@
+internal import HTTP
+
+/// A path of this server, with its query: what a form submits to, where an image or a link of our own lies. It begins
+/// with one slash, so that no browser reads another host in it.
+public struct PagePath: Hashable, Sendable {
+    /// `/login?r=…`
+    public let text: String
+
+    private init(text: String) { self.text = text }
+
+    /// A constant path, with a query whose values are percent-encoded.
+    ///
+    /// - Precondition: `path` begins with a slash and no second one.
+    public init(_ path: StaticString, _ query: KeyValuePairs<StaticString, String> = [:]) {
+        let path = "\(path)"
+        precondition(Self.isPath(path), "a path of this server")
+        let pairs = query.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+        text = pairs.isEmpty ? path : path + "?" + pairs
+    }
+
+    /// A path that was received or configured; nil if it is none of this server's: it does not begin with exactly one slash,
+    /// or has white space, quotes, backslashes or other characters outside RFC 3986.
+    public init?(checking path: String) {
+        guard Self.isPath(path) else { return nil }
+        text = path
+    }
+
+    /// The path with one more segment, percent-encoded. An empty or a dot segment becomes `_`, because browsers resolve these.
+    public func appending(_ segment: String) -> PagePath {
+        let isResolved = ["", ".", ".."].contains(segment)
+        return PagePath(text: text + "/" + (isResolved ? "_" : PercentEncoding.encode(segment)))
+    }
+
+    private static func isPath(_ text: String) -> Bool {
+        text.hasPrefix("/") && !text.hasPrefix("//") && text.utf8.allSatisfy(PageURL.isURLByte)
+    }
+}
+
+extension PagePath {
+    /// Shows the login page (GET).
+    public static let login = PagePath("/login")
+    /// Takes username and password.
+    public static let loginPassword = PagePath("/login/password")
+    /// Takes the assertion of a passkey.
+    public static let loginPasskey = PagePath("/login/passkey")
+    /// Leads to an identity provider (GET).
+    public static let loginProvider = PagePath("/login/provider")
+    /// Begins a login with the phone.
+    public static let loginPhone = PagePath("/login/phone")
+    /// Asks for and takes the user code of RFC 8628.
+    public static let device = PagePath("/device")
+    /// Takes the decision about a device.
+    public static let deviceDecision = PagePath("/device/decision")
+    /// Asks for and takes a logout (OpenID Connect RP-Initiated Logout).
+    public static let logout = PagePath("/oauth/logout")
+    /// Asks for and takes a new password, by a reset token.
+    public static let reset = PagePath("/reset")
+    /// The devices of the account.
+    public static let account = PagePath("/account")
+    /// Ends sessions.
+    public static let accountEnd = PagePath("/account/end")
+    /// Password and login switch.
+    public static let accountSecurity = PagePath("/account/security")
+    /// Takes a new password.
+    public static let accountPassword = PagePath("/account/password")
+    /// Pauses logins, and resumes them.
+    public static let accountLogins = PagePath("/account/logins")
+    /// The history of the account.
+    public static let accountActivity = PagePath("/account/activity")
+}
+
+/// The names of the fields that forms send. The raw values are on the wire.
+public enum FormField: String, CaseIterable, Sendable {
+    /// The token against cross-site request forgery.
+    case csrf
+    /// The sealed authorization request.
+    case request = "r"
+    /// What the user typed as name: a username or an e-mail address.
+    case username
+    /// The current password.
+    case password
+    /// The new password.
+    case newPassword = "new_password"
+    /// `1`: keep the browser signed in.
+    case remember
+    /// The JSON of a passkey's assertion.
+    case credential
+    /// The reset token.
+    case token
+    /// The user code of RFC 8628.
+    case userCode = "user_code"
+    /// `approve` or `decline`.
+    case decision
+    /// The id of the session to end.
+    case session
+    /// `one`, `others` or `all`: the sessions to end.
+    case which
+    /// `1`: pause logins; `0`: resume them.
+    case pause
+    /// `immediate` or `on_expiry`.
+    case effective
+    /// `1`: end every session as well.
+    case endSessions = "end_sessions"
+}
+
+extension HTML.StringInterpolation {
+    /// Appends the name of a field as the value of an attribute.
+    mutating func appendInterpolation(_ field: FormField) { appendInterpolation(field.rawValue) }
+}

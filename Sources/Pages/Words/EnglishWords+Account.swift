@@ -1,0 +1,103 @@
+extension EnglishWords {
+    var devices: String { "Devices" }
+    var security: String { "Security" }
+    var activity: String { "Activity" }
+    var accountNavigation: String { "Account" }
+
+    var devicesLead: String { "Where you are signed in. End whatever you do not recognize." }
+    var thisDevice: String { "This device" }
+    var lastSeen: String { "Last seen" }
+    var signedInSince: String { "Signed in since" }
+    var endsUnused: String { "Ends if unused" }
+    var endsAnyway: String { "Ends at the latest" }
+    var unknownPlace: String { "Unknown place" }
+    var unnamedDevice: String { "Unnamed device" }
+    func letInBy(_ device: DisplayName) -> HTML { "Signed in with \(device), and signed out with it" }
+    var endOne: String { "Sign out" }
+    func endOne(_ device: DisplayName) -> String { "Sign out \(device.text)" }
+    var endOthers: String { "Sign out all other devices" }
+    var endOthersBody: String { "Everything but this device will have to sign in again." }
+    var endAll: String { "Sign out everywhere" }
+    var endAllBody: String { "Every device will have to sign in again, this one too." }
+    func ended(_ count: Int) -> String {
+        count == 1 ? "One device was signed out." : "\(count) devices were signed out."
+    }
+    var nothingToEnd: String { "It was signed out already." }
+    var noDevices: String { "You are signed in nowhere." }
+
+    var changePassword: String { "Password" }
+    var changePasswordBody: String { "A new password signs out all your other devices." }
+    var currentPassword: String { "Current password" }
+    var wrongCurrentPassword: String { "The current password is wrong." }
+    var noPassword: String { "This account has no password: you sign in with another service." }
+    var pauseTitle: String { "Pause all sign-ins" }
+    var pauseBody: String { "If you lost a device, or will be away for long. Nobody can sign in until you resume." }
+    var pauseAtOnce: String { "At once: no app can go on" }
+    var pauseOnExpiry: String { "Gently: what is open goes on until it expires, within minutes" }
+    var pauseEndSessions: String { "Sign out every device as well" }
+    var pause: String { "Pause sign-ins" }
+    var pausedAtOnce: String { "Sign-ins are paused. No app can go on until you resume them." }
+    var pausedOnExpiry: String { "Sign-ins are paused. What was open goes on until it expires." }
+    var pausedByAdmin: String { "This account was disabled by the people who run the service. Please ask them." }
+    var resume: String { "Resume sign-ins" }
+    var resumed: String { "Sign-ins are possible again." }
+
+    var activityLead: String { "What happened to your account, newest first." }
+    var older: String { "Older" }
+    var newest: String { "Newest" }
+    var noActivity: String { "Nothing has happened yet." }
+}
+
+extension EnglishWords {
+    func activity(_ event: ActivityEvent) -> String {
+        switch event {
+        case .signedIn(let method): "Signed in\(via(method))"
+        case .ended(let reason): endReason(reason)
+        case .signInFailed: "Somebody tried to sign in with a wrong password"
+        case .signInRefused: "A sign-in was refused"
+        case .signInAborted: "A sign-in was declined or took too long"
+        case .tokenMisused: "A copied token was used. If that was not you, change your password"
+        case .passwordChanged: "The password was changed"
+        case .resetRequested: "A new password was asked for"
+        case .emailChanged: "The e-mail address was changed"
+        case .loginsPaused: "Sign-ins were paused"
+        case .loginsResumed: "Sign-ins were resumed"
+        case .providerLinked: "Another service was linked for signing in"
+        case .providerUnlinked: "Another service was unlinked"
+        case .created: "The account was created"
+        }
+    }
+
+    func endReason(_ reason: ActivityEvent.EndReason) -> String {
+        switch reason {
+        case .loggedOut: "Signed out"
+        case .replaced: "Signed out, because the same app signed in again"
+        case .revokedByUser: "Signed out from another of your devices"
+        case .revokedByAdmin: "Signed out by the people who run the service"
+        case .passwordChanged: "Signed out, because the password was changed"
+        case .idleExpired: "Signed out after a long time without use"
+        case .maxLifetimeReached: "Signed out, because the longest time for a sign-in was over"
+        case .refreshTokenReused: "Signed out to protect you: a copied token was used"
+        case .userDeleted: "Signed out, because the account was deleted"
+        case .revokedByProvider: "Signed out, because the linked service no longer confirms the account"
+        case .recheckLost: "Signed out, because the linked service could not be asked for too long"
+        case .parentEnded: "Signed out together with the phone that had signed it in"
+        case .presenceLost: "Signed out, because the phone that had signed it in was silent for too long"
+        case .codeReused: "Signed out to protect you: a sign-in code was used twice"
+        case .notMe: "Signed out, because you said that it was not you"
+        case .other: "Signed out"
+        }
+    }
+
+    func via(_ method: ActivityEvent.Method) -> String {
+        switch method {
+        case .password: " with the password"
+        case .passkey: " with a passkey"
+        case .provider: " with another service"
+        case .phone: " with the phone"
+        case .device: " with a code"
+        case .app: " from the app"
+        case .unknown: ""
+        }
+    }
+}

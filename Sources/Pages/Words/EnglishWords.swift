@@ -1,0 +1,144 @@
+internal import Calendar
+
+/// English.
+struct EnglishWords: Words {
+    private static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+
+    var direction: TextDirection { .leftToRight }
+    func date(_ date: CivilDate) -> String { "\(date.day) \(Self.months[date.month - 1]) \(date.year)" }
+    func dateAndTime(_ time: UTCTime) -> String { "\(date(time.date)), \(time.timeText.prefix(5)) UTC" }
+    func errorInTitle(_ title: String) -> String { "Error: \(title)" }
+    func back(to app: DisplayName) -> HTML { "Back to \(app)" }
+    var or: String { "or" }
+    var goOn: String { "Continue" }
+    var privacyPolicy: String { "Privacy policy" }
+    var termsOfService: String { "Terms of service" }
+    var startOver: String { "Start over" }
+    var signIn: String { "Sign in" }
+    var signOut: String { "Sign out" }
+    var yourAccount: String { "Your account" }
+    var showPassword: String { "Show password" }
+    var pressAgain: String { "Please press once more: the page had been open for a while." }
+}
+
+extension EnglishWords {
+    func signIn(to app: DisplayName) -> HTML { "Sign in to \(app)" }
+    var username: String { "Username or e-mail address" }
+    var password: String { "Password" }
+    var keepMeSignedIn: String { "Keep me signed in" }
+    var forgotPassword: String { "Forgot password?" }
+    var signInWithPasskey: String { "Sign in with a passkey" }
+    func signIn(with provider: DisplayName) -> HTML { "Continue with \(provider)" }
+    var useYourPhone: String { "Use your phone" }
+    var notYou: String { "Not you?" }
+    var withoutTLS: String { "This connection is not encrypted. It is for development on this computer only." }
+
+    var wrongCredentials: String { "Username and password do not match. Please try again." }
+    var loginsPaused: String { "Sign-ins to this account are paused. Resume them in the app or in your account." }
+    var loginsBlocked: String { "This account is disabled. Please ask the people who run the service." }
+    func locked(minutes: Int) -> String {
+        "Too many wrong passwords. You can try again in \(minutes == 1 ? "a minute" : "\(minutes) minutes")."
+    }
+    func tooManyAttempts(seconds: Int) -> String {
+        "Too many attempts. Please wait \(seconds == 1 ? "a second" : "\(seconds) seconds") and try again."
+    }
+    func providerFailed(_ provider: DisplayName) -> HTML { "\(provider) did not sign you in. Please try again." }
+    var passkeyFailed: String { "That passkey was not accepted. Try again, or use another way." }
+    var signInAgain: String { "Please sign in again: this page needs a sign-in of the last minutes." }
+    var unavailable: String { "We cannot sign you in at the moment. Please try again shortly." }
+
+    var tookAWhile: String { "This took a while" }
+    var tookAWhileBody: String { "The sign-in has been open for too long. Nothing is lost: just begin again." }
+    var closeThisWindow: String { "Close this window and sign in again from the app." }
+
+    var signOutQuestion: String { "Sign out?" }
+    func signOutBody(_ account: DisplayName) -> HTML { "You are signed in as \(account) in this browser." }
+    var staySignedIn: String { "Stay signed in" }
+    var signedOut: String { "You are signed out" }
+    var signedOutBody: String { "This browser no longer has access to your account." }
+    var signedOutWithPhone: String {
+        "This browser was signed in with your phone, and the phone has signed out. So has this browser."
+    }
+
+    var newPasswordTitle: String { "Choose a new password" }
+    var newPassword: String { "New password" }
+    func newPasswordHint(min: Int) -> String {
+        "At least \(min) characters. A few words in a row are easy to remember."
+    }
+    var resetToken: String { "Code from the message" }
+    var resetTokenHint: String { "What comes after the # in the link that you were sent." }
+    var savePassword: String { "Save password" }
+    var resetTokenRefused: String { "This link has expired or was used before. Please ask for a new one." }
+    var passwordSaved: String { "Your password is changed" }
+    var passwordSavedBody: String { "From now on, sign in with the new one." }
+    func passwordTooShort(min: Int) -> String { "The new password needs at least \(min) characters." }
+    var passwordTooCommon: String { "The new password is one of those that are guessed first. Please choose another." }
+    var passwordIsName: String { "The new password must not be your username or the name of the service." }
+    var passwordRefused: String { "The new password is too long, or has characters that cannot be used." }
+}
+
+extension EnglishWords {
+    var phoneTitle: String { "Use your phone" }
+    var phoneScan: String { "Open the app on your phone and scan this code with it." }
+    var phoneImage: String { "QR code to scan with the app" }
+    var phoneOpenApp: String { "Open the app on this device" }
+    var phoneWaiting: String { "Waiting for your phone …" }
+    var phoneScanned: String { "A phone has scanned the code. Go on there." }
+    var phoneNumber: String { "Type this number on your phone." }
+    var phoneApproved: String { "Approved. Signing you in …" }
+    var phoneDenied: String { "The sign-in was declined on the phone." }
+    var phoneTimedOut: String { "That took too long. Get a new code to try again." }
+    var phoneWrongNumber: String { "The number did not match, so nobody was signed in." }
+    var phoneContested: String { "Two phones have scanned this code, so nobody was signed in." }
+    var phoneNoAccount: String { "The app on that phone has no account here. Add one there, then scan again." }
+    var phoneFailed: String { "Something went wrong on our side. Get a new code to try again." }
+    var phoneNewCode: String { "Get a new code" }
+    var phoneCheckAgain: String { "Check again" }
+    var otherWays: String { "Other ways to sign in" }
+    var phoneOnlyHere: String { "Only scan a code that you have asked for yourself, on this page." }
+}
+
+extension EnglishWords {
+    var deviceTitle: String { "Connect a device" }
+    var deviceBody: String { "Type the code that the device shows you." }
+    var deviceCode: String { "Code" }
+    var deviceCodeHint: String { "Eight letters, like BCDF-GHJK." }
+    var deviceCodeUnknown: String { "This code is not valid. Check it, or let the device show a new one." }
+    var deviceReviewTitle: String { "Is this your device?" }
+    func deviceReviewBody(_ app: DisplayName) -> HTML { "A device wants to sign in to your account with \(app)." }
+    var deviceReviewWarning: String {
+        "Decline if you did not start this yourself just now, or if somebody sent you the code."
+    }
+    var code: String { "Code" }
+    var device: String { "Device" }
+    var place: String { "Place" }
+    var askedAt: String { "Asked" }
+    var access: String { "Access" }
+    var decline: String { "Decline" }
+    var approve: String { "Approve" }
+    var deviceApproved: String { "Your device is connected" }
+    func deviceApprovedBody(_ app: DisplayName) -> HTML { "\(app) goes on there. You can close this window." }
+    var deviceDeclined: String { "The device was declined" }
+    var deviceDeclinedBody: String { "It has no access to your account." }
+}
+
+extension EnglishWords {
+    var errorTitle: String { "This did not work" }
+    var unknownClient: String { "The app that sent you here is not known to us." }
+    var unregisteredRedirect: String { "We cannot send you back, because the app gave an address that is not its own." }
+    var invalidRequest: String { "The app or the link that sent you here made a mistake." }
+    var otherSite: String { "That form came from another site, so we did not accept it." }
+    var notFound: String { "There is nothing at this address." }
+    var serverFailed: String { "Something went wrong on our side. Please try again." }
+    var serverBusy: String { "We are very busy at the moment. Please try again shortly." }
+    var tooManyRequests: String { "That was too often in a short time. Please wait a moment." }
+    var yourPart: String { "You can close this window and go back to the app." }
+    var forDevelopers: String { "For the people who run this service" }
+    var requestID: String { "Request" }
+    var needsTLSTitle: String { "This page needs TLS" }
+    var needsTLSBody: String { "Passwords are not sent over a connection that is not encrypted." }
+    var needsTLSForOperators: String { "Set a certificate, or let your proxy send the field:" }
+}

@@ -1,0 +1,105 @@
+extension GermanWords {
+    var devices: String { "Geräte" }
+    var security: String { "Sicherheit" }
+    var activity: String { "Verlauf" }
+    var accountNavigation: String { "Konto" }
+
+    var devicesLead: String { "Hier sind Sie angemeldet. Melden Sie ab, was Sie nicht kennen." }
+    var thisDevice: String { "Dieses Gerät" }
+    var lastSeen: String { "Zuletzt gesehen" }
+    var signedInSince: String { "Angemeldet seit" }
+    var endsUnused: String { "Endet ungenutzt am" }
+    var endsAnyway: String { "Endet spätestens am" }
+    var unknownPlace: String { "Ort unbekannt" }
+    var unnamedDevice: String { "Gerät ohne Namen" }
+    func letInBy(_ device: DisplayName) -> HTML { "Angemeldet mit \(device), und mit ihm abgemeldet" }
+    var endOne: String { "Abmelden" }
+    func endOne(_ device: DisplayName) -> String { "\(device.text) abmelden" }
+    var endOthers: String { "Alle anderen Geräte abmelden" }
+    var endOthersBody: String { "Außer diesem Gerät müssen sich alle neu anmelden." }
+    var endAll: String { "Überall abmelden" }
+    var endAllBody: String { "Jedes Gerät muss sich neu anmelden, auch dieses." }
+    func ended(_ count: Int) -> String {
+        count == 1 ? "Ein Gerät wurde abgemeldet." : "\(count) Geräte wurden abgemeldet."
+    }
+    var nothingToEnd: String { "Es war schon abgemeldet." }
+    var noDevices: String { "Sie sind nirgends angemeldet." }
+
+    var changePassword: String { "Passwort" }
+    var changePasswordBody: String { "Ein neues Passwort meldet alle Ihre anderen Geräte ab." }
+    var currentPassword: String { "Bisheriges Passwort" }
+    var wrongCurrentPassword: String { "Das bisherige Passwort ist falsch." }
+    var noPassword: String { "Dieses Konto hat kein Passwort: Sie melden sich mit einem anderen Dienst an." }
+    var pauseTitle: String { "Alle Anmeldungen ruhen lassen" }
+    var pauseBody: String {
+        "Wenn Sie ein Gerät verloren haben oder lange fort sind. Bis Sie es aufheben, kann sich niemand anmelden."
+    }
+    var pauseAtOnce: String { "Sofort: Keine App kommt weiter" }
+    var pauseOnExpiry: String { "Sanft: Was offen ist, läuft weiter, bis es in einigen Minuten abläuft" }
+    var pauseEndSessions: String { "Auch jedes Gerät abmelden" }
+    var pause: String { "Anmeldungen ruhen lassen" }
+    var pausedAtOnce: String { "Anmeldungen ruhen. Bis Sie das aufheben, kommt keine App weiter." }
+    var pausedOnExpiry: String { "Anmeldungen ruhen. Was offen war, läuft weiter, bis es abläuft." }
+    var pausedByAdmin: String { "Der Betreiber hat dieses Konto gesperrt. Bitte wenden Sie sich an ihn." }
+    var resume: String { "Anmeldungen wieder zulassen" }
+    var resumed: String { "Anmeldungen sind wieder möglich." }
+
+    var activityLead: String { "Was mit Ihrem Konto geschehen ist, das Neueste zuerst." }
+    var older: String { "Älteres" }
+    var newest: String { "Neuestes" }
+    var noActivity: String { "Noch ist nichts geschehen." }
+}
+
+extension GermanWords {
+    func activity(_ event: ActivityEvent) -> String {
+        switch event {
+        case .signedIn(let method): "Angemeldet\(via(method))"
+        case .ended(let reason): endReason(reason)
+        case .signInFailed: "Jemand hat sich mit einem falschen Passwort anzumelden versucht"
+        case .signInRefused: "Eine Anmeldung wurde zurückgewiesen"
+        case .signInAborted: "Eine Anmeldung wurde abgelehnt oder dauerte zu lange"
+        case .tokenMisused: "Ein kopierter Schlüssel wurde benutzt. Waren Sie das nicht, ändern Sie das Passwort"
+        case .passwordChanged: "Das Passwort wurde geändert"
+        case .resetRequested: "Ein neues Passwort wurde angefordert"
+        case .emailChanged: "Die E-Mail-Adresse wurde geändert"
+        case .loginsPaused: "Anmeldungen ruhen"
+        case .loginsResumed: "Anmeldungen sind wieder möglich"
+        case .providerLinked: "Ein anderer Dienst wurde zur Anmeldung verknüpft"
+        case .providerUnlinked: "Ein anderer Dienst ist nicht mehr verknüpft"
+        case .created: "Das Konto wurde angelegt"
+        }
+    }
+
+    func endReason(_ reason: ActivityEvent.EndReason) -> String {
+        switch reason {
+        case .loggedOut: "Abgemeldet"
+        case .replaced: "Abgemeldet, weil sich dieselbe App neu angemeldet hat"
+        case .revokedByUser: "Von einem anderen Ihrer Geräte abgemeldet"
+        case .revokedByAdmin: "Vom Betreiber abgemeldet"
+        case .passwordChanged: "Abgemeldet, weil das Passwort geändert wurde"
+        case .idleExpired: "Abgemeldet, weil es lange nicht benutzt wurde"
+        case .maxLifetimeReached: "Abgemeldet, weil die längste Zeit für eine Anmeldung vorbei war"
+        case .refreshTokenReused: "Zu Ihrem Schutz abgemeldet: Ein kopierter Schlüssel wurde benutzt"
+        case .userDeleted: "Abgemeldet, weil das Konto gelöscht wurde"
+        case .revokedByProvider: "Abgemeldet, weil der verknüpfte Dienst das Konto nicht mehr bestätigt"
+        case .recheckLost: "Abgemeldet, weil der verknüpfte Dienst zu lange nicht zu erreichen war"
+        case .parentEnded: "Zusammen mit dem Telefon abgemeldet, das es angemeldet hatte"
+        case .presenceLost: "Abgemeldet, weil das Telefon, das es angemeldet hatte, zu lange schwieg"
+        case .codeReused: "Zu Ihrem Schutz abgemeldet: Ein Anmeldecode wurde zweimal benutzt"
+        case .notMe: "Abgemeldet, weil Sie sagten, dass Sie es nicht waren"
+        case .other: "Abgemeldet"
+        }
+    }
+
+    func via(_ method: ActivityEvent.Method) -> String {
+        switch method {
+        case .password: " mit dem Passwort"
+        case .passkey: " mit einem Passkey"
+        case .provider: " mit einem anderen Dienst"
+        case .phone: " mit dem Telefon"
+        case .device: " mit einem Code"
+        case .app: " aus der App"
+        case .unknown: ""
+        }
+    }
+}

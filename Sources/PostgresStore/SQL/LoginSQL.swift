@@ -1,0 +1,52 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about logins on the server's page.
+enum LoginSQL {
+    private static let columns = LoginColumns.all.list
+
+    static func read(_ row: inout Row) throws(CorruptRow) -> Login { try LoginColumns.read(&row) }
+
+    static func select(_ id: Identifier<Session>, locked: String = "") -> Statement {
+        Statement("SELECT \(columns) FROM logins WHERE id = $1::uuid \(locked)", id)
+    }
+
+    static func select(code hash: [UInt8]) -> Statement {
+        Statement("SELECT \(columns) FROM logins WHERE code_hash = $1::bytea", hash)
+    }
+
+    static func insert(_ login: Login) -> Statement {
+        Statement(
+            "INSERT INTO logins (\(columns)) VALUES (\(LoginColumns.all.placeholders()))"
+        ) { row in LoginColumns.write(login, to: &row) }
+    }
+
+    static func updateCode(of login: Login) -> Statement {
+        Statement(
+            """
+            UPDATE logins SET code_hash = $2::bytea, code_request = $3::bytea, code_used_at = $4::bigint
+            WHERE id = $1::uuid
+            """, login.id, login.codeHash, login.codeRequest, login.codeUsedAt)
+    }
+
+    static func cancelCodes(of userID: Identifier<User>, client: String?) -> Statement {
+        Statement(
+            """
+            UPDATE logins SET code_hash = NULL
+            WHERE user_id = $1::uuid AND code_used_at IS NULL AND code_hash IS NOT NULL
+                AND ($2::text IS NULL OR client_id = $2::text)
+            """, userID, client)
+    }
+
+    static func deleteOld(before instant: Instant, limit: Int) -> Statement {
+        Statement(
+            """
+            DELETE FROM logins WHERE id IN (
+                SELECT id FROM logins l
+                WHERE l.started_at < $1::bigint AND (l.browser_session_id IS NULL OR NOT EXISTS (
+                    SELECT 1 FROM sessions s WHERE s.id = l.id AND s.ended_at IS NULL
+                )) LIMIT $2::bigint
+            )
+            """, instant, limit)
+    }
+}

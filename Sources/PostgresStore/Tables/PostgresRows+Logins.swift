@@ -1,0 +1,24 @@
+internal import Sessions
+internal import StoreFoundation
+
+extension PostgresRows {
+    func login(_ id: Identifier<Session>) -> Answer<Login?> { first(LoginSQL.select(id), LoginSQL.read) }
+
+    func login(code hash: [UInt8]) -> Answer<Login?> { first(LoginSQL.select(code: hash), LoginSQL.read) }
+
+    func loginForUpdate(_ id: Identifier<Session>) -> Answer<Login?> {
+        first(LoginSQL.select(id, locked: "FOR UPDATE"), LoginSQL.read)
+    }
+
+    func insert(_ login: Login) { perform(LoginSQL.insert(login)) }
+
+    func update(_ login: Login) { perform(LoginSQL.updateCode(of: login)) }
+
+    func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions) {
+        if ending.deviceID == nil { perform(LoginSQL.cancelCodes(of: userID, client: ending.clientID)) }
+    }
+
+    func deleteLogins(before instant: Instant, limit: Int) -> Answer<Int> {
+        count(LoginSQL.deleteOld(before: instant, limit: limit))
+    }
+}

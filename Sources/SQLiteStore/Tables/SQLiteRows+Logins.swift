@@ -1,0 +1,68 @@
+internal import Sessions
+internal import StoreFoundation
+
+/// Every statement about logins on the server's page.
+private enum LoginRow {
+    private static let columns = LoginColumns.all.list
+
+    static let selectByID = Query("SELECT \(columns) FROM logins WHERE id = ?")
+    static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
+    static let insert = Query(inserting: nil, LoginColumns.all, into: "logins")
+    static let updateCode = Query("UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ? WHERE id = ?")
+    static let cancelCodes = Query(
+        """
+        UPDATE logins SET code_hash = NULL
+        WHERE user_id = ?1 AND code_used_at IS NULL AND code_hash IS NOT NULL AND (?2 IS NULL OR client_id = ?2)
+        """)
+    static let deleteOld = Query(
+        """
+        DELETE FROM logins WHERE number IN (
+            SELECT number FROM logins l
+            WHERE l.started_at < ? AND (l.browser_session_id IS NULL OR NOT EXISTS (
+                SELECT 1 FROM sessions s WHERE s.id = l.id AND s.ended_at IS NULL
+            )) LIMIT ?
+        )
+        """)
+
+    static func read(_ row: inout Row) throws(CorruptRow) -> Login { try LoginColumns.read(&row) }
+}
+
+extension SQLiteRows {
+    func login(_ id: Identifier<Session>) -> Answer<Login?> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(LoginRow.selectByID, id, read: LoginRow.read)
+        }
+    }
+
+    func login(code hash: [UInt8]) -> Answer<Login?> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(LoginRow.selectByCode, hash, read: LoginRow.read)
+        }
+    }
+
+    func loginForUpdate(_ id: Identifier<Session>) -> Answer<Login?> { login(id) }
+
+    func insert(_ login: Login) {
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(LoginRow.insert) { row in LoginColumns.write(login, to: &row) }
+        }
+    }
+
+    func update(_ login: Login) {
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(
+                LoginRow.updateCode, login.codeHash, login.codeRequest, login.codeUsedAt, login.id)
+        }
+    }
+
+    func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions) {
+        if ending.deviceID != nil { return }
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(LoginRow.cancelCodes, userID, ending.clientID)
+        }
+    }
+
+    func deleteLogins(before instant: Instant, limit: Int) -> Answer<Int> {
+        answer { (connection) throws(DatabaseError) in try connection.execute(LoginRow.deleteOld, instant, limit) }
+    }
+}

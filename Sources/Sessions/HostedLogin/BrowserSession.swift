@@ -1,0 +1,153 @@
+internal import Cryptography
+
+/// What a browser keeps of its session: the session's id, with a tag, so that only this server can have made it. The session is
+/// a row of the built-in client `browser`, so that everything that ends sessions ends it.
+public struct BrowserHandle: Hashable, Sendable {
+    /// The session.
+    public let id: Identifier<Session>
+    /// Whether the user wants to stay logged in. If not, the session is over after `shortIdle` without use.
+    public let isKept: Bool
+
+    /// How long a browser session goes on without use, unless the user wants to stay logged in.
+    public static let shortIdle = Duration.seconds(1800)
+}
+
+extension Client {
+    /// The id of the built-in client of browser sessions, which exists once a client has them.
+    public static let browserID = "browser"
+
+    /// The built-in client of browser sessions. It has no grant, so that no app can log in with its id.
+    static func browser(createdAt now: Instant, epoch: Int64) -> Client {
+        Client(id: browserID, name: "Browser", grantTypes: [], createdAt: now, epoch: epoch)
+    }
+
+    /// The start of the device ids of browser sessions that were made for this client, or for all that share them.
+    var browserPlace: String {
+        switch hostedLogin.browserSession {
+        case .shared: "shared-"
+        case .client, .none: Hex.encode(Array(sha256(Array(id.utf8)).prefix(8))) + "-"
+        }
+    }
+}
+
+/// Writes and reads the values of session cookies: version, root key, kind, id, tag.
+struct BrowserHandleCoder: Sendable {
+    private static let prefix = "sjb_"
+    private static let purpose = "sojourn browser session"
+    private static let tagCount = 16
+
+    private let keys: [(id: UInt8, mac: HMACSHA256Key)]
+
+    init(rootKeys: RootKeys) {
+        keys = rootKeys.all.map { ($0.id, HMACSHA256Key($0.derive(Self.purpose))) }
+    }
+
+    func encode(_ handle: BrowserHandle) -> String {
+        let body = [keys[0].id, handle.isKept ? 1 : 0] + handle.id.bytes
+        return Self.prefix + Base64URL.encode(body + keys[0].mac.authenticate(body).prefix(Self.tagCount))
+    }
+
+    /// The handle that `encode` wrote; nil for anything else.
+    func decode(_ text: String) -> BrowserHandle? {
+        guard text.hasPrefix(Self.prefix), text.utf8.count < 80,
+            let bytes = Base64URL.decode(String(text.dropFirst(Self.prefix.count))),
+            bytes.count == 2 + Identifier<Session>.byteCount + Self.tagCount
+        else { return nil }
+        let (body, tag) = (Array(bytes.dropLast(Self.tagCount)), Array(bytes.suffix(Self.tagCount)))
+        guard let key = keys.first(where: { $0.id == bytes[0] }), bytes[1] <= 1,
+            constantTimeEqual(tag, Array(key.mac.authenticate(body).prefix(Self.tagCount))),
+            let id = Identifier<Session>(bytes: Array(body.dropFirst(2)))
+        else { return nil }
+        return BrowserHandle(id: id, isKept: bytes[1] == 1)
+    }
+}
+
+extension HostedLoginService {
+    /// The value of the session cookie for a handle.
+    public func cookie(_ handle: BrowserHandle) -> String { context.browserHandles.encode(handle) }
+
+    /// The handle in a session cookie; nil if this server has not made it.
+    public func handle(_ cookie: String) -> BrowserHandle? { context.browserHandles.decode(cookie) }
+
+    /// The session of a browser; nil if it has ended, or is not one of a browser.
+    public func browserSession(_ handle: BrowserHandle) async throws(ServiceError) -> SessionRecord? {
+        let now = context.clock.now
+        let record = try await inStore { () async throws(StoreError) in try await store.session(handle.id) }
+        guard let record, policy.isLiving(record, handle, at: now) else { return nil }
+        return record
+    }
+}
+
+extension RefreshPolicy {
+    /// Whether the session of a browser goes on at `now`.
+    func isLiving(_ record: SessionRecord, _ handle: BrowserHandle, at now: Instant) -> Bool {
+        record.session.clientID == Client.browserID && record.user != nil && record.user?.loginRefusal == nil
+            && ending(of: record, at: now) == nil
+            && (handle.isKept || now < record.session.renewedAt + BrowserHandle.shortIdle)
+    }
+}
+
+extension LoginApproval {
+    /// The session of the browser, if the request may be answered without asking the user; nil if the user has to be asked.
+    ///
+    /// - Parameter handle: the handle that the browser has shown.
+    func reusable(
+        _ handle: BrowserHandle, for request: AuthorizationRequest, by policy: RefreshPolicy, at now: Instant
+    ) -> Session? {
+        guard let browser, let client, client.hostedLogin.browserSession != .none, !request.demandsLogin,
+            policy.isLiving(record(of: browser), handle, at: now), browser.userID == user.id,
+            browser.device.id.hasPrefix(client.browserPlace)
+        else { return nil }
+        if let maxAge = request.maxAge, now - browser.authenticatedAt > .seconds(maxAge) { return nil }
+        if let hinted = request.hintedUser, hinted != user.id.description { return nil }
+        return browser
+    }
+
+    /// The record of the browser's session, with the built-in client.
+    func record(of session: Session) -> SessionRecord {
+        SessionRecord(session: session, user: user, client: browserClient, settings: settings)
+    }
+
+    /// Starts the session of the browser with a login, or lets it go on: the user has authenticated again in the same browser,
+    /// and the apps that it let in remain its own. The session of another user or of another kind is replaced.
+    mutating func noteBrowserSession(
+        _ shown: BrowserHandle?, isKept: Bool, id: Identifier<Session>, place: String, methods: [String],
+        by policy: RefreshPolicy, _ userAgent: String?, from origin: Origin, at now: Instant
+    ) -> BrowserHandle? {
+        guard let client, client.hostedLogin.browserSession != .none, browserClient != nil else { return nil }
+        if let browser, let shown, policy.isLiving(record(of: browser), shown, at: now), browser.userID == user.id,
+            browser.device.id.hasPrefix(client.browserPlace), browser.authenticationMethods == methods,
+            shown.isKept == isKept
+        {
+            var session = browser
+            (session.renewedAt, session.presence.passwordAt) = (now, now)
+            kept = session
+            return shown
+        }
+        if let browser, browser.ending == nil, browser.clientID == Client.browserID {
+            ended = Session.Ending(reason: .replaced, at: now)
+            events.append(.ended(browser, .replaced, at: now, by: origin))
+        }
+        let session = Session(
+            id: id, userID: user.id, clientID: Client.browserID,
+            device: Device(id: client.browserPlace + place, name: nil, platform: "browser"), scope: .empty,
+            authenticationMethods: methods, startedAt: now, epoch: settings.epoch)
+        started = session
+        events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
+        return BrowserHandle(id: id, isKept: isKept)
+    }
+}
+
+extension HostedLoginService {
+    /// Ends the session of a browser, and the app's session with that id if it began in this browser.
+    public func logOut(
+        _ handle: BrowserHandle, naming sessionID: String?, from origin: Origin
+    ) async throws(ServiceError) {
+        if let id = sessionID.flatMap({ Identifier<Session>($0) }) {
+            let login = try await inStore { () async throws(StoreError) in try await store.login(id) }
+            // This ends the browser's session as well.
+            if login?.browserSession == handle.id { _ = try await logout.end(id, .loggedOut, from: origin) }
+        }
+        _ = try await logout.end(handle.id, .loggedOut, from: origin)
+    }
+}

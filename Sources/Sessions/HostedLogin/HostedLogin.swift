@@ -1,0 +1,76 @@
+/// What a client has registered for logins on the server's page (OpenID Connect, RFC 6749 section 4.1). The names on the wire
+/// are those of RFC 7591 and of OpenID Connect Registration where these have one.
+public struct HostedLogin: Hashable, Sendable {
+    /// Which authorization requests the session of a browser answers without asking the user.
+    public enum BrowserSession: String, CaseIterable, Sendable {
+        /// None: a login leaves no session in the browser.
+        case none
+        /// Those of the client for which the user has logged in.
+        case client
+        /// Those of all clients that are `shared`.
+        case shared
+    }
+
+    /// The largest number of URIs in each list.
+    public static let uriCountMax = 20
+
+    /// The URIs to which codes are sent. They are compared byte for byte, except the port of a loopback address.
+    public var redirectURIs: [String] = []
+    /// The URIs to which a browser may be sent after a logout.
+    public var postLogoutRedirectURIs: [String] = []
+    /// Whether the client has to push its authorization requests (RFC 9126 section 6).
+    public var requiresPushedRequests = false
+    /// Which authorization requests the session of a browser answers.
+    public var browserSession = BrowserSession.none
+    /// The ways to log in that the page offers: `password`, `passkey`, `phone`, `provider:NAME`.
+    public var loginMethods = [Self.password]
+    /// The receiver of logout tokens (OpenID Connect Back-Channel Logout).
+    public var backchannelLogoutURI: String?
+    /// The page of the client that starts a login (OpenID Connect Core section 4).
+    public var initiateLoginURI: String?
+
+    /// The word of `loginMethods` for the password.
+    public static let password = "password"
+
+    /// A registration without URIs.
+    public init() {}
+
+    /// Returns true if a code may be sent to `uri`.
+    public func redirects(to uri: String) -> Bool { redirectURIs.contains { RedirectURI.matches(uri, registered: $0) } }
+
+    /// Returns true if a browser may be sent to `uri` after a logout.
+    public func redirectsAfterLogout(to uri: String) -> Bool {
+        postLogoutRedirectURIs.contains { RedirectURI.matches(uri, registered: $0) }
+    }
+
+    /// The error in the registration, as one sentence that begins with the member; nil if it is valid.
+    public func problem(with grantTypes: [Client.GrantType]) -> String? {
+        for (name, list) in [("redirect_uris", redirectURIs), ("post_logout_redirect_uris", postLogoutRedirectURIs)] {
+            guard list.count <= Self.uriCountMax, list.allSatisfy(RedirectURI.isValid), Set(list).count == list.count
+            else {
+                return """
+                    \(name) must be at most \(Self.uriCountMax) URIs, each once: https, http with a loopback host, or a scheme \
+                    of the app's own with a dot, without user and fragment
+                    """
+            }
+        }
+        for (name, uri) in [("backchannel_logout_uri", backchannelLogoutURI), ("initiate_login_uri", initiateLoginURI)]
+        {
+            if let uri, !RedirectURI.isWebPage(uri) {
+                return "\(name) must be an https URI, or http with a loopback host, without user and fragment"
+            }
+        }
+        guard !loginMethods.isEmpty, loginMethods.allSatisfy(Self.isMethod),
+            Set(loginMethods).count == loginMethods.count
+        else { return "login_methods must be some of password, passkey, phone, provider:NAME, each once" }
+        guard grantTypes.contains(.authorizationCode) else { return nil }
+        if redirectURIs.isEmpty { return "redirect_uris must have a URI for the grant authorization_code" }
+        return nil
+    }
+
+    private static func isMethod(_ word: String) -> Bool {
+        if [password, "passkey", "phone"].contains(word) { return true }
+        guard word.hasPrefix("provider:") else { return false }
+        return Identity.Key.isValid(provider: String(word.dropFirst("provider:".count)))
+    }
+}

@@ -1,0 +1,162 @@
+internal import Cryptography
+
+/// Completes logins on the server's page with codes, and exchanges the codes for sessions (RFC 6749 section 4.1).
+public final class HostedLoginService: UseCase {
+    let context: ServiceContext
+    let signer: TokenSigner
+    let logout: LogoutService
+
+    init(_ context: ServiceContext, _ signer: TokenSigner, _ logout: LogoutService) {
+        self.context = context
+        self.signer = signer
+        self.logout = logout
+    }
+
+    /// How a user has authenticated in a browser.
+    public struct Authentication: Sendable {
+        let userID: Identifier<User>
+        /// What must still hold; nil: the session of the browser.
+        let proof: PresenceProof?
+        let methods: [String]
+
+        /// By the password with which `user` was read.
+        public static func password(of user: User) -> Self {
+            Self(userID: user.id, proof: .password(hash: user.passwordHash), methods: ["pwd"])
+        }
+
+        /// By a login before, of which the browser has a session.
+        static func session(of userID: Identifier<User>) -> Self { Self(userID: userID, proof: nil, methods: []) }
+    }
+
+    /// The browser in which a login takes place.
+    public struct Browser: Sendable {
+        /// The `User-Agent`.
+        let userAgent: String?
+        /// The handle of its session, if it has shown one.
+        let handle: BrowserHandle?
+        /// Whether the user wants to stay logged in.
+        public let isKept: Bool
+
+        /// A browser.
+        public init(userAgent: String?, handle: BrowserHandle? = nil, isKept: Bool = false) {
+            (self.userAgent, self.handle, self.isKept) = (userAgent, handle, isKept)
+        }
+    }
+
+    /// A completed login.
+    public struct Approval: Sendable {
+        /// The code for the client.
+        public let code: String
+        /// The session that the browser keeps; nil: none.
+        public let handle: BrowserHandle?
+        /// How long the session goes on without use.
+        public let idle: Duration
+    }
+
+    /// The client with that id; nil if there is none.
+    public func client(_ id: String) async throws(ServiceError) -> Client? {
+        guard Device.isValid(id: id) else { return nil }
+        return try await inStore { () async throws(StoreError) in try await store.client(id) }
+    }
+
+    /// Answers a request by the session of the browser, without asking the user. Nil if the user has to be asked.
+    public func reuse(
+        _ carried: CarriedRequest, in browser: Browser, from origin: Origin
+    ) async throws(ServiceError) -> Approval? {
+        guard let handle = browser.handle, let record = try await browserSession(handle) else { return nil }
+        do throws(ServiceError) {
+            return try await approve(carried, as: .session(of: record.session.userID), in: browser, from: origin)
+        } catch {
+            switch error {
+            case .invalidCredentials, .loginRefused: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Completes a login of a user who has authenticated.
+    ///
+    /// Throws `invalidCredentials` if the password was changed meanwhile, `loginRefused`, `unauthorizedClient` if the client can
+    /// no longer have the answer, and `requestSpent` for a pushed request that was answered before.
+    public func approve(
+        _ carried: CarriedRequest, as authentication: Authentication, in browser: Browser, from origin: Origin
+    ) async throws(ServiceError) -> Approval {
+        let (now, policy, request) = (context.clock.now, context.policy, carried.request)
+        let id = Identifier<Session>(random: context.random)
+        let browserID = Identifier<Session>(random: context.random)
+        let place = Hex.encode(context.random.bytes(16))
+        let (code, hash) = Login.makeCode(context.random)
+        let token = request.oneTimeToken(at: now, madeAt: Instant(secondsSinceEpoch: carried.madeAt))
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.approveLogin(
+                userID: authentication.userID, clientID: request.clientID, using: token, browser: browser.handle?.id
+            ) { approval -> Result<Approval, ServiceError> in
+                if let refusal = approval.refusal(of: request, authentication, from: origin, at: now) {
+                    return .failure(refusal)
+                }
+                var (methods, authenticatedAt, handle) = (authentication.methods, now, BrowserHandle?.none)
+                if authentication.proof == nil {
+                    guard let shown = browser.handle,
+                        let session = approval.reusable(shown, for: request, by: policy, at: now)
+                    else { return .failure(.invalidCredentials) }
+                    (methods, authenticatedAt, handle) = (session.authenticationMethods, session.authenticatedAt, shown)
+                    approval.kept = session
+                    approval.kept?.renewedAt = now
+                } else {
+                    handle = approval.noteBrowserSession(
+                        browser.handle, isKept: browser.isKept, id: browserID, place: place, methods: methods,
+                        by: policy, browser.userAgent, from: origin, at: now)
+                }
+                approval.login = Login(
+                    id: id, request: request.kept, remoteAddress: origin.remoteAddress, userAgent: browser.userAgent,
+                    userID: approval.user.id, methods: methods, authenticatedAt: authenticatedAt,
+                    epoch: approval.settings.epoch, browserSession: handle?.id, codeHash: hash,
+                    codeExpiresAt: now + Login.codeLifetime, startedAt: now)
+                approval.events.append(
+                    AuditEvent(
+                        .loginApproved, at: now, by: origin, userID: approval.user.id, sessionID: id,
+                        clientID: request.clientID))
+                return .success(Approval(code: code, handle: handle, idle: approval.idle(by: policy, at: now)))
+            }
+        }
+        guard let outcome else { throw .requestSpent }
+        return try outcome.get()
+    }
+}
+
+extension AuthorizationRequest {
+    /// The request as a one-time token, if it was pushed: it is spent when the login completes, because a page that was opened
+    /// must survive a reload. Other requests can be answered again, because anybody can make one.
+    fileprivate func oneTimeToken(at now: Instant, madeAt: Instant) -> OneTimeToken? {
+        guard isPushed == true else { return nil }
+        return OneTimeToken(
+            .pushedRequest, of: clientID, id: id, goodUntil: madeAt + CarriedRequest.lifetime + CarriedRequest.lifetime,
+            at: now)
+    }
+}
+
+extension LoginApproval {
+    /// How long the session of the browser goes on without use; zero without one.
+    fileprivate func idle(by policy: RefreshPolicy, at now: Instant) -> Duration {
+        guard let session = started ?? kept else { return .zero }
+        let lifetimes = policy.lifetimes(settings: settings, client: browserClient, user: user)
+        return min(lifetimes.idleEnd(of: session), lifetimes.finalEnd(of: session)) - now
+    }
+
+    /// Why the login cannot be completed; nil if it can.
+    fileprivate mutating func refusal(
+        of request: AuthorizationRequest, _ authentication: HostedLoginService.Authentication, from origin: Origin,
+        at now: Instant
+    ) -> ServiceError? {
+        if let refusal = authentication.proof?.refusal(for: user) { return refusal }
+        // The client may have changed since its request was sealed.
+        guard let client, client.grantTypes.contains(.authorizationCode),
+            client.hostedLogin.redirects(to: request.redirectURI)
+        else { return .unauthorizedClient }
+        guard let refusal = user.loginRefusal else { return nil }
+        events.append(
+            AuditEvent(
+                .loginRefused, at: now, by: origin, userID: user.id, clientID: client.id, reason: refusal.rawValue))
+        return .loginRefused(refusal)
+    }
+}

@@ -1,0 +1,93 @@
+internal import Cryptography
+internal import JOSE
+internal import JSON
+
+/// The claims of a user that the scope discloses (OpenID Connect Core section 5.4).
+public struct ScopedClaims: Sendable {
+    private let user: User
+    private let scope: Scope
+
+    /// The claims of `user` that `scope` discloses.
+    public init(of user: User, in scope: Scope) { (self.user, self.scope) = (user, scope) }
+
+    /// Adds the claims to an object, in the order of their names.
+    fileprivate func add(to claims: inout JSONObject) {
+        let profile = user.profile
+        if scope.tokens.contains("email"), let email = profile.email {
+            claims.add("email", email)
+            claims.add(members: "\"email_verified\":\(profile.isEmailVerified)")
+        }
+        if scope.tokens.contains("profile") {
+            claims.add("name", profile.displayName)
+            claims.add("preferred_username", user.username)
+        }
+        if scope.tokens.contains("phone") { claims.add("phone_number", profile.phoneNumber) }
+    }
+
+    /// The answer of the userinfo endpoint (section 5.3.2), in UTF-8.
+    public var userInfo: [UInt8] {
+        var claims = JSONObject()
+        add(to: &claims)
+        claims.add("sub", user.id.description)
+        return claims.encoded()
+    }
+}
+
+extension HostedLoginService {
+    /// How long an ID token is valid. A client reads it once, when it gets it.
+    static let idTokenLifetime = Duration.seconds(300)
+
+    /// The ID token of a login (OpenID Connect Core section 2); nil without the scope `openid`.
+    func idToken(of grant: TokenGrant, _ login: Login, at now: Instant) throws(ServiceError) -> String? {
+        guard grant.scope.tokens.contains("openid") else { return nil }
+        guard let active = context.signingKeys.signer(at: now),
+            let signer = try? JWTSigner(key: active.key, kid: active.kid, typ: "JWT")
+        else { throw .store(.unavailable("no signing key is active")) }
+        var claims = JSONObject(capacity: 512)
+        claims.add("amr", login.methods.isEmpty ? nil : login.methods)
+        // Section 3.1.3.6: the left half of the hash of the signature's algorithm, which for EdDSA is not agreed upon.
+        if active.key.algorithm == .es256 {
+            claims.add("at_hash", Base64URL.encode(Array(sha256(Array(grant.accessToken.utf8)).prefix(16))))
+        }
+        claims.add("aud", login.clientID)
+        claims.add("auth_time", login.authenticatedAt.secondsSinceEpoch)
+        claims.add("azp", login.clientID)
+        claims.add("exp", (now + Self.idTokenLifetime).secondsSinceEpoch)
+        claims.add("iat", now.secondsSinceEpoch)
+        claims.add("iss", context.issuer)
+        claims.add("nonce", login.request.nonce)
+        claims.add("sid", login.id.description)
+        claims.add("sub", grant.user.id.description)
+        ScopedClaims(of: grant.user, in: grant.scope).add(to: &claims)
+        return signer.sign(encodedClaims: claims.encoded())
+    }
+
+    /// The subject and the session that a genuine ID token of this server names, however old it is (OpenID Connect RP-Initiated
+    /// Logout section 2); nil for any other text.
+    public func hint(_ token: String) -> IDTokenHint? {
+        guard let parsed = try? JWT.parse(token),
+            let verified = try? parsed.verify(
+                using: { id in id.flatMap { context.signingKeys.verificationKey(id: $0) } }, type: .jwtOrAbsent),
+            let hint = try? verified.claims(as: IDTokenHint.self), hint.issuer == context.issuer
+        else { return nil }
+        return hint
+    }
+}
+
+/// What an ID token of this server says when a client sends it back as a hint.
+public struct IDTokenHint: Decodable, Hashable, Sendable {
+    let issuer: String
+    /// The user's id.
+    public let subject: String
+    /// The client.
+    public let audience: String
+    /// The id of the session.
+    public let sessionID: String?
+
+    enum CodingKeys: String, CodingKey {
+        case issuer = "iss"
+        case subject = "sub"
+        case audience = "aud"
+        case sessionID = "sid"
+    }
+}

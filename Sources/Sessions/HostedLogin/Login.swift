@@ -1,0 +1,124 @@
+internal import Cryptography
+
+/// A login that a user has completed on the server's page. Its id is that of the session which its code starts, so that the
+/// `sid` of tokens, sessions and logins name one thing.
+public struct Login: Hashable, Sendable, Identifiable {
+    /// The way of a login.
+    public enum Kind: String, CaseIterable, Sendable {
+        /// An authorization request (RFC 6749 section 4.1).
+        case authorize
+    }
+
+    /// How long a code can be exchanged (RFC 6749 section 4.1.2).
+    public static let codeLifetime = Duration.seconds(60)
+    /// How long the row of a login is kept after the login.
+    public static let retention = Duration.seconds(30 * 86_400)
+    /// The prefix of a code.
+    public static let codePrefix = "sjc_"
+
+    /// 16 random bytes.
+    public let id: Identifier<Session>
+    /// The way of the login.
+    public let kind: Kind
+    /// The request, without what only the page needed.
+    public let request: AuthorizationRequest
+    /// The network address of the browser.
+    public let remoteAddress: String?
+    /// The `User-Agent` of the browser, at most `userAgentLengthMax` bytes.
+    public let userAgent: String?
+    /// The user.
+    public let userID: Identifier<User>
+    /// How the user authenticated (RFC 8176).
+    public let methods: [String]
+    /// When the user authenticated.
+    public let authenticatedAt: Instant
+    /// The epoch of the settings at the login: a "revoke all" cancels its code.
+    public let epoch: Int64
+    /// The session of the browser; nil: none.
+    public let browserSession: Identifier<Session>?
+    /// SHA-256 of the code; nil: the code was cancelled.
+    public var codeHash: [UInt8]?
+    /// From when the code is refused.
+    public let codeExpiresAt: Instant
+    /// SHA-256 of the `Idempotency-Key` with which the code was exchanged; nil: it had none.
+    public var codeRequest: [UInt8]?
+    /// When the code was exchanged; nil: it was not.
+    public var codeUsedAt: Instant?
+    /// When the login was completed.
+    public let startedAt: Instant
+
+    /// The client of the request.
+    public var clientID: String { request.clientID }
+
+    /// The largest `userAgent`, in bytes.
+    public static let userAgentLengthMax = 200
+
+    /// A login from its stored values.
+    public init(
+        id: Identifier<Session>, kind: Kind = .authorize, request: AuthorizationRequest, remoteAddress: String? = nil,
+        userAgent: String? = nil, userID: Identifier<User>, methods: [String], authenticatedAt: Instant, epoch: Int64,
+        browserSession: Identifier<Session>? = nil, codeHash: [UInt8]?, codeExpiresAt: Instant,
+        codeRequest: [UInt8]? = nil, codeUsedAt: Instant? = nil, startedAt: Instant
+    ) {
+        self.id = id
+        self.kind = kind
+        self.request = request
+        self.remoteAddress = remoteAddress
+        self.userAgent = userAgent
+        self.userID = userID
+        self.methods = methods
+        self.authenticatedAt = authenticatedAt
+        self.epoch = epoch
+        self.browserSession = browserSession
+        self.codeHash = codeHash
+        self.codeExpiresAt = codeExpiresAt
+        self.codeRequest = codeRequest
+        self.codeUsedAt = codeUsedAt
+        self.startedAt = startedAt
+    }
+
+    /// A new code and its hash.
+    static func makeCode(_ random: RandomSource) -> (code: String, hash: [UInt8]) {
+        let code = codePrefix + Base64URL.encode(random.bytes(32))
+        return (code, hash(ofCode: code))
+    }
+
+    /// The hash by which the store finds the login of a code.
+    public static func hash(ofCode code: String) -> [UInt8] { sha256(Array(code.utf8)) }
+}
+
+/// The completion of an authorization request, inside a transaction: set `login` to complete it.
+public struct LoginApproval: Sendable {
+    /// The user.
+    public let user: User
+    /// Nil when there is no such client.
+    public let client: Client?
+    /// The settings of this moment.
+    public let settings: Settings
+    /// The built-in client of browser sessions; nil until a client has them.
+    public let browserClient: Client?
+    /// The session that the browser has shown, whatever its state and user; nil: none.
+    public let browser: Session?
+    /// The login; left nil when it is refused.
+    public var login: Login?
+    /// A new session of the browser; nil: none.
+    public var started: Session?
+    /// `browser` as it goes on; nil: it stays as it is.
+    public var kept: Session?
+    /// How `browser` ends with the login; nil: it does not.
+    public var ended: Session.Ending?
+    /// The audit events of the same transaction.
+    public var events: [AuditEvent] = []
+}
+
+/// The exchange of a code, inside a transaction.
+public struct CodeExchange: Sendable {
+    /// The login of the code. A difference at the end is written.
+    public var login: Login
+    /// The session that the code has started; nil: none, or no longer.
+    public let started: Session?
+    /// The start of the session: set `opening.session` to start it.
+    public var opening: SessionOpening
+    /// How the session that the code has started ends with this exchange; nil: it does not.
+    public var ending: Session.Ending?
+}

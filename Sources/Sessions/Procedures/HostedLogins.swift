@@ -1,0 +1,119 @@
+// Logins on the server's page: their completion, and the exchange of their codes.
+
+extension Store {
+    /// Lets `decide` complete a login of the user. Nil if there is no such user, or if the token was used before; nothing was
+    /// written then.
+    ///
+    /// - Parameters:
+    ///   - token: the one-time token of a pushed request.
+    ///   - browserID: the session that the browser has shown.
+    public func approveLogin<Outcome: Sendable>(
+        userID: Identifier<User>, clientID: String, using token: OneTimeToken?, browser browserID: Identifier<Session>?,
+        _ decide: @escaping @Sendable (inout LoginApproval) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let scope = TransactionScope(.sessions, queue: userID.bytes.last ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            let found = transaction.userForUpdate(.id(userID))
+            let browser = browserID.map { transaction.sessionForUpdate($0) }
+            let (used, catalogue) = (token.map { transaction.isUsed($0) }, transaction.catalogue())
+            guard let user = try found.value(), try used?.value() != true else { return nil }
+            let known = try catalogue.value()
+            var approval = LoginApproval(
+                user: user, client: known.clients[clientID], settings: known.settings,
+                browserClient: known.clients[Client.browserID], browser: try browser?.value() ?? nil)
+            let outcome = decide(&approval)
+            if let login = approval.login {
+                if let token, try !transaction.insert(token).value() { throw .overtaken }
+                if let browserID, let ending = approval.ended { transaction.end(browserID, ending) }
+                if let session = approval.started { transaction.insert(session) }
+                if let session = approval.kept { transaction.replace(session) }
+                transaction.insert(login)
+            }
+            transaction.append(approval.events, known)
+            return outcome
+        }
+    }
+
+    /// Lets `decide` exchange the code with that hash for a session on a device. Nil if there is no such code; a read finds
+    /// that out, so that an unknown code takes no lock.
+    public func exchangeCode<Outcome: Sendable>(
+        _ hash: [UInt8], deviceID: String, _ decide: @escaping @Sendable (inout CodeExchange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let known = try await read(.short) { (reader) throws(TransactionError) in try reader.login(code: hash).value() }
+        guard let known else { return nil }
+        let place = SessionPlace(userID: known.userID, clientID: known.clientID, deviceID: deviceID)
+        let scope = TransactionScope(.sessions, queue: known.userID.bytes.last ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            let user = transaction.userForUpdate(.id(place.userID))
+            let (previous, started) = (
+                transaction.livingSessionForUpdate(at: place), transaction.sessionForUpdate(known.id)
+            )
+            let (login, catalogue) = (transaction.loginForUpdate(known.id), transaction.catalogue())
+            guard let user = try user.value(), let login = try login.value(), login.codeHash == hash else { return nil }
+            let current = try catalogue.value()
+            var exchange = CodeExchange(
+                login: login, started: try started.value(),
+                opening: SessionOpening(
+                    user: user, client: current.clients[login.clientID], settings: current.settings,
+                    previous: try previous.value()))
+            let outcome = decide(&exchange)
+            transaction.write(exchange, of: login, current)
+            return outcome
+        }
+    }
+
+    /// The login that has started, or can start, the session with that id; nil if there is none, or no longer.
+    public func login(_ id: Identifier<Session>) async throws(StoreError) -> Login? {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.login(id).value() }
+    }
+
+    /// Lets `change` end a session, and ends the session of the browser in which it began in the same transaction, so that the
+    /// browser asks again after the app has logged out. Nil if there is no such session.
+    public func endSession<Outcome: Sendable>(
+        _ id: Identifier<Session>, withBrowser browserID: Identifier<Session>, by origin: Origin,
+        _ change: @escaping @Sendable (inout SessionChange) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await write(TransactionScope(.sessions, queue: id.bytes.last ?? 0)) {
+            (transaction) throws(TransactionError) in
+            let (found, foundBrowser) = (transaction.sessionForUpdate(id), transaction.sessionForUpdate(browserID))
+            let catalogue = transaction.catalogue()
+            guard let session = try found.value() else { return nil }
+            let (browser, known) = (try foundBrowser.value(), try catalogue.value())
+            let user = try transaction.user(.id(session.userID)).value()
+            var edited = SessionChange(known.record(of: session, user))
+            let outcome = change(&edited)
+            if session.ending == nil, let ending = edited.session.ending {
+                transaction.end(id, ending)
+                if let browser, browser.ending == nil {
+                    transaction.end(browserID, ending)
+                    edited.events.append(.ended(browser, ending.reason, at: transaction.now, by: origin))
+                }
+            }
+            transaction.append(edited.events, known)
+            return outcome
+        }
+    }
+
+    /// Deletes up to `limit` logins that were completed before `instant`, except those with a browser session whose own session
+    /// has no end yet. Returns the number of deleted rows.
+    public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+        try await write(.nothing) { (transaction) throws(TransactionError) in
+            try transaction.deleteLogins(before: instant, limit: limit).value()
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Writes what an exchange decided about `login`.
+    fileprivate func write(_ exchange: CodeExchange, of login: Login, _ catalogue: Catalogue) {
+        if let session = exchange.opening.session {
+            if let previous = exchange.opening.previous {
+                end(previous.id, .init(reason: .replaced, at: session.renewedAt))
+            }
+            insert(session)
+        }
+        if let ending = exchange.ending { end(login.id, ending) }
+        if exchange.login != login { update(exchange.login) }
+        append(exchange.opening.events, catalogue)
+    }
+}

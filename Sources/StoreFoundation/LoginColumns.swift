@@ -1,0 +1,48 @@
+public import Sessions
+
+/// A login on the server's page as a row.
+public enum LoginColumns {
+    /// The columns, in the order of `read`.
+    public static let all = Columns(
+        "id", "kind", "client_id", "request", "remote_address", "user_agent", "user_id", "methods", "authenticated_at",
+        "epoch", "browser_session_id", "code_hash", "code_expires_at", "code_request", "code_used_at", "started_at")
+
+    /// Reads the columns of a login.
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Login {
+        let id: Identifier<Session> = try row.identifier()
+        let kind = try row.word(as: Login.Kind.self)
+        row.skip(1)
+        guard let request = AuthorizationRequest(json: Array(row.text().utf8)) else {
+            throw CorruptRow("login \(id) has a request that cannot be read")
+        }
+        return Login(
+            id: id, kind: kind, request: request, remoteAddress: row.optionalText(), userAgent: row.optionalText(),
+            userID: try row.identifier(), methods: row.list(), authenticatedAt: row.instant(), epoch: row.integer(),
+            browserSession: try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in
+                try row.identifier()
+            },
+            codeHash: row.optional { row in row.bytes() }, codeExpiresAt: row.instant(),
+            codeRequest: row.optional { row in row.bytes() }, codeUsedAt: row.optional { row in row.instant() },
+            startedAt: row.instant())
+    }
+
+    /// Writes all columns of a login.
+    public static func write(_ login: Login, to row: inout some WrittenRow) {
+        row.add(login.id)
+        row.add(login.kind)
+        row.add(login.clientID)
+        row.add(String(decoding: login.request.json, as: UTF8.self))
+        row.add(login.remoteAddress)
+        row.add(login.userAgent)
+        row.add(login.userID)
+        row.add(list: login.methods)
+        row.add(login.authenticatedAt)
+        row.add(login.epoch)
+        row.add(login.browserSession)
+        row.add(login.codeHash)
+        row.add(login.codeExpiresAt)
+        row.add(login.codeRequest)
+        row.add(login.codeUsedAt)
+        row.add(login.startedAt)
+    }
+}

@@ -1,0 +1,152 @@
+import Cryptography
+import Sessions
+import Testing
+
+extension Fixture {
+    /// A login with every member set.
+    static func login(
+        _ number: UInt8, of user: Identifier<User>, client: String = Client.mobileID, at: Instant = start,
+        browser: Identifier<Session>? = nil
+    ) -> Login {
+        var request = AuthorizationRequest(
+            id: "00", clientID: client, redirectURI: "com.example.app:/callback",
+            codeChallenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+        (request.scope, request.nonce, request.keyThumbprint) = ("openid \u{E9}", "n\"1", "k")
+        request.resources = ["https://one.example/api"]
+        return Login(
+            id: sessionID(), request: request, remoteAddress: "192.0.2.7", userAgent: "Mozilla/5.0 (Zoë)", userID: user,
+            methods: ["pwd", "otp"], authenticatedAt: at, epoch: 7, browserSession: browser,
+            codeHash: [UInt8](repeating: number, count: 32), codeExpiresAt: at + Login.codeLifetime, startedAt: at)
+    }
+}
+
+extension Store {
+    /// Completes a login as the domain does.
+    fileprivate func given(_ login: Login, using token: OneTimeToken? = nil) async throws -> Login? {
+        let done: Void? = try await approveLogin(
+            userID: login.userID, clientID: login.clientID, using: token, browser: nil
+        ) { approval in
+            approval.login = login
+            approval.events = [AuditEvent(.loginApproved, at: login.startedAt, by: Fixture.admin, userID: login.userID)]
+        }
+        return done == nil ? nil : login
+    }
+
+    /// Exchanges a code as the domain does; nil: there is no such code.
+    fileprivate func exchange(_ hash: [UInt8]) async throws -> Session? {
+        try await exchangeCode(hash, deviceID: "phone") { exchange -> Session in
+            let session = Session(
+                id: exchange.login.id, userID: exchange.login.userID, clientID: exchange.login.clientID,
+                device: Device(id: "phone"), startedAt: Fixture.start, epoch: 7)
+            exchange.opening.session = session
+            exchange.login.codeUsedAt = Fixture.start
+            exchange.login.codeRequest = [1, 2, 3]
+            return session
+        }
+    }
+}
+
+/// Logins on the server's page.
+let loginRules: [StoreRule] = [
+    StoreRule("a login comes back with every member, by its id and by its code") { store in
+        let user = try await store.given(Fixture.user())
+        let login = Fixture.login(1, of: user.id, browser: Fixture.sessionID())
+        _ = try await store.given(login)
+        #expect(try await store.login(login.id) == login)
+        #expect(try await store.login(Fixture.sessionID()) == nil)
+        #expect(try await store.exchangeCode([UInt8](repeating: 1, count: 32), deviceID: "d") { $0.login } == login)
+        #expect(try await store.exchangeCode([9], deviceID: "d") { $0.login } == nil)
+    },
+    StoreRule("an exchange starts the session of the login, and the next one finds both") { store in
+        let user = try await store.given(Fixture.user())
+        let old = try await store.given(Fixture.session(of: user.id))
+        let login = try #require(try await store.given(Fixture.login(1, of: user.id)))
+        let hash = try #require(login.codeHash)
+        let session = try #require(try await store.exchange(hash))
+        #expect(session.id == login.id)
+        #expect(try await store.session(old.id)?.session.ending?.reason == .replaced)
+        let again = try await store.exchangeCode(hash, deviceID: "phone") { $0 }
+        #expect(again?.started?.id == login.id && again?.opening.previous?.id == login.id)
+        #expect(again?.login.codeUsedAt == Fixture.start && again?.login.codeRequest == [1, 2, 3])
+    },
+    StoreRule("an exchange can end the session that the code has started") { store in
+        let user = try await store.given(Fixture.user())
+        let login = try #require(try await store.given(Fixture.login(1, of: user.id)))
+        _ = try await store.exchange(try #require(login.codeHash))
+        _ = try await store.exchangeCode([UInt8](repeating: 1, count: 32), deviceID: "phone") { exchange in
+            exchange.ending = .init(reason: .codeReused, at: Fixture.start)
+        }
+        #expect(try await store.session(login.id)?.session.ending?.reason == .codeReused)
+    },
+    StoreRule("a used token, or a missing user, completes no login") { store in
+        let user = try await store.given(Fixture.user())
+        let token = OneTimeToken(
+            .pushedRequest, of: "a", id: "1", goodUntil: Fixture.start + .seconds(60), at: Fixture.start)
+        #expect(try await store.given(Fixture.login(1, of: user.id), using: token) != nil)
+        let second = Fixture.login(2, of: user.id)
+        #expect(try await store.given(second, using: token) == nil)
+        #expect(try await store.login(second.id) == nil)
+        #expect(try await store.given(Fixture.login(3, of: Fixture.userID())) == nil)
+    },
+    StoreRule("an end of a user's sessions cancels the codes that wait, of that client") { store in
+        let user = try await store.given(Fixture.user())
+        let other = try await store.given(Fixture.user("bert"))
+        for (number, id, client) in [
+            (1, user.id, Client.mobileID), (2, user.id, "web"), (3, other.id, Client.mobileID),
+        ] as [(UInt8, Identifier<User>, String)] {
+            _ = try await store.given(Fixture.login(number, of: id, client: client))
+        }
+        func waiting() async throws -> [UInt8] {
+            var numbers: [UInt8] = []
+            for number in UInt8(1)...4 {
+                let hash = [UInt8](repeating: number, count: 32)
+                if try await store.exchangeCode(hash, deviceID: "d", { $0.login }) != nil { numbers.append(number) }
+            }
+            return numbers
+        }
+        func end(_ clientID: String?, device: String?) async throws {
+            _ = try await store.updateUser(.id(user.id)) { change in
+                change.ending = .init(.revokedByAdmin, at: Fixture.start, clientID: clientID, deviceID: device)
+            }
+        }
+        try await end(nil, device: "phone")
+        #expect(try await waiting() == [1, 2, 3])
+        try await end("web", device: nil)
+        #expect(try await waiting() == [1, 3])
+        try await end(nil, device: nil)
+        #expect(try await waiting() == [3])
+    },
+    StoreRule("an app's session and that of its browser end in one transaction") { store in
+        let user = try await store.given(Fixture.user())
+        let app = try await store.given(Fixture.session(of: user.id))
+        let browser = try await store.given(Fixture.session(of: user.id, client: "browser", device: "b"))
+        let found: Void? = try await store.endSession(app.id, withBrowser: browser.id, by: Fixture.admin) { change in
+            change.session.end(.loggedOut, at: Fixture.start)
+        }
+        #expect(found != nil)
+        for id in [app.id, browser.id] {
+            #expect(try await store.session(id)?.session.ending == .init(reason: .loggedOut, at: Fixture.start))
+        }
+        let none: Void? = try await store.endSession(
+            Fixture.sessionID(), withBrowser: browser.id, by: Fixture.admin) { _ in }
+        #expect(none == nil)
+    },
+    StoreRule("old logins are deleted, except those of a browser whose session goes on") { store in
+        let user = try await store.given(Fixture.user())
+        let browser = Fixture.sessionID()
+        let plain = Fixture.login(1, of: user.id)
+        let kept = Fixture.login(2, of: user.id, browser: browser)
+        let over = Fixture.login(3, of: user.id, browser: browser)
+        let late = Fixture.login(4, of: user.id, at: Fixture.start + .seconds(1))
+        for login in [plain, kept, over, late] { _ = try await store.given(login) }
+        _ = try await store.exchange(try #require(kept.codeHash))
+        #expect(try await store.sweepLogins(before: Fixture.start + .seconds(1), limit: 1) == 1)
+        #expect(try await store.sweepLogins(before: Fixture.start + .seconds(1), limit: 9) == 1)
+        #expect(try await store.sweepLogins(before: Fixture.start + .seconds(1), limit: 9) == 0)
+        var left: [Login] = []
+        for login in [plain, kept, over, late] {
+            if let login = try await store.login(login.id) { left.append(login) }
+        }
+        #expect(left.map(\.id) == [kept.id, late.id])
+    },
+]

@@ -1,0 +1,190 @@
+public import Pages
+
+/// Every page in the states that a reader may see, with texts that a function may replace.
+public enum PageSamples {
+    /// A page with a name for its file.
+    public struct Sample: Sendable {
+        /// `login-wrong-password`
+        public let name: String
+        /// The page.
+        public let page: any HTMLPage
+    }
+
+    /// The color of the app.
+    static let accent = AccentColor("#0b7a75")
+
+    /// Every sample, in a fixed order. `text` replaces each text from outside.
+    public static func all(_ text: @escaping @Sendable (String) -> String = { $0 }) -> [Sample] {
+        let texts = Texts(text)
+        return texts.login + texts.neighbors + texts.phone + texts.device + texts.account
+    }
+}
+
+private struct Texts {
+    let text: @Sendable (String) -> String
+    let app: PageApp
+    let form: FormState
+    let header: AccountHeader
+
+    init(_ text: @escaping @Sendable (String) -> String) {
+        self.text = text
+        app = PageApp(
+            name: text("Harbor Bank"), accent: PageSamples.accent,
+            back: PageURL(absolute: "com.example.harbor:/back"),
+            policy: PageURL(absolute: "https://example.com/privacy"),
+            terms: PageURL(absolute: "https://example.com/terms"))
+        let token = text("Zm9ybS10b2tlbi1vZi0zMi1ieXRlcy1mb3ItYS1mb3Jt")
+        form = FormState(csrf: token, request: text(String(repeating: "c2VhbGVk", count: 80)))
+        header = AccountHeader(
+            name: text("ada@example.com"), form: FormState(csrf: token),
+            app: PageApp(name: text("Harbor Bank"), back: PageURL(absolute: "https://example.com/")))
+    }
+
+    var providers: [LoginPage.Provider] {
+        ["Google", "Example ID"].map {
+            .init(name: text($0), path: PagePath("/login/provider", ["name": $0, "r": "c2VhbGVk"]))
+        }
+    }
+
+    var login: [PageSamples.Sample] {
+        let forgot = PageURL(absolute: "https://example.com/forgot")
+        let recognized = LoginPage.RecognizedAccount(
+            name: text("ada@example.com"), notYou: PagePath("/login", ["r": "c2VhbGVk", "account": "none"]))
+        let options = text(#"{"challenge":"AAAA","rpId":"localhost","userVerification":"required"}"#)
+        let messages: [(String, LoginPage.Message)] = [
+            ("wrong-password", .wrongCredentials), ("stale", .pressAgain), ("locked", .locked(minutes: 5)),
+            ("provider-failed", .providerFailed(text("Example ID"))), ("paused", .loginsPaused),
+            ("blocked", .loginsBlocked), ("too-many", .tooManyAttempts(seconds: 30)),
+            ("passkey-failed", .passkeyFailed), ("again", .signInAgain), ("unavailable", .unavailable),
+        ]
+        return [
+            .init(name: "login", page: LoginPage(app: app, form: form, remember: false, forgotPassword: forgot)),
+            .init(
+                name: "login-everything",
+                page: LoginPage(
+                    app: app, form: form, account: recognized, passkey: options, remember: true,
+                    forgotPassword: forgot, providers: providers, offersPhone: true, isWithoutTLS: true)),
+            .init(
+                name: "login-passkey",
+                page: LoginPage(app: app, form: form, passkey: options, asksForPassword: false, providers: providers)),
+            .init(name: "login-account", page: LoginPage(app: nil, form: form, offersPhone: true)),
+        ]
+            + messages.map { name, message in
+                .init(
+                    name: "login-" + name,
+                    page: LoginPage(app: app, form: form, username: text("ada"), remember: true, message: message))
+            }
+    }
+
+    var neighbors: [PageSamples.Sample] {
+        [
+            .init(
+                name: "error-redirect",
+                page: ErrorPage(
+                    .unregisteredRedirect, detail: text("redirect_uri is not registered for client shop"),
+                    requestID: text("01J8Z6Q9"))),
+            .init(
+                name: "error-failed",
+                page: ErrorPage(
+                    .serverFailed, app: app, requestID: text("01J8Z6Q9"),
+                    startOver: PageURL(PagePath("/login", ["r": "c2VhbGVk"])))),
+            .init(name: "error-not-found", page: ErrorPage(.notFound)),
+            .init(
+                name: "expired", page: ExpiredPage(app: app, next: PageURL(absolute: "com.example.harbor:/start"))),
+            .init(name: "expired-without-way", page: ExpiredPage(app: nil, next: nil)),
+            .init(name: "needs-tls", page: NeedsTLSPage(secure: PageURL(absolute: "https://id.example.com/login"))),
+            .init(name: "logout", page: LogoutPage(app: app, form: form, account: text("ada@example.com"))),
+            .init(name: "signed-out", page: SignedOutPage(app: app)),
+            .init(name: "signed-out-with-phone", page: SignedOutPage(app: app, endedWithPhone: true)),
+            .init(name: "reset", page: ResetPage(form: form)),
+            .init(
+                name: "reset-refused",
+                page: ResetPage(app: app, form: form, token: text("sjr_1"), message: .password(.tooCommon))),
+            .init(
+                name: "reset-expired", page: ResetPage(form: form, token: text("sjr_1"), message: .tokenRefused)),
+            .init(name: "password-saved", page: PasswordSavedPage(app: app)),
+        ]
+    }
+
+    var phone: [PageSamples.Sample] {
+        PhonePage.State.allCases.map { state in
+            let here = PagePath("/login/phone").appending("aGFuZGxl")
+            return .init(
+                name: "phone-" + state.rawValue.replacing("_", with: "-"),
+                page: PhonePage(
+                    app: app, form: form, image: here.appending("code.svg"),
+                    link: PageURL(absolute: "https://id.example.com/l/abc"), state: state,
+                    number: state == .number ? text("42") : nil, events: here.appending("events"), again: here,
+                    finish: here.appending("finish"), otherWays: PagePath("/login", ["r": "c2VhbGVk"])))
+        }
+    }
+
+    var device: [PageSamples.Sample] {
+        let review = DeviceReviewPage(
+            app: app, form: form, code: text("BCDF-GHJK"), device: text("Living room television"),
+            place: text("Berlin, Germany"), askedAt: 1_795_000_000, scopes: [text("openid"), text("email")])
+        return [
+            .init(name: "device-code", page: DeviceCodePage(form: form)),
+            .init(
+                name: "device-unknown", page: DeviceCodePage(form: form, code: text("BCDF"), message: .unknownCode)),
+            .init(name: "device-review", page: review),
+            .init(name: "device-approved", page: DeviceDonePage(app: app, isApproved: true)),
+            .init(name: "device-declined", page: DeviceDonePage(app: app, isApproved: false)),
+        ]
+    }
+
+    var devices: [AccountDevice] {
+        func device(
+            _ id: String, _ name: String?, _ app: String, _ place: String?, isThis: Bool = false,
+            _ children: [AccountDevice] = []
+        ) -> AccountDevice {
+            AccountDevice(
+                session: text(id), name: name.map(text), app: text(app), place: place.map(text),
+                signedInAt: 1_790_000_000, lastSeenAt: 1_795_000_000, idleEnd: 1_796_209_600, end: 1_805_552_000,
+                isThis: isThis, children: children)
+        }
+        let firefox = device("s3", "Firefox on Linux", "Harbor Web", "Berlin, Germany")
+        return [
+            device("s1", "Chrome on macOS", "Harbor Web", "Berlin, Germany", isThis: true),
+            device("s2", "Ada’s iPhone", "Harbor Bank", "Potsdam, Germany", [firefox]),
+            device("s4", nil, "Harbor Bank", nil),
+        ]
+    }
+
+    var entries: [ActivityEntry] {
+        let events: [ActivityEvent] = [
+            .signedIn(.phone), .signInFailed, .ended(.parentEnded), .passwordChanged, .ended(.refreshTokenReused),
+            .loginsPaused, .signedIn(.passkey), .created,
+        ]
+        return events.enumerated().map { index, event in
+            ActivityEntry(
+                event, at: 1_795_000_000 - Int64(index) * 40_000, device: text("Ada’s iPhone"),
+                app: text("Harbor Bank"), place: index == 3 ? nil : text("Berlin, Germany"))
+        }
+    }
+
+    var account: [PageSamples.Sample] {
+        [
+            .init(name: "account-devices", page: DevicesPage(header: header, devices: devices)),
+            .init(name: "account-ended", page: DevicesPage(header: header, devices: devices, message: .ended(2))),
+            .init(name: "account-nowhere", page: DevicesPage(header: header, devices: [], message: .nothingToEnd)),
+            .init(name: "account-security", page: SecurityPage(header: header, username: text("ada"))),
+            .init(
+                name: "account-security-wrong",
+                page: SecurityPage(header: header, username: text("ada"), message: .wrongCurrentPassword)),
+            .init(
+                name: "account-paused",
+                page: SecurityPage(
+                    header: header, username: text("ada"), hasPassword: false, logins: .pausedOnExpiry,
+                    message: .paused)),
+            .init(
+                name: "account-blocked", page: SecurityPage(header: header, username: text("ada"), logins: .blocked)),
+            .init(
+                name: "account-activity",
+                page: ActivityPage(
+                    header: header, entries: entries, older: PagePath("/account/activity", ["cursor": "a"]),
+                    hasNewer: true)),
+            .init(name: "account-activity-none", page: ActivityPage(header: header, entries: [])),
+        ]
+    }
+}

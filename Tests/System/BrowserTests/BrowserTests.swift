@@ -1,0 +1,35 @@
+import FoundationEssentials
+import PageSamples
+import Repository
+import TLSFixture
+import Testing
+
+/// The pages in a Chromium of this machine, by the scripts of `Scripts`: the full lane installs it.
+@Suite(.serialized, .enabled(if: Lane.isFull, "the full lane has a browser"))
+struct BrowserTests {
+    /// Runs a script over the documents, written to a folder of their own.
+    private static func run(_ script: String, _ arguments: [String] = []) async throws -> Tool.Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pages-\(UUID().uuidString)")
+        try PageSamples.write(to: folder.path)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try await Tool.run(
+            [
+                Repository.path(".build/peers/bin/python"), "-B",
+                Repository.path("Tests/System/BrowserTests/Scripts/\(script).py"), folder.path,
+            ] + arguments)
+    }
+
+    @Test(
+        "axe-core, the policy and a strict parser find nothing in any page",
+        arguments: ["light", "dark", "narrow", "narrow-dark", "large-text", "long-text", "right-to-left"])
+    func looks(look: String) async throws {
+        let result = try await Self.run("looks", [look])
+        #expect(result.status == 0 && result.contains(" pages, 0 failures"), "\(result.text)")
+    }
+
+    @Test("forms, passkeys, phones, redirects to apps and the keyboard work, the forms without script as well")
+    func acts() async throws {
+        let result = try await Self.run("acts")
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
+}

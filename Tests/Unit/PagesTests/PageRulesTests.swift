@@ -1,0 +1,129 @@
+import PageSamples
+import Pages
+import Testing
+
+/// What holds for each page in each language.
+struct PageRulesTests {
+    private static func each(_ check: (String, Markup) throws -> Void) throws {
+        for language in PageLanguage.allCases {
+            for sample in PageSamples.all() {
+                try check("\(language.rawValue)/\(sample.name)", Markup(sample.page.html(in: language)))
+            }
+        }
+    }
+
+    @Test("no inline script, no inline style, no event handler, and every script is a module of ours")
+    func nothingIsInline() throws {
+        try Self.each { name, page in
+            for element in page.elements {
+                for attribute in element.attributes {
+                    #expect(!attribute.name.hasPrefix("on") && attribute.name != "style", "\(name)")
+                }
+                #expect(!["style", "iframe", "object", "embed", "base", "template"].contains(element.name), "\(name)")
+            }
+            for script in page.all("script") {
+                #expect(script["type"] == "module" && script["src"]?.hasPrefix("/assets/") == true, "\(name)")
+            }
+        }
+    }
+
+    @Test("nothing is loaded from another origin, and every form submits to ours by POST") func originsAreOurs() throws
+    {
+        try Self.each { name, page in
+            for element in page.all("img", "script", "link", "source") {
+                let address = element["src"] ?? element["href"] ?? ""
+                #expect(
+                    address == "data:," || address.hasPrefix("/") && !address.hasPrefix("//"), "\(name): \(address)")
+            }
+            for form in page.all("form") {
+                #expect(form["method"] == "post" && form["action"]?.hasPrefix("/") == true, "\(name)")
+            }
+            // Each form begins with its token.
+            let ends = page.elements.indices.filter { page.elements[$0].name == "form" }
+            for index in ends { #expect(page.elements[index + 1]["name"] == "csrf", "\(name)") }
+        }
+    }
+
+    @Test("a page has one heading, one main part, its language and its direction") func outline() throws {
+        try Self.each { name, page in
+            #expect(page.all("main").count == 1 && page.all("h1").count == 1, "\(name)")
+            #expect(page.elements.first?["lang"] == String(name.prefix(2)), "\(name)")
+            #expect(page.elements.first?["dir"] == "ltr", "\(name)")
+            #expect(page.all("title").count == 1, "\(name)")
+        }
+    }
+
+    @Test("ids are unique, and whatever refers to one finds it") func references() throws {
+        try Self.each { name, page in
+            let ids = page.elements.compactMap { $0["id"] }
+            #expect(Set(ids).count == ids.count, "\(name): \(ids)")
+            let used =
+                page.elements.compactMap { $0["for"] }
+                + page.elements.compactMap { $0["aria-describedby"] }.flatMap {
+                    $0.split(separator: " ").map(String.init)
+                }
+            #expect(Set(used).isSubset(of: ids), "\(name): \(used)")
+        }
+    }
+
+    @Test("every field that is typed has a label and an autocomplete token") func fieldsAreLabelled() throws {
+        try Self.each { name, page in
+            for input in page.all("input") where ["text", "password"].contains(input["type"] ?? "") {
+                #expect(input["autocomplete"] != nil, "\(name)")
+                guard input["hidden"] == nil else { continue }
+                #expect(page.all("label").contains { $0["for"] == input["id"] }, "\(name): \(input.shape)")
+            }
+            for image in page.all("img") { #expect(image["alt"] != nil, "\(name)") }
+        }
+    }
+
+    @Test(
+        "an error comes before its field, has the role of an alert, and its field is described by it and has the focus")
+    func errorsAreAnnounced() throws {
+        try Self.each { name, page in
+            guard let wrong = page.elements.firstIndex(where: { $0["aria-invalid"] == "true" }) else { return }
+            let notice = try #require(page.elements.firstIndex { $0["id"] == "notice" }, "\(name)")
+            #expect(notice < wrong && page.elements[notice]["role"] == "alert", "\(name)")
+            #expect(
+                page.elements[wrong]["aria-describedby"]?.split(separator: " ").contains("notice") == true, "\(name)")
+            #expect(page.elements[wrong]["autofocus"] != nil, "\(name)")
+            #expect(page.elements.count { $0["autofocus"] != nil } == 1, "\(name)")
+        }
+    }
+
+    @Test("every page has a way on, and the way back to its app") func waysOn() throws {
+        let back: Set = ["com.example.harbor:/back", "com.example.harbor:/start", "https://example.com/"]
+        let withoutApp: Set = [
+            "login-account", "error-redirect", "error-not-found", "expired-without-way", "needs-tls", "reset",
+            "reset-expired", "device-code", "device-unknown",
+        ]
+        try Self.each { name, page in
+            let links = page.all("a").compactMap { $0["href"] }
+            let sample = String(name.dropFirst(3))
+            // There is no app and no address to lead to: the sentence says what to do.
+            if sample != "expired-without-way" {
+                #expect(!links.isEmpty || !page.all("form").isEmpty, "\(name)")
+            }
+            if !withoutApp.contains(sample) { #expect(links.contains(where: back.contains), "\(name): \(links)") }
+        }
+    }
+
+    @Test("a page weighs at most 15 KiB, with its style sheet and its modules") func weights() throws {
+        let sizes = Dictionary(uniqueKeysWithValues: PageAsset.all.map { ($0.path.text, $0.bytes.count) })
+        for language in PageLanguage.allCases {
+            for sample in PageSamples.all() {
+                let html = sample.page.html(in: language)
+                let loaded = try Markup(html).all("link", "script").compactMap { $0["src"] ?? $0["href"] }
+                let weight = html.bytes.count + loaded.compactMap { sizes[$0] }.reduce(0, +)
+                #expect(weight <= 15 * 1024, "\(language.rawValue)/\(sample.name): \(weight)")
+            }
+        }
+    }
+
+    @Test("times are written for readers and, exactly, for programs") func timesAreExact() throws {
+        let sample = try #require(PageSamples.all().first { $0.name == "account-devices" })
+        let html = sample.page.html(in: .german).text
+        #expect(html.contains(#"<time datetime="2026-11-18T11:06:40Z">18. November 2026, 11:06 Uhr UTC</time>"#))
+        #expect(html.contains(#"<time datetime="2027-03-20T14:13:20Z" class="day">20. März 2027</time>"#))
+    }
+}
