@@ -6,7 +6,7 @@
 /// writes the row.
 ///
 /// No device is let in without an act of the user on the one phone that has claimed the login; a second phone, and a wrong
-/// number, end it for everybody. `LoginWalkTests` explores every history of a small model and fails when a rule is broken.
+/// number, end it for everybody. `LoginInterleavingTests` explores every history of a small model and fails when a rule is broken.
 public struct LoginDecision: Hashable, Sendable {
     /// The durations and bounds.
     public let rules: LoginRules

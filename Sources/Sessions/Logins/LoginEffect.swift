@@ -8,6 +8,35 @@ public enum LoginAnswer: Hashable, Sendable {
     case refused(LoginRefusal)
 }
 
+extension LoginAnswer {
+    /// The answer as one word in the database.
+    public var rawValue: String {
+        switch self {
+        case .accepted: "accepted"
+        case .collected: "collected"
+        case .refused(.wrongFactor(let left)): "wrong_second_factor/\(left)"
+        case .refused(let refusal): refusal.word
+        }
+    }
+
+    /// The answer with that word; nil if there is none.
+    public init?(rawValue: String) {
+        let parts = rawValue.split(separator: "/")
+        switch rawValue {
+        case "accepted": self = .accepted
+        case "collected": self = .collected
+        default:
+            if parts.first == "wrong_second_factor", parts.count == 2, let left = Int(parts[1]) {
+                self = .refused(.wrongFactor(attemptsLeft: left))
+            } else if let refusal = LoginRefusal(word: rawValue) {
+                self = .refused(refusal)
+            } else {
+                return nil
+            }
+        }
+    }
+}
+
 /// Why an act on a login is refused.
 public enum LoginRefusal: Hashable, Sendable {
     /// The login is in a final state.
@@ -43,6 +72,17 @@ public enum LoginRefusal: Hashable, Sendable {
         (.contested, "contested"), (.barred, "barred"), (.pending, "authorization_pending"),
         (.otherBrowser, "other_browser"), (.spent, "spent"),
     ]
+
+    /// The refusal with that word; nil if there is none. The word of a wrong second factor does not tell how many are left.
+    init?(word: String) {
+        if let known = Self.plain.first(where: { $0.1 == word }) {
+            self = known.0
+        } else if let reason = RefusalReason.allCases.first(where: { $0.rawValue == word }) {
+            self = .phone(reason)
+        } else {
+            return nil
+        }
+    }
 
     /// The word on the wire.
     public var word: String {

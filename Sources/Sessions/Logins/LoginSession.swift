@@ -88,6 +88,36 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         public init() {}
     }
 
+    /// What the client has asked for, and how the login is found.
+    public struct Request: Hashable, Sendable {
+        /// The scope; nil: all that the client can be granted.
+        public var scope: Scope?
+        /// The APIs of the tokens (RFC 8707).
+        public var resources: [String] = []
+        /// What the user sees before the approval: JSON of the client, at most `infoLengthMax` bytes.
+        public var announceInfo: String?
+        /// What the user sees after the login: JSON of the client, at most `infoLengthMax` bytes.
+        public var sessionInfo: String?
+        /// The network address of the device.
+        public var remoteAddress: String?
+        /// The `User-Agent` of the device.
+        public var userAgent: String?
+        /// The epoch of the settings: a "revoke all" cancels the login.
+        public var epoch: Int64 = 0
+        /// The random bytes in the codes; nil: it has none.
+        public var handle: [UInt8]?
+        /// The letters that the user can type; nil: none.
+        public var userCode: String?
+        /// SHA-256 of the secret with which the device asks for the result; nil: it has none.
+        public var pollHash: [UInt8]?
+
+        /// The longest `announceInfo` or `sessionInfo`, in bytes.
+        public static let infoLengthMax = 2048
+
+        /// A request for all that the client can be granted.
+        public init() {}
+    }
+
     /// The answer to an act that changed the row, for a retry with the same `Idempotency-Key`.
     public struct AnsweredAct: Hashable, Sendable {
         /// A short hash of the key, of the act and of its session.
@@ -100,6 +130,17 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
             self.key = key
             self.answer = answer
         }
+    }
+
+    /// What a login is found by.
+    public enum Key: Hashable, Sendable {
+        case id(Identifier<Session>)
+        /// The random bytes in the codes, as long as the login is not over.
+        case handle([UInt8])
+        /// The letters that the user types, as long as the login is not over.
+        case userCode(String)
+        /// The hash of the secret of the device.
+        case poll(hash: [UInt8])
     }
 
     /// The largest number of `answered` acts. The oldest is forgotten first.
@@ -119,6 +160,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     public let browser: [UInt8]?
     /// Whether the user has used the browser before. An unknown one always takes a second factor.
     public let isBrowserKnown: Bool
+    /// What the client has asked for.
+    public let request: Request
     /// When it was requested.
     public let startedAt: Instant
 
@@ -155,7 +198,7 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     public init(
         id: Identifier<Session>, kind: Kind, clientID: String, bond: LoginBond = .session,
         secondFactor: SecondFactorRule? = nil, browser: [UInt8]? = nil, isBrowserKnown: Bool = true,
-        startedAt: Instant, inputUntil: Instant
+        request: Request = Request(), startedAt: Instant, inputUntil: Instant
     ) {
         self.id = id
         self.kind = kind
@@ -164,6 +207,7 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         self.secondFactor = secondFactor
         self.browser = browser
         self.isBrowserKnown = isBrowserKnown
+        self.request = request
         self.startedAt = startedAt
         self.inputUntil = inputUntil
     }
@@ -185,58 +229,6 @@ public struct LoginRules: Hashable, Sendable {
 
     /// The default rules.
     public init() {}
-}
-
-/// The session of a phone, as far as a login depends on it.
-public struct LoginPhone: Hashable, Sendable {
-    /// The session.
-    public var sessionID: Identifier<Session>
-    /// Its user.
-    public var userID: Identifier<User>
-    /// Its client.
-    public var clientID: String
-    /// The installation of the app.
-    public var deviceID: String
-    /// Why the session could not be renewed now; nil: it could.
-    public var refusal: RefusalReason?
-    /// Whether its own rule, or that of the login, demands a proof of the user's presence now.
-    public var isPresenceDue = false
-    /// Why it may approve no logins: it was itself approved a short time ago, or the user typed wrong numbers too often.
-    public var isBarred = false
-    /// Its last renewal.
-    public var renewedAt: Instant
-
-    /// A phone with a session that can be renewed.
-    public init(_ session: Session) {
-        sessionID = session.id
-        userID = session.userID
-        clientID = session.clientID
-        deviceID = session.device.id
-        renewedAt = session.renewedAt
-    }
-
-    /// Whether the session has ended. Disabled logins only block it.
-    public var hasEnded: Bool {
-        if case .ended = refusal { true } else { refusal == .unknownSession }
-    }
-}
-
-extension RefreshPolicy {
-    /// The phone of that session at `now`.
-    ///
-    /// - Parameter presenceAgeMax: the largest age of the user's presence that the login accepts; nil: that of the session.
-    public func phone(of record: SessionRecord, presenceAgeMax: Duration? = nil, at now: Instant) -> LoginPhone {
-        var phone = LoginPhone(record.session)
-        if let ending = ending(of: record, at: now) {
-            phone.refusal = .ended(ending.reason)
-        } else {
-            phone.refusal = record.user == nil ? .unknownSession : record.user?.loginRefusal
-        }
-        let age = now - record.session.authenticatedAt
-        let isOwnRuleMet = presenceRequirement(on: record)?.isMet(by: record.session, at: now) ?? true
-        phone.isPresenceDue = !isOwnRuleMet || presenceAgeMax.map { age >= $0 } ?? false
-        return phone
-    }
 }
 
 extension LoginSession {

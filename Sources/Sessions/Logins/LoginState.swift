@@ -76,7 +76,7 @@ public enum LoginHistory: String, CaseIterable, Sendable {
 }
 
 /// Why a login ended.
-public enum LoginCause: Hashable, Sendable {
+public enum LoginCause: RawRepresentable, Hashable, Sendable {
     /// The user refused on the phone.
     case denied
     /// The device that wanted to be logged in gave up.
@@ -100,22 +100,32 @@ public enum LoginCause: Hashable, Sendable {
     /// The session that the login started ended for this reason.
     case ended(EndReason)
 
-    private static let own: [(LoginCause, String)] = [
-        (.denied, "denied"), (.canceled, "canceled"), (.timedOut, "timed_out"), (.notCollected, "not_collected"),
-        (.wrongNumber, "wrong_number"), (.contested, "contested"), (.secondFactorFailed, "second_factor_failed"),
-        (.fault, "fault"), (.parentEnded, "parent_ended"), (.presenceLost, "presence_lost"),
+    private static let own: [LoginCause] = [
+        .denied, .canceled, .timedOut, .notCollected, .wrongNumber, .contested, .secondFactorFailed, .fault,
+        .parentEnded, .presenceLost,
     ]
 
-    /// The word on the wire and in the database.
+    /// The word on the wire and in the database. A switch, because values are compared by their words.
     public var rawValue: String {
-        if case .ended(let reason) = self { return reason.rawValue }
-        return Self.own.first { $0.0 == self }?.1 ?? ""
+        switch self {
+        case .denied: "denied"
+        case .canceled: "canceled"
+        case .timedOut: "timed_out"
+        case .notCollected: "not_collected"
+        case .wrongNumber: "wrong_number"
+        case .contested: "contested"
+        case .secondFactorFailed: "second_factor_failed"
+        case .fault: "fault"
+        case .parentEnded: "parent_ended"
+        case .presenceLost: "presence_lost"
+        case .ended(let reason): reason.rawValue
+        }
     }
 
     /// The cause with that word; nil if there is none.
     public init?(rawValue: String) {
-        if let known = Self.own.first(where: { $0.1 == rawValue }) {
-            self = known.0
+        if let known = Self.own.first(where: { $0.rawValue == rawValue }) {
+            self = known
         } else if let reason = EndReason(rawValue: rawValue) {
             self = .ended(reason)
         } else {
@@ -132,6 +142,30 @@ public enum LoginBond: Hashable, Sendable {
     case session
     /// Furthermore it ends when the phone has not answered for that long.
     case ping(Duration)
+
+    /// The word on the wire.
+    public var word: String {
+        switch self {
+        case .none: "none"
+        case .session: "session"
+        case .ping: "ping"
+        }
+    }
+
+    /// The longest silence of the phone; nil for the bonds that do not depend on its answers.
+    public var interval: Duration? {
+        if case .ping(let interval) = self { interval } else { nil }
+    }
+
+    /// The bond with that word; nil if there is none.
+    public init?(word: String, interval: Duration?) {
+        switch (word, interval) {
+        case ("none", nil): self = .none
+        case ("session", nil): self = .session
+        case ("ping", let interval?): self = .ping(interval)
+        default: return nil
+        }
+    }
 
     /// The shortest time between two answers.
     public static let pingMin = Duration.seconds(60)

@@ -31,4 +31,4 @@ public let storeRules: [StoreRule] =
     + importKeepingRules + importRunningRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
-    + loginRules
+    + loginRules + loginSessionRules

@@ -4,7 +4,7 @@ import Testing
 
 /// What follows from the rules of a login with a phone, shown by walking every history of a small world around the very function
 /// that the server runs; and shown to be able to fail, by breaking each rule.
-struct LoginWalkTests {
+struct LoginInterleavingTests {
     typealias Rules = LoginWorld.Rules
 
     static let worlds: [Rules] =

@@ -128,7 +128,8 @@ let loginRules: [StoreRule] = [
             #expect(try await store.session(id)?.session.ending == .init(reason: .loggedOut, at: Fixture.start))
         }
         let none: Void? = try await store.endSession(
-            Fixture.sessionID(), withBrowser: browser.id, by: Fixture.admin) { _ in }
+            Fixture.sessionID(), withBrowser: browser.id, by: Fixture.admin
+        ) { _ in }
         #expect(none == nil)
     },
     StoreRule("old logins are deleted, except those of a browser whose session goes on") { store in
