@@ -235,26 +235,54 @@ CREATE TABLE failed_attempts (
 CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
 CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
 
--- Logins that users have completed on the server's page. The id is also that of the session that the login starts.
+-- Logins that users have completed on the server's page, and logins with a phone. The id is also that of the session that the login starts.
 CREATE TABLE logins (
     id uuid PRIMARY KEY,
-    kind text NOT NULL, -- 'authorize'
+    kind text NOT NULL, -- 'authorize', 'device', 'backchannel' or 'app'
     client_id text NOT NULL,
     request text NOT NULL, -- the authorization request, as JSON
     remote_address text,
     user_agent text,
     -- Authentication
-    user_id uuid NOT NULL,
+    user_id uuid, -- null: not chosen yet, with a phone
     methods text NOT NULL, -- list, as in `amr`
-    authenticated_at bigint NOT NULL,
+    authenticated_at bigint, -- null: not yet
     epoch bigint NOT NULL, -- of the settings at the login
     browser_session_id uuid, -- session of the browser; null: none
     -- Authorization code
     code_hash bytea, -- SHA-256; null: the code was cancelled
-    code_expires_at bigint NOT NULL,
+    code_expires_at bigint, -- null: there is no code
     code_request bytea, -- SHA-256 of the Idempotency-Key with which the code was exchanged; null: it had none
     code_used_at bigint,
-    started_at bigint NOT NULL
+    started_at bigint NOT NULL,
+    -- Login with a phone; null in all of them: a login that was completed on the page
+    state text, -- 'STARTING', 'READY_FOR_USER_INTERACTION', 'WAITING_FOR_USER_INPUT', 'ACTIVE', 'DONE' or 'ERROR'
+    input text, -- 'WAIT_FOR_CONFIRMATION' or 'WAIT_FOR_SECOND_FACTOR'; null in the other states
+    history text, -- 'FAIL', 'LOGGED_IN', 'LOGGED_IN_ONE_SHOT', 'ABORTED', 'LOGGED_OUT', 'ERROR' or 'DELETED'
+    cause text, -- of the end
+    bond text, -- 'none', 'session' or 'ping': how long the session depends on the phone
+    ping_seconds bigint, -- of the bond 'ping'
+    second_factor text, -- 'required' or 'not_required'; null: as the session of the phone
+    browser bytea, -- SHA-256 of the cookie of the browser; null: there is none
+    is_browser_known boolean,
+    announce_info text, -- JSON
+    session_info text, -- JSON
+    scan_handle bytea, -- 8 random bytes, in the picture, the link and the push
+    user_code text, -- 8 letters (RFC 8628)
+    poll_hash bytea, -- SHA-256 of the secret of the device
+    number_shown bigint, -- on the device, 10 to 99
+    phone_session_id uuid, -- of the phone that has claimed it; null: none
+    phone_user_id uuid,
+    phone_client_id text,
+    phone_device_id text,
+    arrival text, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'
+    phone_options text, -- list
+    wrong_factors bigint,
+    answered_at bigint, -- last answer of the phone after the login
+    input_until bigint,
+    collect_until bigint,
+    ended_at bigint,
+    answered_acts text -- list, the latest one last
 );
 
 -- Finds the login of a code.
@@ -263,6 +291,13 @@ CREATE UNIQUE INDEX logins_code ON logins (code_hash) WHERE code_hash IS NOT NUL
 CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
 -- Finds the rows that can be deleted.
 CREATE INDEX logins_started ON logins (started_at);
+-- Find a living login by what the phone scanned, and by what the user typed.
+CREATE UNIQUE INDEX logins_scan ON logins (scan_handle) WHERE scan_handle IS NOT NULL AND ended_at IS NULL;
+CREATE UNIQUE INDEX logins_typed ON logins (user_code) WHERE user_code IS NOT NULL AND ended_at IS NULL;
+-- Finds the login of a device that asks for its result.
+CREATE UNIQUE INDEX logins_poll ON logins (poll_hash) WHERE poll_hash IS NOT NULL;
+-- Finds what depends on the session of a phone.
+CREATE INDEX logins_phone ON logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
 
 -- Numbers are given in the order of commits, under the lock of the audit trail, because readers have them as their cursor.
 CREATE TABLE audit_events (

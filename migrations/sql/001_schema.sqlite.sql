@@ -229,27 +229,55 @@ CREATE TABLE failed_attempts (
 CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
 CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
 
--- Logins that users have completed on the server's page. The id is also that of the session that the login starts.
+-- Logins that users have completed on the server's page, and logins with a phone. The id is also that of the session that the login starts.
 CREATE TABLE logins (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE,
-    kind TEXT NOT NULL, -- 'authorize'
+    kind TEXT NOT NULL, -- 'authorize', 'device', 'backchannel' or 'app'
     client_id TEXT NOT NULL,
     request TEXT NOT NULL, -- the authorization request, as JSON
     remote_address TEXT,
     user_agent TEXT,
     -- Authentication
-    user_id BLOB NOT NULL,
+    user_id BLOB, -- null: not chosen yet, with a phone
     methods TEXT NOT NULL, -- list, as in `amr`
-    authenticated_at INTEGER NOT NULL,
+    authenticated_at INTEGER, -- null: not yet
     epoch INTEGER NOT NULL, -- of the settings at the login
     browser_session_id BLOB, -- session of the browser; null: none
     -- Authorization code
     code_hash BLOB, -- SHA-256; null: the code was cancelled
-    code_expires_at INTEGER NOT NULL,
+    code_expires_at INTEGER, -- null: there is no code
     code_request BLOB, -- SHA-256 of the Idempotency-Key with which the code was exchanged; null: it had none
     code_used_at INTEGER,
-    started_at INTEGER NOT NULL
+    started_at INTEGER NOT NULL,
+    -- Login with a phone; null in all of them: a login that was completed on the page
+    state TEXT, -- 'STARTING', 'READY_FOR_USER_INTERACTION', 'WAITING_FOR_USER_INPUT', 'ACTIVE', 'DONE' or 'ERROR'
+    input TEXT, -- 'WAIT_FOR_CONFIRMATION' or 'WAIT_FOR_SECOND_FACTOR'; null in the other states
+    history TEXT, -- 'FAIL', 'LOGGED_IN', 'LOGGED_IN_ONE_SHOT', 'ABORTED', 'LOGGED_OUT', 'ERROR' or 'DELETED'
+    cause TEXT, -- of the end
+    bond TEXT, -- 'none', 'session' or 'ping': how long the session depends on the phone
+    ping_seconds INTEGER, -- of the bond 'ping'
+    second_factor TEXT, -- 'required' or 'not_required'; null: as the session of the phone
+    browser BLOB, -- SHA-256 of the cookie of the browser; null: there is none
+    is_browser_known INTEGER,
+    announce_info TEXT, -- JSON
+    session_info TEXT, -- JSON
+    scan_handle BLOB, -- 8 random bytes, in the picture, the link and the push
+    user_code TEXT, -- 8 letters (RFC 8628)
+    poll_hash BLOB, -- SHA-256 of the secret of the device
+    number_shown INTEGER, -- on the device, 10 to 99
+    phone_session_id BLOB, -- of the phone that has claimed it; null: none
+    phone_user_id BLOB,
+    phone_client_id TEXT,
+    phone_device_id TEXT,
+    arrival TEXT, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'
+    phone_options TEXT, -- list
+    wrong_factors INTEGER,
+    answered_at INTEGER, -- last answer of the phone after the login
+    input_until INTEGER,
+    collect_until INTEGER,
+    ended_at INTEGER,
+    answered_acts TEXT -- list, the latest one last
 ) STRICT;
 
 -- Finds the login of a code.
@@ -258,6 +286,13 @@ CREATE UNIQUE INDEX logins_code ON logins (code_hash) WHERE code_hash IS NOT NUL
 CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
 -- Finds the rows that can be deleted.
 CREATE INDEX logins_started ON logins (started_at);
+-- Find a living login by what the phone scanned, and by what the user typed.
+CREATE UNIQUE INDEX logins_scan ON logins (scan_handle) WHERE scan_handle IS NOT NULL AND ended_at IS NULL;
+CREATE UNIQUE INDEX logins_typed ON logins (user_code) WHERE user_code IS NOT NULL AND ended_at IS NULL;
+-- Finds the login of a device that asks for its result.
+CREATE UNIQUE INDEX logins_poll ON logins (poll_hash) WHERE poll_hash IS NOT NULL;
+-- Finds what depends on the session of a phone.
+CREATE INDEX logins_phone ON logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
 
 -- AUTOINCREMENT, because readers have the number as their cursor: it must not be used again after clean-up.
 CREATE TABLE audit_events (

@@ -8,7 +8,7 @@ enum LoginSQL {
     static func read(_ row: inout Row) throws(CorruptRow) -> Login { try LoginColumns.read(&row) }
 
     static func select(_ id: Identifier<Session>, locked: String = "") -> Statement {
-        Statement("SELECT \(columns) FROM logins WHERE id = $1::uuid \(locked)", id)
+        Statement("SELECT \(columns) FROM logins WHERE id = $1::uuid AND kind = 'authorize' \(locked)", id)
     }
 
     static func select(code hash: [UInt8]) -> Statement {

@@ -5,7 +5,7 @@ internal import StoreFoundation
 private enum LoginRow {
     private static let columns = LoginColumns.all.list
 
-    static let selectByID = Query("SELECT \(columns) FROM logins WHERE id = ?")
+    static let selectByID = Query("SELECT \(columns) FROM logins WHERE id = ? AND kind = 'authorize'")
     static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
     static let insert = Query(inserting: nil, LoginColumns.all, into: "logins")
     static let updateCode = Query("UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ? WHERE id = ?")

@@ -95,6 +95,9 @@ public protocol StoreReader {
     /// The login whose code has that hash.
     func login(code hash: [UInt8]) -> Answer<Login?>
 
+    /// The login with a phone that `key` finds.
+    func loginSession(_ key: LoginSession.Key) -> Answer<LoginSession?>
+
     /// The failed attempts that are counted for `target`.
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>
 

@@ -100,6 +100,18 @@ public protocol StoreTransaction: StoreReader {
     /// Writes the code of a login, and no other field.
     func update(_ login: Login)
 
+    /// The login with a phone that has that id, for update.
+    func loginSessionForUpdate(_ id: Identifier<Session>) -> Answer<LoginSession?>
+
+    /// The living logins that depend on the session of a phone, in the order of their ids, for update.
+    func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]>
+
+    /// Adds a login with a phone.
+    func insert(_ login: LoginSession)
+
+    /// Writes the variable fields of a login with a phone.
+    func update(_ login: LoginSession)
+
     /// Cancels the codes of a user that were not exchanged and match the client of `ending`. Does nothing for an ending of one
     /// device, because a code has none.
     func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions)

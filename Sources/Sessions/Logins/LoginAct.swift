@@ -1,0 +1,104 @@
+/// What happens to a login.
+public enum LoginAct: Hashable, Sendable {
+    // Of the phone:
+    /// The phone presents a valid code of the login.
+    case claim(LoginSession.Arrival, LoginSession.ClaimOptions)
+    /// The app is ready for the user.
+    case start
+    /// The user agrees to log in with the account of the phone's session, and types the number, if there is one.
+    case confirm(number: Int?)
+    /// The user proves presence.
+    case proveFactor(LoginFactor)
+    /// The user refuses, or ends what came of the login. `isReport`: the user has not asked for it.
+    case stop(isReport: Bool)
+    /// The app has no account for the client of the login.
+    case reportNoAccount
+    /// The phone is there.
+    case ping
+    /// Another phone of the user takes the place of the first one.
+    case adopt(LoginFactor)
+
+    // Of the device that wants to be logged in:
+    /// It comes for its session, from the browser with that hash of its flow cookie; nil: with the secret of the request.
+    case collect(browser: [UInt8]?)
+    /// It gives up.
+    case cancel
+
+    // Of the server:
+    /// Time has passed.
+    case tick
+    /// A fault of the server.
+    case fail
+    /// The session of the phone ended.
+    case phoneEnded
+    /// A new login of the phone replaced its session.
+    case phoneReplaced(by: Identifier<Session>)
+    /// The session that the login started ended.
+    case sessionEnded(EndReason)
+    /// A user was deleted.
+    case userDeleted(Identifier<User>)
+
+    /// Whether the change of another row brings it, in one transaction with that change.
+    var isOfOtherRow: Bool {
+        switch self {
+        case .phoneEnded, .phoneReplaced, .sessionEnded, .userDeleted: true
+        default: false
+        }
+    }
+
+    /// Whether a phone moves the login towards its success by it.
+    var letsIn: Bool {
+        switch self {
+        case .claim, .start, .confirm, .proveFactor, .adopt: true
+        default: false
+        }
+    }
+
+    /// Whether a phone asks for it.
+    var isOfPhone: Bool {
+        switch self {
+        case .claim, .start, .confirm, .proveFactor, .stop, .reportNoAccount, .ping, .adopt: true
+        case .collect, .cancel, .tick, .fail, .phoneEnded, .phoneReplaced, .sessionEnded, .userDeleted: false
+        }
+    }
+}
+
+/// A second factor, after its verification.
+public struct LoginFactor: Hashable, Sendable {
+    /// Whether it is right: the signature over the login's id, or the password.
+    public let isValid: Bool
+    /// The number that the user typed with it, or that the signature covers; nil: none.
+    public let number: Int?
+
+    /// A factor.
+    public init(isValid: Bool, number: Int? = nil) {
+        self.isValid = isValid
+        self.number = number
+    }
+}
+
+/// An act with its circumstances.
+public struct LoginCall: Hashable, Sendable {
+    /// The act.
+    public var act: LoginAct
+    /// A short hash of `Idempotency-Key`, act and session; nil: the request has no key.
+    public var key: UInt64?
+    /// The phone that asks; nil: none does.
+    public var phone: LoginPhone?
+    /// The phone that has claimed the login, as its session stands now; nil: none has, or its session is unknown.
+    public var claimant: LoginPhone?
+    /// A new random number from 10 to 99, in case one is needed.
+    public var drawnNumber: Int
+
+    /// A call.
+    public init(
+        _ act: LoginAct, key: UInt64? = nil, phone: LoginPhone? = nil, claimant: LoginPhone? = nil,
+        drawnNumber: Int = 10
+    ) {
+        self.act = act
+        self.key = key
+        self.phone = phone
+        self.claimant = claimant
+        self.drawnNumber = drawnNumber
+    }
+}

@@ -1,0 +1,351 @@
+// The whole decision on a login with a phone, from the top down: `decide` is the entry point; `expire` is what time and the
+// end of the phone's session have brought before; `perform` chooses the act; then the acts of the phone, of the device and of
+// the server, and at the end the two ways into a final state.
+
+/// Decides what an act does to a login. Pure, synchronous and total, because the store runs it inside the transaction that
+/// writes the row.
+///
+/// No device is let in without an act of the user on the one phone that has claimed the login; a second phone, and a wrong
+/// number, end it for everybody. `LoginInterleavingTests` explores every history of a small model and fails when a rule is broken.
+public struct LoginDecision: Hashable, Sendable {
+    /// The durations and bounds.
+    public let rules: LoginRules
+
+    /// A decision by those rules.
+    public init(_ rules: LoginRules = LoginRules()) { self.rules = rules }
+
+    /// Decides `call` on `login`: edits the login, and returns the answer and what follows. A retry of an act with the same key
+    /// gets the same answer and changes nothing.
+    public func decide(_ call: LoginCall, _ login: inout LoginSession, at now: Instant) -> LoginOutcome {
+        var effects: [LoginEffect] = []
+        expire(&login, call, at: now, &effects)
+        if let key = call.key, let known = login.answered.last(where: { $0.key == key }) {
+            return LoginOutcome(answer: repeated(known.answer, login, at: now), effects: effects)
+        }
+        let before = login
+        let answer = perform(call, &login, at: now, &effects)
+        if let key = call.key, login != before { login.remember(answer, for: key) }
+        return LoginOutcome(answer: answer, effects: effects)
+    }
+
+    /// Ends a login whose time is over, whose phone's session has ended, or whose phone is silent.
+    private func expire(
+        _ login: inout LoginSession, _ call: LoginCall, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        if login.state.isFinal { return }
+        if login.state.awaitsInput, now >= login.inputUntil { return abort(&login, .timedOut, at: now, &effects) }
+        if let collectUntil = login.collectUntil, login.history == .fail, now >= collectUntil {
+            return abort(&login, .notCollected, at: now, &effects)
+        }
+        guard login.claim != nil, !call.act.isOfOtherRow else { return }
+        guard let claimant = call.claimant, !claimant.hasEnded else {
+            return losePhone(&login, .parentEnded, at: now, &effects)
+        }
+        if login.isLoggedIn, case .ping(let interval) = login.bond, let answeredAt = login.answeredAt,
+            now >= max(answeredAt, claimant.renewedAt) + interval
+        {
+            losePhone(&login, .presenceLost, at: now, &effects)
+        }
+    }
+
+    /// The answer to a retry. A session is given out again for a short time only, because the secret of the request would
+    /// otherwise be worth as much as the session.
+    private func repeated(_ answer: LoginAnswer, _ login: LoginSession, at now: Instant) -> LoginAnswer {
+        guard answer == .collected, let collectUntil = login.collectUntil else { return answer }
+        if login.history != .loggedIn, login.history != .loggedInOneShot { return .refused(.terminated) }
+        return now < collectUntil + rules.retryWindow ? answer : .refused(.spent)
+    }
+
+    private func perform(
+        _ call: LoginCall, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        if !call.act.isOfPhone { return performOfOthers(call, &login, at: now, &effects) }
+        guard let phone = call.phone else { return .refused(.notClaimant) }
+        if let refusal = phone.refusal { return .refused(.phone(refusal)) }
+        if login.state.isFinal { return .refused(.terminated) }
+        if phone.isBarred, call.act.letsIn { return .refused(.barred) }
+        switch call.act {
+        case .claim(let arrival, let options):
+            return claim(call, phone, arrival, options, &login, at: now, &effects)
+        case .reportNoAccount:
+            effects.append(.tellDevice(.noAccount))
+            return .accepted
+        case .adopt(let factor): return adopt(phone, factor, &login, at: now, &effects)
+        default: break
+        }
+        guard login.claim?.sessionID == phone.sessionID else { return .refused(.notClaimant) }
+        switch call.act {
+        case .start: return start(call, phone, &login, &effects)
+        case .confirm(let number): return confirm(phone, number, &login, at: now, &effects)
+        case .proveFactor(let factor): return proveFactor(phone, factor, &login, at: now, &effects)
+        case .stop(let isReport):
+            if isReport { effects.append(.record(.reported)) }
+            if login.isLoggedIn {
+                logOut(&login, .ended(.revokedByUser), at: now, &effects)
+            } else {
+                abort(&login, .denied, at: now, &effects)
+            }
+            return .accepted
+        default:
+            login.noteAnswer(at: now)
+            return .accepted
+        }
+    }
+
+    private func performOfOthers(
+        _ call: LoginCall, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        switch call.act {
+        case .userDeleted(let userID): noteDeletion(of: userID, &login, at: now, &effects)
+        case .sessionEnded(let reason):
+            if login.isLoggedIn {
+                end(&login, .done, .loggedOut, .ended(reason), at: now, telling: .loggedOut, &effects)
+            }
+        case .phoneReplaced(let sessionID):
+            guard !login.state.isFinal, login.claim != nil else { return .accepted }
+            login.claim?.sessionID = sessionID
+            if login.isLoggedIn { effects.append(.moveSession(to: sessionID)) }
+        case _ where login.state.isFinal: return .refused(.terminated)
+        case .collect(let browser): return collect(call.claimant, from: browser, &login, at: now, &effects)
+        case .cancel:
+            if login.isLoggedIn { return .refused(.spent) }
+            abort(&login, .canceled, at: now, &effects)
+        case .fail:
+            if login.isLoggedIn { return .refused(.notAwaited) }
+            fail(&login, .fault, at: now, &effects)
+        case .phoneEnded: if login.claim != nil { losePhone(&login, .parentEnded, at: now, &effects) }
+        default: break
+        }
+        return .accepted
+    }
+
+    // MARK: The phone
+
+    /// The first phone gets the login. A second one ends it, because codes are shown to one phone only; another account of the
+    /// first one takes its place while none is chosen.
+    private func claim(
+        _ call: LoginCall, _ phone: LoginPhone, _ arrival: LoginSession.Arrival, _ options: LoginSession.ClaimOptions,
+        _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        let known = login.claim
+        if known?.sessionID == phone.sessionID { return .accepted }
+        if login.kind == .app { return .refused(.notClaimant) }
+        if let known, known.deviceID != phone.deviceID || known.clientID != phone.clientID {
+            if login.state == .active { return .refused(.taken) }
+            fail(&login, .contested, at: now, &effects)
+            return .refused(.contested)
+        }
+        if login.userID != nil { return .refused(.taken) }
+        login.claim = LoginSession.Claim(phone, known?.arrival ?? arrival, options)
+        if known == nil {
+            login.inputUntil = now + rules.inputLifetime
+            login.state = .readyForUserInteraction
+            effects += [.record(.claimed), .tellDevice(.scanned)]
+            if !options.startsByHand { open(call.drawnNumber, phone, &login, &effects) }
+        } else if login.state != .readyForUserInteraction {
+            login.state = .waitingForUserInput(firstInput(phone, login))
+        }
+        return .accepted
+    }
+
+    private func start(
+        _ call: LoginCall, _ phone: LoginPhone, _ login: inout LoginSession, _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        switch login.state {
+        case .starting, .readyForUserInteraction: open(call.drawnNumber, phone, &login, &effects)
+        case .waitingForUserInput: break
+        case .active, .done, .error: return .refused(.notAwaited)
+        }
+        return .accepted
+    }
+
+    /// Asks the user, and shows the number on the other device, which showed the code until now.
+    private func open(
+        _ number: Int, _ phone: LoginPhone, _ login: inout LoginSession, _ effects: inout [LoginEffect]
+    ) {
+        login.state = .waitingForUserInput(firstInput(phone, login))
+        guard login.claim?.arrival.needsNumber == true else { return }
+        login.number = number
+        effects.append(.tellDevice(.number))
+    }
+
+    private func firstInput(_ phone: LoginPhone, _ login: LoginSession) -> LoginInput {
+        if login.kind == .app { return .secondFactor }
+        let isSkipped = login.claim?.options.skipsConfirmation == true && needsFactor(phone, login)
+        return isSkipped ? .secondFactor : .confirmation
+    }
+
+    /// Whether the login takes a second factor. Without a number it always does, because a mere touch proves too little.
+    private func needsFactor(_ phone: LoginPhone, _ login: LoginSession) -> Bool {
+        if login.kind == .app || login.claim?.arrival.needsNumber != true { return true }
+        if !login.isBrowserKnown || login.claim?.options.demandsSecondFactor == true { return true }
+        switch login.secondFactor {
+        case .required: return true
+        case .notRequired: return false
+        case nil: return phone.isPresenceDue
+        }
+    }
+
+    private func confirm(
+        _ phone: LoginPhone, _ number: Int?, _ login: inout LoginSession, at now: Instant,
+        _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        guard login.state == .waitingForUserInput(.confirmation) else { return .refused(.notAwaited) }
+        if let refusal = check(number, &login, at: now, &effects) { return .refused(refusal) }
+        login.userID = phone.userID
+        if needsFactor(phone, login) {
+            login.state = .waitingForUserInput(.secondFactor)
+        } else {
+            approve(&login, at: now, &effects)
+        }
+        return .accepted
+    }
+
+    /// There is one try, because a second one would help whoever guesses.
+    private func check(
+        _ number: Int?, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) -> LoginRefusal? {
+        guard let shown = login.number else { return nil }
+        guard let number else { return .numberRequired }
+        if number == shown { return nil }
+        effects.append(.countWrongNumber)
+        fail(&login, .wrongNumber, at: now, &effects)
+        return .wrongNumber
+    }
+
+    private func proveFactor(
+        _ phone: LoginPhone, _ factor: LoginFactor, _ login: inout LoginSession, at now: Instant,
+        _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        guard login.state == .waitingForUserInput(.secondFactor) else { return .refused(.notAwaited) }
+        // A number that was typed with the confirmation need not be typed again. A signature always covers it.
+        if login.userID == nil || factor.number != nil,
+            let refusal = check(factor.number, &login, at: now, &effects)
+        {
+            return .refused(refusal)
+        }
+        guard factor.isValid else {
+            login.wrongFactors += 1
+            effects.append(.countWrongFactor)
+            let left = rules.factorAttempts - login.wrongFactors
+            if left <= 0 { fail(&login, .secondFactorFailed, at: now, &effects) }
+            return .refused(.wrongFactor(attemptsLeft: max(left, 0)))
+        }
+        login.userID = phone.userID
+        approve(&login, at: now, &effects)
+        return .accepted
+    }
+
+    private func approve(_ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]) {
+        login.state = .active
+        login.authenticatedAt = now
+        login.collectUntil = now + rules.collectLifetime
+        effects += [.record(.approved), .tellDevice(.approved)]
+    }
+
+    /// The new phone of the user takes over what the old one has let in.
+    private func adopt(
+        _ phone: LoginPhone, _ factor: LoginFactor, _ login: inout LoginSession, at now: Instant,
+        _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        guard login.isLoggedIn, let claim = login.claim else { return .refused(.notAwaited) }
+        guard login.userID == phone.userID else { return .refused(.notClaimant) }
+        if claim.sessionID == phone.sessionID { return .accepted }
+        guard factor.isValid else {
+            effects.append(.countWrongFactor)
+            return .refused(.wrongFactor(attemptsLeft: 0))
+        }
+        login.claim = LoginSession.Claim(phone, claim.arrival, claim.options)
+        login.answeredAt = now
+        effects.append(.moveSession(to: phone.sessionID))
+        return .accepted
+    }
+
+    // MARK: The device
+
+    /// Starts the session once. A link is completed only by the browser that waits, because a link travels further than a
+    /// picture: `otherBrowser` for everything else.
+    private func collect(
+        _ claimant: LoginPhone?, from browser: [UInt8]?, _ login: inout LoginSession, at now: Instant,
+        _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        guard browser == login.browser, login.claim?.arrival != .linked || browser != nil else {
+            return .refused(.otherBrowser)
+        }
+        guard login.state == .active else { return .refused(.pending) }
+        guard login.history == .fail else { return .refused(.spent) }
+        if let refusal = claimant?.refusal { return .refused(.phone(refusal)) }
+        effects += [.startSession, .tellDevice(.loggedIn)]
+        switch login.bond {
+        case .none:
+            (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
+        case .session, .ping:
+            (login.history, login.answeredAt) = (.loggedIn, now)
+        }
+        return .collected
+    }
+
+    // MARK: Ends
+
+    /// The phone is gone: what it has let in goes too, unless there is no bond.
+    private func losePhone(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        if login.isLoggedIn {
+            logOut(&login, cause, at: now, &effects)
+        } else {
+            abort(&login, cause, at: now, &effects)
+        }
+    }
+
+    private func logOut(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        effects.append(.endSession(cause))
+        end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
+    }
+
+    private func abort(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        effects.append(.record(.aborted))
+        let isLate = cause == .timedOut || cause == .notCollected
+        end(&login, .done, .aborted, cause, at: now, telling: isLate ? .timedOut : .canceled, &effects)
+    }
+
+    private func fail(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        effects.append(.record(.failed))
+        end(&login, .error, .error, cause, at: now, telling: .failed, &effects)
+    }
+
+    /// The history of a deleted user is `DELETED`, whatever it was; the state of a living login is final from then on.
+    private func noteDeletion(
+        of userID: Identifier<User>, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        guard login.userID == userID else {
+            if login.userID == nil, login.claim?.userID == userID, !login.state.isFinal {
+                losePhone(&login, .parentEnded, at: now, &effects)
+            }
+            return
+        }
+        if login.state.isFinal {
+            login.history = .deleted
+        } else {
+            if login.isLoggedIn { effects.append(.endSession(.ended(.userDeleted))) }
+            end(&login, .done, .deleted, .ended(.userDeleted), at: now, telling: .loggedOut, &effects)
+        }
+    }
+
+    private func end(
+        _ login: inout LoginSession, _ state: LoginState, _ history: LoginHistory, _ cause: LoginCause, at now: Instant,
+        telling notice: LoginEffect.Notice, _ effects: inout [LoginEffect]
+    ) {
+        login.state = state
+        login.history = history
+        login.cause = cause
+        login.endedAt = now
+        effects.append(.tellDevice(notice))
+    }
+}

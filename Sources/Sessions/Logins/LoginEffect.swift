@@ -1,0 +1,149 @@
+/// The answer to an act.
+public enum LoginAnswer: Hashable, Sendable {
+    /// The login is as the act wanted it.
+    case accepted
+    /// The device gets the session of the login.
+    case collected
+    /// No.
+    case refused(LoginRefusal)
+}
+
+extension LoginAnswer {
+    /// The answer as one word in the database.
+    public var rawValue: String {
+        switch self {
+        case .accepted: "accepted"
+        case .collected: "collected"
+        case .refused(.wrongFactor(let left)): "wrong_second_factor/\(left)"
+        case .refused(let refusal): refusal.word
+        }
+    }
+
+    /// The answer with that word; nil if there is none.
+    public init?(rawValue: String) {
+        let parts = rawValue.split(separator: "/")
+        switch rawValue {
+        case "accepted": self = .accepted
+        case "collected": self = .collected
+        default:
+            if parts.first == "wrong_second_factor", parts.count == 2, let left = Int(parts[1]) {
+                self = .refused(.wrongFactor(attemptsLeft: left))
+            } else if let refusal = LoginRefusal(word: rawValue) {
+                self = .refused(refusal)
+            } else {
+                return nil
+            }
+        }
+    }
+}
+
+/// Why an act on a login is refused.
+public enum LoginRefusal: Hashable, Sendable {
+    /// The login is in a final state.
+    case terminated
+    /// The state awaits another act.
+    case notAwaited
+    /// Another phone has claimed the login, or none has.
+    case notClaimant
+    /// The login is approved and belongs to another phone.
+    case taken
+    /// The number on the other device has to be given.
+    case numberRequired
+    /// The number is not that on the other device. The login is over.
+    case wrongNumber
+    /// A second phone presented the code. The login is over.
+    case contested
+    /// The second factor is wrong. With none left the login is over.
+    case wrongFactor(attemptsLeft: Int)
+    /// The session of the phone has ended, or its user's logins are disabled.
+    case phone(RefusalReason)
+    /// The session of the phone may approve no logins now.
+    case barred
+    /// The user has not acted yet (RFC 8628 `authorization_pending`).
+    case pending
+    /// Another browser than that of the request comes for the session.
+    case otherBrowser
+    /// The session was collected before.
+    case spent
+
+    private static let plain: [(LoginRefusal, String)] = [
+        (.terminated, "session_terminated"), (.notAwaited, "not_awaited"), (.notClaimant, "not_claimant"),
+        (.taken, "taken"), (.numberRequired, "number_required"), (.wrongNumber, "wrong_number"),
+        (.contested, "contested"), (.barred, "barred"), (.pending, "authorization_pending"),
+        (.otherBrowser, "other_browser"), (.spent, "spent"),
+    ]
+
+    /// The refusal with that word; nil if there is none. The word of a wrong second factor does not tell how many are left.
+    init?(word: String) {
+        if let known = Self.plain.first(where: { $0.1 == word }) {
+            self = known.0
+        } else if let reason = RefusalReason.allCases.first(where: { $0.rawValue == word }) {
+            self = .phone(reason)
+        } else {
+            return nil
+        }
+    }
+
+    /// The word on the wire.
+    public var word: String {
+        switch self {
+        case .phone(let reason): reason.rawValue
+        case .wrongFactor: "wrong_second_factor"
+        default: Self.plain.first { $0.0 == self }?.1 ?? ""
+        }
+    }
+}
+
+/// What follows from an act, beside the change of the row, in the same transaction.
+public enum LoginEffect: Hashable, Sendable {
+    /// An event of the audit trail, whose reason is the login's cause.
+    case record(Record)
+    /// The session of the login starts for its user, with the phone's session as its parent.
+    case startSession
+    /// The session of the login ends.
+    case endSession(LoginCause)
+    /// The parent of the session of the login is another one from now on.
+    case moveSession(to: Identifier<Session>)
+    /// The device and the page hear of it.
+    case tellDevice(Notice)
+    /// A wrong number counts against the user of the phone.
+    case countWrongNumber
+    /// A wrong second factor counts against the phone's session.
+    case countWrongFactor
+
+    /// The events of the audit trail.
+    public enum Record: String, CaseIterable, Sendable {
+        case claimed = "login_claimed"
+        case approved = "login_approved"
+        case aborted = "login_aborted"
+        case failed = "login_failed"
+        case reported = "login_reported"
+    }
+
+    /// The words for the device that wants to be logged in. They tell nothing of the user before the approval.
+    public enum Notice: String, CaseIterable, Sendable {
+        case scanned
+        case number
+        case approved
+        case loggedIn = "logged_in"
+        case loggedOut = "logged_out"
+        case canceled
+        case timedOut = "timed_out"
+        case failed
+        case noAccount = "no_account"
+    }
+}
+
+/// What `LoginDecision` decided.
+public struct LoginOutcome: Hashable, Sendable {
+    /// The answer to the act.
+    public var answer: LoginAnswer
+    /// What follows from it.
+    public var effects: [LoginEffect]
+
+    /// An outcome.
+    public init(answer: LoginAnswer, effects: [LoginEffect] = []) {
+        self.answer = answer
+        self.effects = effects
+    }
+}

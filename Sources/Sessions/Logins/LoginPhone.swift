@@ -1,0 +1,51 @@
+/// The session of a phone, as far as a login depends on it.
+public struct LoginPhone: Hashable, Sendable {
+    /// The session.
+    public var sessionID: Identifier<Session>
+    /// Its user.
+    public var userID: Identifier<User>
+    /// Its client.
+    public var clientID: String
+    /// The installation of the app.
+    public var deviceID: String
+    /// Why the session could not be renewed now; nil: it could.
+    public var refusal: RefusalReason?
+    /// Whether its own rule, or that of the login, demands a proof of the user's presence now.
+    public var isPresenceDue = false
+    /// Why it may approve no logins: it was itself approved a short time ago, or the user typed wrong numbers too often.
+    public var isBarred = false
+    /// Its last renewal.
+    public var renewedAt: Instant
+
+    /// A phone with a session that can be renewed.
+    public init(_ session: Session) {
+        sessionID = session.id
+        userID = session.userID
+        clientID = session.clientID
+        deviceID = session.device.id
+        renewedAt = session.renewedAt
+    }
+
+    /// Whether the session has ended. Disabled logins only block it.
+    public var hasEnded: Bool {
+        if case .ended = refusal { true } else { refusal == .unknownSession }
+    }
+}
+
+extension RefreshPolicy {
+    /// The phone of that session at `now`.
+    ///
+    /// - Parameter presenceAgeMax: the largest age of the user's presence that the login accepts; nil: that of the session.
+    public func phone(of record: SessionRecord, presenceAgeMax: Duration? = nil, at now: Instant) -> LoginPhone {
+        var phone = LoginPhone(record.session)
+        if let ending = ending(of: record, at: now) {
+            phone.refusal = .ended(ending.reason)
+        } else {
+            phone.refusal = record.user == nil ? .unknownSession : record.user?.loginRefusal
+        }
+        let age = now - record.session.authenticatedAt
+        let isOwnRuleMet = presenceRequirement(on: record)?.isMet(by: record.session, at: now) ?? true
+        phone.isPresenceDue = !isOwnRuleMet || presenceAgeMax.map { age >= $0 } ?? false
+        return phone
+    }
+}

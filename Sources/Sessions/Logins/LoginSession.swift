@@ -1,0 +1,258 @@
+/// One attempt to log in on a device with the help of a phone, from the request to the end of what came of it: a row of the
+/// table `logins`. Its id is also that of the session which it starts.
+///
+/// `LoginDecision` alone changes the fields that are variable.
+public struct LoginSession: Hashable, Sendable, Identifiable {
+    /// The way of a login.
+    public enum Kind: String, CaseIterable, Sendable {
+        /// A browser on the login page.
+        case authorize
+        /// A device without a browser (RFC 8628).
+        case device
+        /// A request of a backend, which is pushed to the phone (OpenID Connect CIBA).
+        case backchannel
+        /// The phone's own app, for a web session at its backend.
+        case app
+    }
+
+    /// How a phone got to know of the login.
+    public enum Arrival: String, CaseIterable, Sendable {
+        /// It scanned the picture in its app.
+        case scanned
+        /// It followed a link on the phone itself, where the browser waits.
+        case linked
+        /// It was pushed to the phone.
+        case pushed
+        /// The user typed the code of the device.
+        case typed
+        /// It began in the app itself.
+        case inApp = "in_app"
+
+        /// Whether the user has to type the number that the other device shows. A link leads to the same device, and a typed
+        /// code was read from the other device already.
+        public var needsNumber: Bool { self == .scanned || self == .pushed }
+    }
+
+    /// Whether the user has to prove presence beside the confirmation.
+    public enum SecondFactorRule: String, CaseIterable, Sendable {
+        case required
+        case notRequired = "not_required"
+    }
+
+    /// The phone that has claimed a login.
+    public struct Claim: Hashable, Sendable {
+        /// The session of the phone.
+        public var sessionID: Identifier<Session>
+        /// The user of that session. The account of the login is `LoginSession.userID`, which only the user's act sets.
+        public let userID: Identifier<User>
+        /// The client of that session.
+        public let clientID: String
+        /// The installation of the app. Another account of it may take over the claim.
+        public let deviceID: String
+        /// How the phone got to know of the login.
+        public let arrival: Arrival
+        /// What the app wants.
+        public let options: ClaimOptions
+
+        /// The claim of `phone`.
+        public init(_ phone: LoginPhone, _ arrival: Arrival, _ options: ClaimOptions) {
+            self.init(
+                sessionID: phone.sessionID, userID: phone.userID, clientID: phone.clientID, deviceID: phone.deviceID,
+                arrival: arrival, options: options)
+        }
+
+        /// A claim from its stored values.
+        public init(
+            sessionID: Identifier<Session>, userID: Identifier<User>, clientID: String, deviceID: String,
+            arrival: Arrival, options: ClaimOptions
+        ) {
+            self.sessionID = sessionID
+            self.userID = userID
+            self.clientID = clientID
+            self.deviceID = deviceID
+            self.arrival = arrival
+            self.options = options
+        }
+    }
+
+    /// What the app of the phone wants of a login.
+    public struct ClaimOptions: Hashable, Sendable {
+        /// Whether the app says when the user can act.
+        public var startsByHand = false
+        /// Whether the confirmation is left out if a second factor follows anyway.
+        public var skipsConfirmation = false
+        /// Whether the app demands a second factor of its own accord. It cannot refuse one.
+        public var demandsSecondFactor = false
+
+        /// No wishes.
+        public init() {}
+    }
+
+    /// What the client has asked for, and how the login is found.
+    public struct Request: Hashable, Sendable {
+        /// The scope; nil: all that the client can be granted.
+        public var scope: Scope?
+        /// The APIs of the tokens (RFC 8707).
+        public var resources: [String] = []
+        /// What the user sees before the approval: JSON of the client, at most `infoLengthMax` bytes.
+        public var announceInfo: String?
+        /// What the user sees after the login: JSON of the client, at most `infoLengthMax` bytes.
+        public var sessionInfo: String?
+        /// The network address of the device.
+        public var remoteAddress: String?
+        /// The `User-Agent` of the device.
+        public var userAgent: String?
+        /// The epoch of the settings: a "revoke all" cancels the login.
+        public var epoch: Int64 = 0
+        /// The random bytes in the codes; nil: it has none.
+        public var handle: [UInt8]?
+        /// The letters that the user can type; nil: none.
+        public var userCode: String?
+        /// SHA-256 of the secret with which the device asks for the result; nil: it has none.
+        public var pollHash: [UInt8]?
+
+        /// The longest `announceInfo` or `sessionInfo`, in bytes.
+        public static let infoLengthMax = 2048
+
+        /// A request for all that the client can be granted.
+        public init() {}
+    }
+
+    /// The answer to an act that changed the row, for a retry with the same `Idempotency-Key`.
+    public struct AnsweredAct: Hashable, Sendable {
+        /// A short hash of the key, of the act and of its session.
+        public let key: UInt64
+        /// The answer.
+        public let answer: LoginAnswer
+
+        /// The answer to the act with that key.
+        public init(key: UInt64, answer: LoginAnswer) {
+            self.key = key
+            self.answer = answer
+        }
+    }
+
+    /// What a login is found by.
+    public enum Key: Hashable, Sendable {
+        case id(Identifier<Session>)
+        /// The random bytes in the codes, as long as the login is not over.
+        case handle([UInt8])
+        /// The letters that the user types, as long as the login is not over.
+        case userCode(String)
+        /// The hash of the secret of the device.
+        case poll(hash: [UInt8])
+    }
+
+    /// The largest number of `answered` acts. The oldest is forgotten first.
+    public static let answeredMax = 16
+
+    /// 16 random bytes.
+    public let id: Identifier<Session>
+    /// The way of the login.
+    public let kind: Kind
+    /// The client that wants a session.
+    public let clientID: String
+    /// How long the session depends on the phone.
+    public let bond: LoginBond
+    /// The rule that the client has set for this login; nil: that of the phone's session.
+    public let secondFactor: SecondFactorRule?
+    /// SHA-256 of the flow cookie of the browser; nil: there is no browser.
+    public let browser: [UInt8]?
+    /// Whether the user has used the browser before. An unknown one always takes a second factor.
+    public let isBrowserKnown: Bool
+    /// What the client has asked for.
+    public let request: Request
+    /// When it was requested.
+    public let startedAt: Instant
+
+    /// The state.
+    public var state = LoginState.starting
+    /// What has come of it.
+    public var history = LoginHistory.fail
+    /// Why it ended; nil before the end and for a login of one act that succeeded.
+    public var cause: LoginCause?
+    /// The phone; nil before one has claimed it.
+    public var claim: Claim?
+    /// The number on the other device, 10 to 99; nil before the phone is ready, and where none is needed.
+    public var number: Int?
+    /// The account; nil before the user has chosen it by an act. It never changes.
+    public var userID: Identifier<User>?
+    /// The number of wrong second factors.
+    public var wrongFactors = 0
+    /// When the input was complete.
+    public var authenticatedAt: Instant?
+    /// When the phone last answered after the login.
+    public var answeredAt: Instant?
+    /// From when the time-out for the input ends it.
+    public var inputUntil: Instant
+    /// From when the session can no longer be collected; nil before `active`.
+    public var collectUntil: Instant?
+    /// When it reached a final state.
+    public var endedAt: Instant?
+    /// The acts that changed it, the latest one last.
+    public var answered: [AnsweredAct] = []
+
+    /// A login that was just requested.
+    ///
+    /// - Parameter inputUntil: from when the time-out for the input ends it.
+    public init(
+        id: Identifier<Session>, kind: Kind, clientID: String, bond: LoginBond = .session,
+        secondFactor: SecondFactorRule? = nil, browser: [UInt8]? = nil, isBrowserKnown: Bool = true,
+        request: Request = Request(), startedAt: Instant, inputUntil: Instant
+    ) {
+        self.id = id
+        self.kind = kind
+        self.clientID = clientID
+        self.bond = bond
+        self.secondFactor = secondFactor
+        self.browser = browser
+        self.isBrowserKnown = isBrowserKnown
+        self.request = request
+        self.startedAt = startedAt
+        self.inputUntil = inputUntil
+    }
+
+    /// Whether the session that it started lives, as far as the login knows, and depends on the phone.
+    public var isLoggedIn: Bool { state == .active && history == .loggedIn }
+}
+
+/// The durations and bounds of logins with a phone.
+public struct LoginRules: Hashable, Sendable {
+    /// How long a login awaits a phone, and then, from the claim on, the user.
+    public var inputLifetime = Duration.seconds(180)
+    /// How long the session can be collected after the approval.
+    public var collectLifetime = Duration.seconds(60)
+    /// How long after that a retry of the collection gets the session again.
+    public var retryWindow = Duration.seconds(30)
+    /// The number of wrong second factors that ends a login.
+    public var factorAttempts = 3
+
+    /// The default rules.
+    public init() {}
+}
+
+extension LoginSession {
+    /// A login in the phone's own app. Its phone is known from the start, and `start` follows at once.
+    public static func inApp(
+        id: Identifier<Session>, clientID: String, phone: LoginPhone, rules: LoginRules, at now: Instant
+    ) -> LoginSession {
+        var login = LoginSession(
+            id: id, kind: .app, clientID: clientID, startedAt: now, inputUntil: now + rules.inputLifetime)
+        login.claim = Claim(phone, .inApp, ClaimOptions())
+        return login
+    }
+
+    /// Keeps the answer to an act, so that a retry gets it again.
+    mutating func remember(_ answer: LoginAnswer, for key: UInt64) {
+        answered.append(AnsweredAct(key: key, answer: answer))
+        if answered.count > Self.answeredMax { answered.removeFirst() }
+    }
+
+    /// Records that the phone has answered, in steps, so that a phone that answers all the time costs few writes.
+    mutating func noteAnswer(at now: Instant) {
+        guard isLoggedIn, case .ping(let interval) = bond, let answeredAt, now - answeredAt >= interval / 4 else {
+            return
+        }
+        self.answeredAt = now
+    }
+}

@@ -1,0 +1,159 @@
+public import Sessions
+
+/// A login with a phone as a row of `logins`.
+public enum LoginSessionColumns {
+    /// The columns that change after the request, in the order of `read` and `writeVariable`.
+    public static let variable = Columns(
+        "state", "input", "history", "cause", "number_shown", "user_id", "authenticated_at", "phone_session_id",
+        "phone_user_id", "phone_client_id", "phone_device_id", "arrival", "phone_options", "wrong_factors",
+        "answered_at", "input_until", "collect_until", "ended_at", "answered_acts")
+    /// All columns, in the order of `read`: first those that never change.
+    public static let all = Columns(
+        "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
+        "ping_seconds", "second_factor", "browser", "is_browser_known", "announce_info", "session_info",
+        "scan_handle", "user_code", "poll_hash", "state", "input", "history", "cause", "number_shown", "user_id",
+        "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
+        "phone_options", "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "answered_acts")
+
+    /// Reads the columns of a login.
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> LoginSession {
+        let id: Identifier<Session> = try row.identifier()
+        let kind = try row.word(as: LoginSession.Kind.self)
+        let clientID = row.text()
+        var request = LoginSession.Request()
+        // The scope, then the resources. A scope has spaces, and a URI has none.
+        let asked = row.text().split(separator: "\n", omittingEmptySubsequences: false)
+        request.scope = asked[0].isEmpty ? nil : Scope(String(asked[0]))
+        request.resources = asked.dropFirst().map(String.init)
+        request.remoteAddress = row.optionalText()
+        request.userAgent = row.optionalText()
+        row.skip(1)
+        request.epoch = row.integer()
+        let startedAt = row.instant()
+        let word = row.text()
+        guard let bond = LoginBond(word: word, interval: row.optional { row in row.duration() }) else {
+            throw CorruptRow("login \(id) has the bond '\(word)'")
+        }
+        let secondFactor = try row.optional { (row) throws(CorruptRow) -> LoginSession.SecondFactorRule in
+            try row.word(as: LoginSession.SecondFactorRule.self)
+        }
+        let browser = row.optional { row in row.bytes() }
+        let isBrowserKnown = row.bool()
+        request.announceInfo = row.optionalText()
+        request.sessionInfo = row.optionalText()
+        request.handle = row.optional { row in row.bytes() }
+        request.userCode = row.optionalText()
+        request.pollHash = row.optional { row in row.bytes() }
+        var login = LoginSession(
+            id: id, kind: kind, clientID: clientID, bond: bond, secondFactor: secondFactor, browser: browser,
+            isBrowserKnown: isBrowserKnown, request: request, startedAt: startedAt, inputUntil: startedAt)
+        try readVariable(&row, of: &login)
+        return login
+    }
+
+    private static func readVariable(_ row: inout some StoredRow, of login: inout LoginSession) throws(CorruptRow) {
+        let word = row.text()
+        let input = try row.optional { (row) throws(CorruptRow) -> LoginInput in try row.word(as: LoginInput.self) }
+        guard let state = LoginState(word: word, input: input) else {
+            throw CorruptRow("login \(login.id) has the state '\(word)'")
+        }
+        login.state = state
+        login.history = try row.word(as: LoginHistory.self)
+        login.cause = try row.optional { (row) throws(CorruptRow) -> LoginCause in try row.word(as: LoginCause.self) }
+        login.number = row.optional { row in Int(row.integer()) }
+        login.userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
+        login.authenticatedAt = row.optional { row in row.instant() }
+        login.claim = try readClaim(&row)
+        login.wrongFactors = Int(row.integer())
+        login.answeredAt = row.optional { row in row.instant() }
+        login.inputUntil = row.instant()
+        login.collectUntil = row.optional { row in row.instant() }
+        login.endedAt = row.optional { row in row.instant() }
+        for text in row.list() {
+            let parts = text.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let key = UInt64(parts[0]), let answer = LoginAnswer(rawValue: String(parts[1]))
+            else { throw CorruptRow("login \(login.id) has the answer '\(text)'") }
+            login.answered.append(LoginSession.AnsweredAct(key: key, answer: answer))
+        }
+    }
+
+    private static func readClaim(_ row: inout some StoredRow) throws(CorruptRow) -> LoginSession.Claim? {
+        if row.isNull {
+            row.skip(6)
+            return nil
+        }
+        let sessionID: Identifier<Session> = try row.identifier()
+        let userID: Identifier<User> = try row.identifier()
+        let (clientID, deviceID) = (row.text(), row.text())
+        let arrival = try row.word(as: LoginSession.Arrival.self)
+        var options = LoginSession.ClaimOptions()
+        for word in row.list() {
+            switch word {
+            case "manual_start": options.startsByHand = true
+            case "skip_confirmation": options.skipsConfirmation = true
+            case "second_factor": options.demandsSecondFactor = true
+            default: throw CorruptRow("'\(word)' is no option of a phone")
+            }
+        }
+        return LoginSession.Claim(
+            sessionID: sessionID, userID: userID, clientID: clientID, deviceID: deviceID, arrival: arrival,
+            options: options)
+    }
+
+    /// Writes all columns of a login.
+    public static func write(_ login: LoginSession, to row: inout some WrittenRow) {
+        let request = login.request
+        row.add(login.id)
+        row.add(login.kind)
+        row.add(login.clientID)
+        row.add(([request.scope?.description ?? ""] + request.resources).joined(separator: "\n"))
+        row.add(request.remoteAddress)
+        row.add(request.userAgent)
+        row.add(list: [])
+        row.add(request.epoch)
+        row.add(login.startedAt)
+        row.add(login.bond.word)
+        row.add(login.bond.interval)
+        row.add(login.secondFactor)
+        row.add(login.browser)
+        row.add(login.isBrowserKnown)
+        row.add(request.announceInfo)
+        row.add(request.sessionInfo)
+        row.add(request.handle)
+        row.add(request.userCode)
+        row.add(request.pollHash)
+        writeVariable(login, to: &row)
+    }
+
+    /// Writes the columns that change.
+    public static func writeVariable(_ login: LoginSession, to row: inout some WrittenRow) {
+        row.add(login.state.word)
+        row.add(login.state.input)
+        row.add(login.history)
+        row.add(login.cause)
+        row.add(login.number.map(Int64.init))
+        row.add(login.userID)
+        row.add(login.authenticatedAt)
+        write(login.claim, to: &row)
+        row.add(Int64(login.wrongFactors))
+        row.add(login.answeredAt)
+        row.add(login.inputUntil)
+        row.add(login.collectUntil)
+        row.add(login.endedAt)
+        row.add(list: login.answered.map { "\($0.key):\($0.answer.rawValue)" })
+    }
+
+    private static func write(_ claim: LoginSession.Claim?, to row: inout some WrittenRow) {
+        row.add(claim?.sessionID)
+        row.add(claim?.userID)
+        row.add(claim?.clientID)
+        row.add(claim?.deviceID)
+        row.add(claim?.arrival)
+        let options = claim?.options ?? LoginSession.ClaimOptions()
+        let words = [
+            options.startsByHand ? "manual_start" : nil, options.skipsConfirmation ? "skip_confirmation" : nil,
+            options.demandsSecondFactor ? "second_factor" : nil,
+        ]
+        row.add(list: words.compactMap(\.self))
+    }
+}

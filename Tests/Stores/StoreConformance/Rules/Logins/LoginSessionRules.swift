@@ -1,0 +1,132 @@
+import Cryptography
+import Sessions
+import Testing
+
+extension Fixture {
+    /// A login with a phone that has every member of its request.
+    fileprivate static func loginSession(_ number: UInt8, bond: LoginBond = .ping(.seconds(300))) -> LoginSession {
+        var request = LoginSession.Request()
+        (request.scope, request.resources) = (
+            Scope("openid profile"), ["https://one.example/api", "https://two.example"]
+        )
+        (request.announceInfo, request.sessionInfo) = (#"{"text":"Zoë"}"#, #"{"a":1}"#)
+        (request.remoteAddress, request.userAgent, request.epoch) = ("192.0.2.7", "Mozilla/5.0 (Zoë)", 7)
+        request.handle = [UInt8](repeating: number, count: LoginCode.handleCount)
+        request.userCode = "BCDFGHJ" + String(UnicodeScalar(UInt8(ascii: "K") + number))
+        request.pollHash = [UInt8](repeating: number, count: 32)
+        return LoginSession(
+            id: sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, secondFactor: .required,
+            browser: [1, 2, 3], isBrowserKnown: false, request: request, startedAt: start,
+            inputUntil: start + .seconds(180))
+    }
+}
+
+extension Store {
+    /// Lets the phone of `session` act, as the domain does.
+    fileprivate func act(
+        _ act: LoginAct, on id: Identifier<Session>, as session: Session?, key: UInt64? = nil, at now: Instant
+    ) async throws -> LoginAnswer? {
+        try await changeLogin(id, phone: session?.id) { change in
+            let call = LoginCall(
+                act, key: key, phone: change.phone.map { LoginPhone($0.session) },
+                claimant: change.claimant.map { LoginPhone($0.session) }, drawnNumber: 42)
+            return LoginDecision().decide(call, &change.login, at: now).answer
+        }
+    }
+}
+
+/// Logins with a phone.
+let loginSessionRules: [StoreRule] = [
+    StoreRule("a login with a phone comes back with every member, by each of its keys") { store in
+        let bonds: [LoginBond] = [.none, .session, .ping(.seconds(300))]
+        for (number, bond) in bonds.enumerated() {
+            let login = Fixture.loginSession(UInt8(number), bond: bond)
+            try await store.requestLogin(login)
+            let keys: [LoginSession.Key] = [
+                .id(login.id), .handle(login.request.handle ?? []), .userCode(login.request.userCode ?? ""),
+                .poll(hash: login.request.pollHash ?? []),
+            ]
+            for key in keys { #expect(try await store.loginSession(key) == login) }
+        }
+        #expect(try await store.loginSession(.id(Fixture.sessionID())) == nil)
+        #expect(try await store.loginSession(.handle([9])) == nil)
+    },
+    StoreRule("a login with a phone and one on the page do not see each other") { store in
+        let user = try await store.given(Fixture.user())
+        let login = Fixture.loginSession(1)
+        try await store.requestLogin(login)
+        #expect(try await store.login(login.id) == nil)
+        let other = Fixture.login(1, of: user.id)
+        _ = try await store.approveLogin(userID: user.id, clientID: other.clientID, using: nil, browser: nil) {
+            $0.login = other
+        }
+        #expect(try await store.loginSession(.id(other.id)) == nil)
+    },
+    StoreRule("acts of a phone are kept with every member, answers included") { store in
+        let user = try await store.given(Fixture.user())
+        let phone = try await store.given(Fixture.session(of: user.id))
+        let login = Fixture.loginSession(1)
+        try await store.requestLogin(login)
+        var options = LoginSession.ClaimOptions()
+        (options.startsByHand, options.demandsSecondFactor) = (true, true)
+        let acts: [(LoginAct, LoginAnswer)] = [
+            (.claim(.scanned, options), .accepted), (.start, .accepted), (.confirm(number: 42), .accepted),
+            (.proveFactor(LoginFactor(isValid: false)), .refused(.wrongFactor(attemptsLeft: 2))),
+            (.proveFactor(LoginFactor(isValid: true)), .accepted),
+        ]
+        for (key, (act, answer)) in acts.enumerated() {
+            let key = UInt64.max - UInt64(key)
+            let first = try await store.act(act, on: login.id, as: phone, key: key, at: Fixture.start)
+            #expect(first == answer)
+            let kept = try #require(try await store.loginSession(.id(login.id)))
+            #expect(kept.answered.last == LoginSession.AnsweredAct(key: key, answer: answer))
+            // A retry gets what is kept, and changes nothing.
+            #expect(try await store.act(act, on: login.id, as: phone, key: key, at: Fixture.start) == answer)
+            #expect(try await store.loginSession(.id(login.id)) == kept)
+        }
+        let kept = try #require(try await store.loginSession(.id(login.id)))
+        #expect(kept.state == .active && kept.userID == user.id && kept.number == 42 && kept.wrongFactors == 1)
+        #expect(kept.claim?.options == options && kept.claim?.sessionID == phone.id)
+        #expect(kept.collectUntil == Fixture.start + .seconds(60) && kept.authenticatedAt == Fixture.start)
+    },
+    StoreRule("a login that is over is found by its id and its secret only, and its codes are free again") { store in
+        let login = Fixture.loginSession(1)
+        try await store.requestLogin(login)
+        let late = Fixture.start + .seconds(180)
+        #expect(try await store.act(.tick, on: login.id, as: nil, at: late) == .refused(.terminated))
+        let over = try #require(try await store.loginSession(.id(login.id)))
+        #expect(over.state == .done && over.history == .aborted && over.cause == .timedOut && over.endedAt == late)
+        #expect(try await store.loginSession(.handle(login.request.handle ?? [])) == nil)
+        #expect(try await store.loginSession(.userCode(login.request.userCode ?? "")) == nil)
+        #expect(try await store.loginSession(.poll(hash: login.request.pollHash ?? [])) == over)
+        var request = login.request
+        request.pollHash = [5]
+        let next = LoginSession(
+            id: Fixture.sessionID(), kind: .device, clientID: Client.mobileID, request: request,
+            startedAt: Fixture.start, inputUntil: late)
+        try await store.requestLogin(next)
+        #expect(try await store.loginSession(.userCode(login.request.userCode ?? "")) == next)
+    },
+    StoreRule("of two phones that claim one login at the same time, none gets it") { store in
+        let user = try await store.given(Fixture.user())
+        var phones: [Session] = []
+        for device in ["one", "two"] {
+            phones.append(
+                try await store.given(
+                    Session(
+                        id: Fixture.sessionID(), userID: user.id, clientID: Client.mobileID, device: Device(id: device),
+                        startedAt: Fixture.start, epoch: 1)))
+        }
+        let login = Fixture.loginSession(1)
+        try await store.requestLogin(login)
+        let claim = LoginAct.claim(.scanned, LoginSession.ClaimOptions())
+        let answers = try await withThrowingTaskGroup(of: LoginAnswer?.self) { group in
+            for phone in phones {
+                group.addTask { try await store.act(claim, on: login.id, as: phone, at: Fixture.start) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(answers) == [.accepted, .refused(.contested)])
+        #expect(try await store.loginSession(.id(login.id))?.cause == .contested)
+    },
+]

@@ -1,0 +1,66 @@
+import Repository
+import Sessions
+import Testing
+
+/// What follows from the rules of a login with a phone, shown by walking every history of a small world around the very function
+/// that the server runs; and shown to be able to fail, by breaking each rule.
+struct LoginInterleavingTests {
+    typealias Rules = LoginWorld.Rules
+
+    static let worlds: [Rules] =
+        [
+            Rules(),
+            Rules(bond: .none),
+            Rules(bond: .ping(.seconds(120)), changes: 4, minutes: 6),
+            Rules(arrival: .pushed, secondFactor: .required),
+            Rules(isBrowserKnown: false, startsByHand: true),
+            Rules(isPresenceDue: true, skipsConfirmation: true),
+            Rules(arrival: .linked),
+            Rules(kind: .device, arrival: .typed, bond: .none),
+            Rules(kind: .device, secondFactor: .notRequired, isPresenceDue: true),
+            Rules(kind: .app, arrival: .inApp),
+        ] + Lane.cases(push: [], full: large)
+
+    /// The worlds of a million histories and more.
+    private static let large: [Rules] = [
+        Rules(changes: 7, minutes: 5, misfortunes: 2),
+        Rules(bond: .ping(.seconds(120)), isBrowserKnown: false, startsByHand: true, changes: 6, minutes: 7),
+    ]
+
+    @Test(arguments: worlds) func everyHistory_keepsTheRules(_ rules: Rules) async {
+        let walk = await LoginWorld.explore(rules)
+        #expect(walk.violation == nil)
+        #expect(walk.worlds > 5000)
+    }
+
+    @Test func everyRowOfTheTable_isReached() async {
+        var reached: Set<[String]> = []
+        for rules in [Rules(), Rules(bond: .none, startsByHand: true)] {
+            reached.formUnion(await LoginWorld.explore(rules).reached)
+        }
+        #expect(reached == LoginWorld.table)
+    }
+
+    /// Which broken rule is noticed in which world.
+    static let mutants: [(LoginMutation, Rules)] = [
+        (.finalIsReopened, Rules()), (.contestedIsRefusedOnly, Rules()), (.contestedTakesOver, Rules()),
+        (.wrongNumberHasASecondTry, Rules()), (.wrongNumberPasses, Rules()), (.numberIsOptional, Rules()),
+        (.touchSuffices, Rules(arrival: .linked)), (.accountMoves, Rules()), (.collectsAgain, Rules()),
+        (.collectsLate, Rules()), (.inputHasNoEnd, Rules()), (.activeTimesOut, Rules()), (.retriesCount, Rules()),
+        (.parentEndIsIgnored, Rules()), (.oneShotIsLoggedOut, Rules(bond: .none)), (.clockIsIgnored, Rules()),
+        (.silenceIsIgnored, Rules(bond: .ping(.seconds(120)), changes: 4, minutes: 6)),
+        (.deletionIsForgotten, Rules()), (.factorsHaveNoEnd, Rules(secondFactor: .required)),
+        (.wrongFactorPasses, Rules(secondFactor: .required)), (.strangerConfirms, Rules()),
+        (.activeCannotBeStopped, Rules()), (.linkIsPolled, Rules(arrival: .linked)), (.endIsSilent, Rules()),
+        (.numberIsNotSigned, Rules(isPresenceDue: true, skipsConfirmation: true)), (.abortedKeepsFail, Rules()),
+        (.endedPhoneActs, Rules()), (.replacedPhoneIsLost, Rules()),
+        (.knownBrowserSuffices, Rules(isBrowserKnown: false)), (.numberComesEarly, Rules(startsByHand: true)),
+    ]
+
+    @Test(arguments: mutants.indices) func brokenRule_isNoticed(index: Int) async {
+        let (mutation, rules) = Self.mutants[index]
+        #expect(await LoginWorld.explore(rules, mutation).violation != nil, "\(mutation) must be noticed")
+    }
+
+    @Test func everyMutation_isTried() { #expect(Set(Self.mutants.map(\.0)) == Set(LoginMutation.allCases)) }
+}

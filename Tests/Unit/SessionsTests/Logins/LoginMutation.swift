@@ -1,0 +1,113 @@
+import Sessions
+
+/// A rule of the decision, broken: the walk must turn red for each of them.
+enum LoginMutation: String, CaseIterable, Sendable {
+    case finalIsReopened, contestedIsRefusedOnly, contestedTakesOver, wrongNumberHasASecondTry, wrongNumberPasses
+    case numberIsOptional, touchSuffices, accountMoves, collectsAgain, collectsLate, inputHasNoEnd, activeTimesOut
+    case retriesCount, parentEndIsIgnored, oneShotIsLoggedOut, clockIsIgnored, silenceIsIgnored, deletionIsForgotten
+    case factorsHaveNoEnd, wrongFactorPasses, strangerConfirms, activeCannotBeStopped, linkIsPolled, endIsSilent
+    case numberIsNotSigned, abortedKeepsFail, endedPhoneActs, replacedPhoneIsLost, knownBrowserSuffices,
+        numberComesEarly
+
+    /// The decision, except on the broken rule.
+    func decide(_ call: LoginCall, _ login: inout LoginSession, at now: Instant) -> LoginOutcome {
+        let before = login
+        var call = call
+        weaken(&call, before)
+        var time = now
+        if self == .inputHasNoEnd, before.state.awaitsInput { time = min(now, before.inputUntil + .seconds(-1)) }
+        if self == .collectsLate, let until = before.collectUntil, before.history == .fail {
+            time = min(now, until + .seconds(-1))
+        }
+        var outcome = LoginWorld.decision.decide(call, &login, at: time)
+        repair(call, before, &login, &outcome, at: now)
+        return outcome
+    }
+
+    /// Breaks what the decision is given.
+    private func weaken(_ call: inout LoginCall, _ before: LoginSession) {
+        switch self {
+        case .retriesCount: call.key = nil
+        case .clockIsIgnored where call.claimant?.hasEnded == true: call.claimant?.refusal = nil
+        case .silenceIsIgnored: call.claimant?.renewedAt = Sample.start + .seconds(1_000_000)
+        case .endedPhoneActs:
+            call.phone?.refusal = nil
+            call.claimant?.refusal = nil
+        case .wrongNumberPasses:
+            if case .confirm(.some) = call.act { call.act = .confirm(number: LoginWorld.shown) }
+        case .numberIsOptional: if call.act == .confirm(number: nil) { call.act = .confirm(number: before.number) }
+        case .numberIsNotSigned:
+            if case .proveFactor(let factor) = call.act, factor.number == nil {
+                call.act = .proveFactor(LoginFactor(isValid: factor.isValid, number: before.number))
+            }
+        case .wrongFactorPasses:
+            if case .proveFactor(let factor) = call.act {
+                call.act = .proveFactor(LoginFactor(isValid: true, number: factor.number))
+            }
+        case .strangerConfirms: if case .confirm = call.act { call.phone = call.claimant }
+        case .linkIsPolled: if case .collect = call.act { call.act = .collect(browser: before.browser) }
+        case .replacedPhoneIsLost: if case .phoneReplaced = call.act { call.act = .tick }
+        default: break
+        }
+    }
+
+    /// Breaks what the decision has made.
+    private func repair(
+        _ call: LoginCall, _ before: LoginSession, _ login: inout LoginSession, _ outcome: inout LoginOutcome,
+        at now: Instant
+    ) {
+        let isNew = before.cause == nil
+        switch (self, login.cause) {
+        case (.contestedIsRefusedOnly, .contested) where isNew, (.wrongNumberHasASecondTry, .wrongNumber) where isNew,
+            (.parentEndIsIgnored, .parentEnded) where before.isLoggedIn,
+            (.factorsHaveNoEnd, .secondFactorFailed) where isNew,
+            (.activeCannotBeStopped, .denied) where before.state == .active:
+            login = before
+            outcome.effects = []
+        case (.contestedTakesOver, .contested) where isNew:
+            login = before
+            outcome.answer = .accepted
+            if let phone = call.phone, let claim = before.claim {
+                login.claim = LoginSession.Claim(phone, claim.arrival, claim.options)
+            }
+        case (.abortedKeepsFail, _) where login.history == .aborted: login.history = .fail
+        case (.endIsSilent, _): outcome.effects.removeAll { if case .endSession = $0 { true } else { false } }
+        case (.deletionIsForgotten, _) where login.history == .deleted: login.history = before.history
+        default: repairOthers(call, before, &login, &outcome, at: now)
+        }
+    }
+
+    private func repairOthers(
+        _ call: LoginCall, _ before: LoginSession, _ login: inout LoginSession, _ outcome: inout LoginOutcome,
+        at now: Instant
+    ) {
+        switch (self, call.act) {
+        case (.finalIsReopened, .claim) where before.state == .done && before.history == .aborted: reopen(&login)
+        case (.touchSuffices, .confirm) where login.state.input == .secondFactor && outcome.answer == .accepted:
+            approve(&login, at: now)
+        case (.accountMoves, .claim) where outcome.answer == .refused(.taken) && before.userID != nil:
+            if let phone = call.phone, let claim = before.claim {
+                login.claim = LoginSession.Claim(phone, claim.arrival, claim.options)
+                login.userID = phone.userID
+            }
+        case (.collectsAgain, .collect) where outcome.answer == .refused(.spent):
+            outcome = LoginOutcome(answer: .collected, effects: [.startSession])
+        case (.activeTimesOut, _) where login.state == .active && login.history == .fail && now >= login.inputUntil:
+            (login.state, login.history, login.cause, login.endedAt) = (.done, .aborted, .timedOut, now)
+        case (.oneShotIsLoggedOut, .phoneEnded) where before.history == .loggedInOneShot: login.history = .loggedOut
+        case (.knownBrowserSuffices, .confirm) where !before.isBrowserKnown && login.state.input == .secondFactor:
+            approve(&login, at: now)
+        case (.numberComesEarly, .claim) where login.state == .readyForUserInteraction: login.number = LoginWorld.shown
+        default: break
+        }
+    }
+
+    private func reopen(_ login: inout LoginSession) {
+        (login.state, login.history, login.cause, login.endedAt) = (.starting, .fail, nil, nil)
+    }
+
+    private func approve(_ login: inout LoginSession, at now: Instant) {
+        (login.state, login.authenticatedAt) = (.active, now)
+        login.collectUntil = now + LoginWorld.decision.rules.collectLifetime
+    }
+}
