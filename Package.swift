@@ -99,6 +99,7 @@ let package = Package(
         .target(
             name: "Pages", dependencies: ["Calendar", "Cryptography", "HTTP"],
             resources: [.embedInCode("Assets/Files")], swiftSettings: strict + optimized),
+        .target(name: "WebAuthn", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
@@ -206,6 +207,7 @@ let package = Package(
         testSupport("HostileServer", ["Locks"]),
         testSupport("PageSamples", ["Pages", "HTTP"]),
         testSupport("PostgresFixture", []),
+        testSupport("WebAuthnFixture", ["Cryptography", "JSON"]),
         testSupport(
             "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
     ]
@@ -221,6 +223,9 @@ let package = Package(
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
         + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
         + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
+        + tests(
+            "WebAuthnTests", "unit", ["WebAuthn", "WebAuthnFixture", "JSON", "Cryptography", "Repository"],
+            exclude: ["Vectors"])
         + tests(
             "HTTPClientTests", "unit",
             [

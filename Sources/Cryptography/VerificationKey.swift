@@ -144,6 +144,18 @@ public struct VerificationKey: Sendable {
         return isValid || refused(false)
     }
 
+    /// Returns true if `signature` is valid for `message` by the first algorithm of the key. The form is that of X.509 and
+    /// WebAuthn (section 6.5.5): DER for ECDSA, the same as JOSE's for the others.
+    public func isValidASN1Signature(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+        switch coordinates {
+        case .ed25519, .rsa: return isValidSignature(signature, for: message)
+        case .p256, .p384, .p521:
+            // libcrypto refuses an encoding that is not DER.
+            guard signature.count <= ECDSASignature.longestDER else { return false }
+            return verify(signature, message, algorithm) || refused(false)
+        }
+    }
+
     private var signatureLength: Int {
         switch coordinates {
         case .p256, .ed25519: 64
@@ -217,7 +229,7 @@ extension VerificationKey: Hashable {
 /// each as long as a coordinate.
 enum ECDSASignature {
     /// The longest DER form, on P-521: two integers of 66 bytes with a sign byte each, and their headers.
-    private static let longestDER = 141
+    static let longestDER = 141
 
     /// Returns the 64 bytes of the DER signature on P-256 that `sign` writes into the buffer; `sign` returns its
     /// length. The form is SEQUENCE { INTEGER r, INTEGER s }, where a leading zero only keeps an integer positive.
