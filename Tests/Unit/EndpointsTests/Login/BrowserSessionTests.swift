@@ -147,9 +147,12 @@ import Testing
             let browser = Browser(login.stage)
             let tokens = try Tokens(await login.exchange(try await login.code(browser)))
             let value = try #require(browser.cookies[Self.cookie])
+            // Another character than the one that is there.
+            let seventh = value.dropFirst(6).first == "B" ? "C" : "B"
             for forged in [
-                "", "sjb_", String(value.dropLast(2)) + "AA", "sjb_" + tokens.sessionID, value + "A", "x" + value,
-                String(value.prefix(6)) + "B" + value.dropFirst(7),
+                "", "sjb_", String(value.dropLast(2)) + (value.hasSuffix("AA") ? "BB" : "AA"),
+                "sjb_" + tokens.sessionID, value + "A", "x" + value,
+                String(value.prefix(6)) + seventh + value.dropFirst(7),
             ] {
                 let thief = Browser(login.stage)
                 thief.plant(Self.cookie, forged)
