@@ -38,8 +38,7 @@ extension Sojourn {
         guard let answer = TokenAnswer(parsing: Array(tokenAnswer)) else {
             throw .misconfigured("not an answer with tokens")
         }
-        logins += 1
-        let order = LoginOrder(number: logins, signOuts: signOuts)
+        let order = nextLogin()
         _ = try await prepareRecord()
         let key: (any DeviceKey)?
         do throws(KeyError) { key = try await keys.key(.device) } catch { throw SojournError(error) }
@@ -58,20 +57,36 @@ extension Sojourn {
     // MARK: A login
 
     /// Which logins and sign-outs came before.
-    private struct LoginOrder {
+    struct LoginOrder {
         var number: Int
         var signOuts: Int
+    }
+
+    /// The place of a login that begins now.
+    func nextLogin() -> LoginOrder {
+        logins += 1
+        return LoginOrder(number: logins, signOuts: signOuts)
     }
 
     func signIn(
         _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, _ reason: String
     ) async throws(SojournError) -> Account {
-        guard mode == .biometric else { return try await logIn(credentials, mode) }
+        try await activating(mode, reason) { opened throws(SojournError) in
+            try await self.logIn(credentials, mode, by: opened)
+        }
+    }
+
+    /// Logs in by `logIn`. In the mode `BIOMETRIC` the user is asked first, and what the prompt opened is the session's gate.
+    func activating(
+        _ mode: AuthenticationMode, _ reason: String,
+        _ logIn: (OpenGate?) async throws(SojournError) -> Account
+    ) async throws(SojournError) -> Account {
+        guard mode == .biometric else { return try await logIn(nil) }
         activations += 1
         defer { activations -= 1 }
         let opened = try await prompt { gate throws(PresenceError) in try await gate.enroll(reason: reason) }
         let account: Account
-        do throws(SojournError) { account = try await logIn(credentials, mode, by: opened) } catch {
+        do throws(SojournError) { account = try await logIn(opened) } catch {
             await discard(opened)
             throw error
         }
@@ -99,8 +114,7 @@ extension Sojourn {
         _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, by opened: OpenGate? = nil,
         continuing session: StoredSession? = nil
     ) async throws(SojournError) -> Account {
-        logins += 1
-        let order = LoginOrder(number: logins, signOuts: signOuts)
+        let order = nextLogin()
         // The device ID, the secret of the Idempotency-Key and the key are stored before the login, so that a login whose answer
         // was lost is continued by the next try, even after a new start of the app.
         let record = try await prepareRecord().record
@@ -117,13 +131,13 @@ extension Sojourn {
     }
 
     /// The key to which the next session is bound, made if there is none; nil if sessions are not bound.
-    private func loginKey() async throws(SojournError) -> (any DeviceKey)? {
+    func loginKey() async throws(SojournError) -> (any DeviceKey)? {
         guard configuration.renewal != .refreshToken else { return nil }
         do throws(KeyError) { return try await keys.makeKey(.device) } catch { throw SojournError(error) }
     }
 
     /// The stored record; written, if there is none or none that can be read. An unreadable one is set aside and kept.
-    private func prepareRecord() async throws(SojournError) -> LoadedRecord {
+    func prepareRecord() async throws(SojournError) -> LoadedRecord {
         do throws(StoreError) {
             if isSigningOut { try await settleSignOut() }
             for _ in 0..<16 {
@@ -150,7 +164,7 @@ extension Sojourn {
     }
 
     /// Sends a login until an answer comes, three times at most. Each try has the same `Idempotency-Key`.
-    private func answer(
+    func answer(
         to message: HTTPMessage, provenBy key: (any DeviceKey)?
     ) async throws(SojournError) -> TokenAnswer {
         var (attempts, isSignedAgain) = (0, false)
@@ -191,7 +205,7 @@ extension Sojourn {
     }
 
     /// Stores the session of a login, whatever is stored: it is what the user did last.
-    private func commit(
+    func commit(
         _ answer: TokenAnswer, keyThumbprint: String?, by opened: OpenGate? = nil, _ order: LoginOrder
     ) async throws(SojournError) -> Account {
         var session = StoredSession(answer, keyThumbprint: keyThumbprint)

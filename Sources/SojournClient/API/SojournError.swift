@@ -20,7 +20,8 @@ public enum SojournError: Error, Hashable, Sendable {
     case refused(Refusal)
     /// No answer of the server: the network, 429, 5xx, or a page of a proxy.
     case unreachable(Unreachable)
-    /// The caller's task was cancelled, or the session that the call was for has been replaced meanwhile.
+    /// The caller's task was cancelled, the user closed the login page, or the session that the call was for has been replaced
+    /// meanwhile.
     case cancelled
     /// The app is set up wrongly: the client, the URL, a mode that the server does not know.
     case misconfigured(String)
@@ -80,7 +81,7 @@ public struct PresenceRequirement: Hashable, Sendable {
 
 /// A refused call that says nothing about the session.
 public struct Refusal: Hashable, Sendable {
-    /// The status of the answer.
+    /// The status of the answer; 0 for what the browser of a login brought.
     public var status: Int
     /// The server's word, for example `invalid_credentials` or `username_taken`.
     public var code: String

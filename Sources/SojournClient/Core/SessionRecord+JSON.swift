@@ -13,6 +13,7 @@ extension SessionRecord {
         isSignedOut = take("signed_out")?.bool ?? false
         clockOffset = take("clock_offset")?.integer
         debts = (take("debts")?.elements ?? []).compactMap { $0.members.flatMap(LogoutDebt.init) }
+        pendingLogin = take("pending_login")?.members.flatMap(PendingLogin.init)
         session = StoredSession(taking: &members)
         unknown = members
     }
@@ -26,6 +27,7 @@ extension SessionRecord {
         if isSignedOut { members["signed_out"] = .bool(true) }
         members.set("clock_offset", clockOffset)
         if !debts.isEmpty { members["debts"] = .array(debts.map { .object($0.members) }) }
+        members["pending_login"] = pendingLogin.map { .object($0.members) }
         session?.add(to: &members)
         return JSONValue.object(members).bytes
     }

@@ -20,6 +20,8 @@ package struct SessionRecord: Hashable, Sendable {
     package var clockOffset: Int64?
     /// The sessions that the user left and that the server has not heard of.
     package var debts: [LogoutDebt] = []
+    /// The login on the server's page that waits for its answer.
+    package var pendingLogin: PendingLogin?
     /// The members that this version does not know.
     package var unknown: [String: JSONValue] = [:]
 
@@ -124,7 +126,7 @@ extension SessionRecord {
     /// Removes everything of the user. The session becomes a debt, unless the server has ended it.
     package mutating func signOut() {
         if let session, session.ending == nil { owe(session) }
-        session = nil
+        (session, pendingLogin) = (nil, nil)
         isSignedOut = true
     }
 
@@ -132,7 +134,7 @@ extension SessionRecord {
     package mutating func begin(_ new: StoredSession, retrySecret: [UInt8]) {
         if let session, session.ending == nil, session.sessionID != new.sessionID { owe(session) }
         debts.removeAll { $0.sessionID != nil && $0.sessionID == new.sessionID }
-        session = new
+        (session, pendingLogin) = (new, nil)
         self.retrySecret = retrySecret
         isSignedOut = false
     }

@@ -6,6 +6,13 @@ enum CompactJWS {
         return input + "." + Base64URL.encode(try await key.sign(Array(input.utf8)))
     }
 
+    /// The claims of a token, whose signature is not checked; nil if it is none.
+    static func claims(_ token: String) -> [String: JSONValue]? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        return Base64URL.decode(String(parts[1])).flatMap { JSONValue(parsing: $0)?.members }
+    }
+
     /// `text` as a JSON string (RFC 8259 §7).
     static func quoted(_ text: String) -> String {
         var quoted = "\""

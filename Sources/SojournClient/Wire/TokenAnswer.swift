@@ -15,6 +15,9 @@ package struct TokenAnswer: Hashable, Sendable {
     package var rotationInterval: Int64?
     package var mode: AuthenticationMode?
     package var user: [String: JSONValue]?
+    /// The `nonce` of the ID token (OpenID Connect Core §2); nil without one. Its signature does not matter, because the answer comes
+    /// from the server itself (§3.1.3.7).
+    package var idTokenNonce: String?
 
     /// An answer with the members that every one has.
     package init(accessToken: String, issuedAt: Int64, expiresAt: Int64) {
@@ -41,5 +44,6 @@ package struct TokenAnswer: Hashable, Sendable {
         rotationInterval = members.integer("rotation_interval")
         mode = members.text("authentication_mode").flatMap(AuthenticationMode.init)
         user = members["user"]?.members
+        idTokenNonce = members.text("id_token").flatMap(CompactJWS.claims)?.text("nonce")
     }
 }

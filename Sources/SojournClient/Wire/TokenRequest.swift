@@ -63,6 +63,12 @@ package enum IdempotencyKey {
     /// next login has another key.
     package static func ofLogin(_ body: [UInt8], secret: [UInt8]) -> String { key(Array("login:".utf8) + body, secret) }
 
+    /// The key of the exchange of an authorization code. It is of the verifier, and not of the record's secret, because a login
+    /// that comes in between changes that.
+    package static func ofCode(_ code: String, verifier: String) -> String {
+        key(Array("code:\(code)".utf8), Array(verifier.utf8))
+    }
+
     private static func key(_ message: [UInt8], _ secret: [UInt8]) -> String {
         String(Base64URL.encode(SmallCrypto.hmacSHA256(key: secret, message: message)).prefix(22))
     }

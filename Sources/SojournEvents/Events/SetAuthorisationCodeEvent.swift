@@ -4,8 +4,9 @@ public import SojournClient
 public struct SetAuthorisationCodeEvent: Hashable, Sendable {
     /// What the login at the provider brought.
     public enum Credential: Hashable, Sendable {
-        /// An authorization code. The server takes none: the status is `NOT_SUPPORTED`, the user is not asked for biometry, and the
-        /// code is sent nowhere, so that it can still be used.
+        /// An authorization code of the server's login page, to which `Sojourn.beginSignIn` has given the URL. The app has checked
+        /// `state` and `iss` of the answer. Without such a login the status is `INVALID_PARAMETER`, the user is not asked for
+        /// biometry, and the code is sent nowhere.
         case authorisationCode(String)
         /// An ID token of that provider.
         case idToken(String, provider: String)
@@ -44,9 +45,9 @@ public struct SetAuthorisationCodeEvent: Hashable, Sendable {
             return SetAuthorisationCodeResultEvent(.notStarted(userIdentifier, authenticationMode))
         }
         switch credential {
-        case .authorisationCode:
+        case .authorisationCode(let code):
             return SetAuthorisationCodeResultEvent(
-                LoginOutcome(.notSupported, userIdentifier, authenticationMode, .fix))
+                await sojourn.outcome(ofLoginByCode: code, authenticationMode, userIdentifier))
         case .idToken(let token, let provider):
             return SetAuthorisationCodeResultEvent(
                 await sojourn.outcome(ofLoginBy: token, provider, authenticationMode, userIdentifier))
@@ -60,4 +61,17 @@ public struct SetAuthorisationCodeResultEvent: LoginResult, Hashable {
     public let outcome: LoginOutcome
 
     init(_ outcome: LoginOutcome) { self.outcome = outcome }
+}
+
+extension Sojourn {
+    /// A login by an authorization code, in the words of the events.
+    func outcome(
+        ofLoginByCode code: String, _ mode: AuthenticationMode, _ user: UserIdentifier
+    ) async -> LoginOutcome {
+        do throws(SojournError) {
+            return LoginOutcome(try await signIn(authorizationCode: code, mode: mode), user, mode)
+        } catch .refused(let refusal) where refusal.code == "no_login_pending" {
+            return LoginOutcome(.invalidParameter, user, mode, .fix)
+        } catch { return LoginOutcome(error, user, mode) }
+    }
 }

@@ -22,13 +22,16 @@ struct FakeCall {
         func field(_ name: String) -> String? { request.fields.first { $0.name.lowercased() == name }?.value }
         method = request.method
         path = request.url.path
+        for item in URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? [] {
+            members[item.name] = .string(item.value ?? "")
+        }
         if field("content-type")?.hasPrefix("application/x-www-form-urlencoded") ?? false {
             for pair in String(decoding: request.body, as: UTF8.self).split(separator: "&") {
                 let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.plain)
                 if parts.count == 2 { members[parts[0]] = .string(parts[1]) }
             }
         } else if !request.body.isEmpty {
-            members = JSONValue(parsing: request.body)?.members ?? [:]
+            members.merge(JSONValue(parsing: request.body)?.members ?? [:]) { $1 }
         }
         if let words = field("authorization")?.split(separator: " ", maxSplits: 1), words.count == 2 {
             authorization = (words[0].lowercased(), String(words[1]))
@@ -38,6 +41,12 @@ struct FakeCall {
     }
 
     func text(_ name: String) -> String? { members.text(name) }
+
+    /// The key in a member: a JWK, which a form has as text.
+    func key(_ name: String) -> String? {
+        let jwk = members[name]?.members ?? text(name).flatMap { JSONValue(parsing: Array($0.utf8))?.members }
+        return jwk.flatMap(Self.key)
+    }
 
     /// A key in an unambiguous form.
     static func key(_ jwk: [String: JSONValue]) -> String? {

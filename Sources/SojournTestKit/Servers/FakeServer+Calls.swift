@@ -26,6 +26,9 @@ extension FakeServer.World {
         switch (call.method, call.path) {
         case ("POST", "/v1/login"): return logIn(call, at: now)
         case ("POST", "/oauth/token"): return token(call, at: now)
+        case ("GET", "/oauth/authorize"): return authorize(call)
+        case ("GET", "/login"): return loginPage(call)
+        case ("POST", "/login/password"): return submitLoginPage(call, at: now)
         case ("POST", "/v1/refresh"):
             guard let token = call.authorization?.token ?? call.text("refresh_token") else {
                 return .problem(400, "invalid_request")
@@ -77,15 +80,15 @@ extension FakeServer.World {
         let session = FakeSession(
             id: "session\(sessionCount)", userID: user.id, deviceID: device, clientID: clientID,
             mode: call.text("authentication_mode") ?? "NO", key: call.provenKey,
-            deviceKey: call.members["device_key"]?.members.flatMap(FakeCall.key), startedAt: now, childAnsweredAt: now,
-            renewedAt: now, presenceKey: call.members["presence_key"]?.members.flatMap(FakeCall.key))
+            deviceKey: call.key("device_key"), startedAt: now, childAnsweredAt: now, renewedAt: now,
+            presenceKey: call.key("presence_key"))
         sessions[session.id] = session
         if call.members["id_token"] != nil { sessions[session.id]?.shownAt["id_token"] = now }
         if let key = call.idempotencyKey { logins["\(key) \(user.id) \(device)"] = session.id }
         return granted(session, user, at: now)
     }
 
-    private func loginRefusal(of user: FakeServer.User) -> FakeRefusal? {
+    func loginRefusal(of user: FakeServer.User) -> FakeRefusal? {
         if user.ownSwitch != nil { return FakeRefusal(reason: "login_disabled_by_user") }
         return user.isDisabledByAdmin ? FakeRefusal(reason: "login_disabled_by_admin") : nil
     }
@@ -95,6 +98,7 @@ extension FakeServer.World {
     private mutating func token(_ call: FakeCall, at now: Int64) -> HTTPAnswer {
         if let client = call.text("client_id"), client != "mobile" { return .oauth(401, "invalid_client") }
         switch call.text("grant_type") {
+        case "authorization_code": return exchangeCode(call, at: now)
         case "refresh_token":
             guard let token = call.text("refresh_token") else { return .oauth(400, "invalid_request") }
             return renew(token, call, at: now) { $0.oauth }

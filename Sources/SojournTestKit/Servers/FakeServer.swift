@@ -24,6 +24,12 @@ public final class FakeServer: TestServer, Transport {
         var userCount = 0
         /// The sessions by the `Idempotency-Key` of the login that began each.
         var logins: [String: String] = [:]
+        /// The redirect URIs of the client.
+        var redirectURIs: [String] = []
+        /// The requests of login pages, by the hidden value of their form.
+        var pages: [String: FakeAuthorization] = [:]
+        /// The authorization codes.
+        var codes: [String: FakeCode] = [:]
         var interval: Int64
         var idle: Int64
         var maximum: Int64
@@ -186,6 +192,11 @@ extension FakeServer {
     /// Lets logins make anonymous users, or forbids it.
     public func setAnonymousUsers(_ areAllowed: Bool) async throws {
         state.withLock { $0.world.anonymousUsers = areAllowed }
+    }
+
+    /// Lets the client use the login page, which returns to these URIs.
+    public func setRedirectURIs(_ uris: [String]) async throws {
+        state.withLock { $0.world.redirectURIs = uris }
     }
 
     /// Sets how often sessions with the mode `BIOMETRIC` ask for their user, in seconds; nil: never.

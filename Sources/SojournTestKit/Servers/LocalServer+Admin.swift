@@ -48,6 +48,15 @@ extension LocalServer {
         try await changeClient("mobile", ["anonymous_users": .bool(areAllowed)])
     }
 
+    /// Lets the client `mobile` use the login page, which returns to these URIs.
+    public func setRedirectURIs(_ uris: [String]) async throws {
+        let client = JSONValue(parsing: Array(try await admin("GET", "clients/mobile")))?.members ?? [:]
+        let code = JSONValue.string("authorization_code")
+        let grants = (client["grant_types"]?.elements ?? []).filter { $0 != code } + (uris.isEmpty ? [] : [code])
+        try await changeClient(
+            "mobile", ["grant_types": .array(grants), "redirect_uris": .array(uris.map { .string($0) })])
+    }
+
     /// Changes the settings of sessions, for existing sessions as well.
     public func change(_ settings: ServerSettings) async throws {
         var members: [String: JSONValue] = [:]

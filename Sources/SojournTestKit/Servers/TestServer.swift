@@ -26,6 +26,8 @@ public protocol TestServer: Sendable {
     func deleteUser(_ username: String) async throws
     /// Lets logins of the client `mobile` make anonymous users, or forbids it. At first it is forbidden.
     func setAnonymousUsers(_ areAllowed: Bool) async throws
+    /// Lets the client `mobile` use the login page, which returns to these URIs. At first there are none.
+    func setRedirectURIs(_ uris: [String]) async throws
     /// Sets how often sessions of the client `mobile` with a mode other than `NO` ask for their user (`user_presence_max_age`), in
     /// seconds; nil: as often as the mode itself says.
     func askForUser(every seconds: Int64?) async throws

@@ -1,6 +1,8 @@
+import Foundation
 import SojournClient
 import SojournEvents
 import SojournTestKit
+import Testing
 
 /// An app on a phone, and the server, in virtual time. The server knows `anna` with the password `pw`, and takes the name as ID
 /// token.
@@ -36,6 +38,17 @@ struct App {
     }
 
     func restarted() -> App { App(server, store, gate, keys: keys) }
+
+    /// The code of a login of `anna` on the login page.
+    func code() async throws -> String {
+        try await server.setRedirectURIs(["com.example.app:/callback"])
+        let redirectURI = try #require(URL(string: "com.example.app:/callback"))
+        let url = try await sojourn.beginSignIn(LoginPage(redirectURI: redirectURI))
+        let browser = FormLoginPresenter(server, username: "anna", password: "pw")
+        let callback = try await browser.present(url, redirectURI: redirectURI)
+        let items = URLComponents(url: callback, resolvingAgainstBaseURL: false)?.queryItems
+        return try #require(items?.first { $0.name == "code" }?.value)
+    }
 
     func text() async throws -> String { String(decoding: try await store.load()?.bytes ?? [], as: UTF8.self) }
 }

@@ -42,12 +42,36 @@ struct TokenEventTests {
         #expect(try await app.text().isEmpty && app.server.requestCount == 0)
     }
 
-    @Test func authorizationCode_isRefusedClearly_andSentNowhere() async throws {
+    @Test func codeWithoutALoginPage_isRefusedClearly_andSentNowhere() async throws {
         let app = try await App.new()
         let result = await SetAuthorisationCodeEvent(authorisationCode: "c", authenticationMode: .biometric)
             .post(to: app.sojourn)
-        #expect(result.status == .notSupported && result.recommendedAction == .fix && result.errorCode == 0)
+        #expect(result.status == .invalidParameter && result.recommendedAction == .fix && result.errorCode == 0)
         #expect(app.server.requestCount == 0 && app.gate.calls.isEmpty)
+    }
+
+    @Test("a code, in three modes", arguments: [AuthenticationMode.none, .biometric, .password])
+    func code(mode: AuthenticationMode) async throws {
+        let app = try await App.new()
+        let event = SetAuthorisationCodeEvent(
+            userIdentifier: App.anna, authorisationCode: try await app.code(), authenticationMode: mode)
+        if mode == .biometric {
+            app.gate.next(.code(4))
+            #expect(await event.post(to: app.restarted().sojourn).status == .failed)
+        }
+        let restarted = app.restarted()
+        let result = await event.post(to: restarted.sojourn)
+        #expect(result.status == .ok && result.userIdentifier.userId == "user1")
+        #expect(await restarted.sojourn.authenticationMode == mode)
+        #expect(await event.post(to: restarted.sojourn).status == .invalidParameter)
+    }
+
+    @Test func codeOfAnotherLogin_isRefused() async throws {
+        let app = try await App.new()
+        _ = try await app.code()
+        let event = SetAuthorisationCodeEvent(authorisationCode: "sjc_other", authenticationMode: .none)
+        #expect(await event.post(to: app.sojourn).status == .accessDenied)
+        #expect(try await !app.text().contains("sjr_"))
     }
 
     @Test(arguments: [128, 2, 4, 9])

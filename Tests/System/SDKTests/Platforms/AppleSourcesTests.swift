@@ -21,7 +21,7 @@ struct AppleSourcesTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let common = ["swiftc", "-parse-as-library", "-swift-version", "6", "-Onone", "-I", folder.path]
         // Security and LocalAuthentication first, because another stand-in imports them.
-        for module in ["Security", "LocalAuthentication", "CryptoKit", "UIKit", "os"] {
+        for module in ["Security", "LocalAuthentication", "CryptoKit", "UIKit", "os", "AuthenticationServices"] {
             let output = try Tool.run(
                 common + [
                     "-emit-module", "-module-name", module, "-o", "\(folder.path)/\(module).swiftmodule",
@@ -44,8 +44,9 @@ struct AppleSourcesTests {
     func branches() throws {
         // On Linux as well: Foundation's part for the network.
         let known: Set = [
-            "Security", "LocalAuthentication", "CryptoKit", "UIKit", "os", "FoundationNetworking", "Darwin", "Glibc",
-            "Musl",
+            "Security", "LocalAuthentication", "CryptoKit", "UIKit", "os", "AuthenticationServices",
+            "FoundationNetworking",
+            "Darwin", "Glibc", "Musl",
         ]
         for path in try Self.sources() {
             let text = try String(contentsOfFile: Repository.path(path), encoding: .utf8)

@@ -1,0 +1,24 @@
+// Stands in for `AuthenticationServices`, so that the compiler checks the presenter of the login page here. It declares what that
+// code uses, and does nothing.
+@_exported import Foundation
+
+@MainActor public class ASPresentationAnchor { public init() {} }
+
+public struct ASWebAuthenticationSessionError: Error {
+    public enum Code: Int, Sendable {
+        case canceledLogin = 1, presentationContextNotProvided = 2, presentationContextInvalid = 3
+    }
+}
+
+@MainActor public protocol ASWebAuthenticationPresentationContextProviding: NSObjectProtocol {
+    func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor
+}
+
+@MainActor public class ASWebAuthenticationSession: NSObject {
+    public typealias CompletionHandler = @Sendable (URL?, (any Error)?) -> Void
+    public init(url: URL, callbackURLScheme: String?, completionHandler: @escaping CompletionHandler) {}
+    public weak var presentationContextProvider: (any ASWebAuthenticationPresentationContextProviding)?
+    public var prefersEphemeralWebBrowserSession = false
+    @discardableResult public func start() -> Bool { false }
+    public func cancel() {}
+}
