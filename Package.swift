@@ -117,7 +117,7 @@ let package = Package(
         // Row 3: the domain, and the engine that does not know it; the vendors' words over the SDK
         .target(name: "SojournEvents", dependencies: ["SojournClient"], swiftSettings: portable),
         .target(
-            name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks"],
+            name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks", "WebAuthn"],
             swiftSettings: strict + optimized),
         .target(
             name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
@@ -128,14 +128,14 @@ let package = Package(
             name: "Endpoints",
             dependencies: [
                 "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Pages", "Cryptography", "Locks", "Sessions",
-                "Telemetry",
+                "Telemetry", "WebAuthn",
             ],
             swiftSettings: strict),
         .target(
             name: "Federation",
             dependencies: ["HTTP", "HTTPClient", "JOSE", "JSON", "Cryptography", "Sessions", "Telemetry"],
             swiftSettings: strict),
-        .target(name: "StoreFoundation", dependencies: ["Sessions", "Locks"], swiftSettings: strict),
+        .target(name: "StoreFoundation", dependencies: ["Sessions", "Locks", "WebAuthn"], swiftSettings: strict),
         .target(
             name: "SQLiteStore",
             dependencies: [
@@ -147,7 +147,7 @@ let package = Package(
             dependencies: ["CPostgres", "StoreFoundation", "Migrations", "Cryptography", "Sessions", "Locks"],
             swiftSettings: strictMemory),
         .target(
-            name: "Transfer", dependencies: ["JSON", "Cryptography", "Sessions"], swiftSettings: strict),
+            name: "Transfer", dependencies: ["JSON", "Cryptography", "Sessions", "WebAuthn"], swiftSettings: strict),
         // Row 5: what is sent to other programs
         .target(
             name: "Notifications",

@@ -7,7 +7,8 @@ enum Commands {
             DoctorCommand.doctor, HealthCommand.health,
             HealthCommand.version,
         ]
-        + TransferCommands.all + UserCommands.all + IdentityCommands.all + SessionCommands.all + ClientCommands.all
+        + TransferCommands.all + UserCommands.all + IdentityCommands.all + PasskeyCommands.all + SessionCommands.all
+        + ClientCommands.all
         + SettingsCommands.all + EventCommands.all + WebhookCommands.all
         + KeyCommands.all
 
