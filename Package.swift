@@ -209,7 +209,9 @@ let package = Package(
         testSupport("PostgresFixture", []),
         testSupport("WebAuthnFixture", ["Cryptography", "JSON"]),
         testSupport(
-            "StoreConformance", ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations"], in: "Stores"),
+            "StoreConformance",
+            ["Sessions", "Cryptography", "JOSE", "JSON", "Locks", "Migrations", "WebAuthn", "WebAuthnFixture"],
+            in: "Stores"),
     ]
         // Tests of one module, without processes
         + tests("TidyTests", "unit", ["Migrations", "Repository"], exclude: ["PublicAPI"], more: optimized)
@@ -236,7 +238,8 @@ let package = Package(
             "EndpointsTests", "unit",
             [
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
-                "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
+                "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository", "WebAuthn",
+                "WebAuthnFixture",
             ])
         + tests(
             "SojournClientTests", "unit",
@@ -283,7 +286,7 @@ let package = Package(
                 "HTTPClient", "HostileServer",
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
-                "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository",
+                "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository", "WebAuthn", "WebAuthnFixture",
             ], exclude: ["Scripts", "Snippets"])
         + tests(
             "BrowserTests", "system", ["PageSamples", "TLSFixture", "Repository"], exclude: ["Scripts"])
