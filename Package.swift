@@ -227,7 +227,7 @@ let package = Package(
         + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
         + tests(
             "WebAuthnTests", "unit", ["WebAuthn", "WebAuthnFixture", "JSON", "Cryptography", "Repository"],
-            exclude: ["Vectors"])
+            exclude: ["Vectors", "Differential/peers.py"])
         + tests(
             "HTTPClientTests", "unit",
             [
@@ -255,7 +255,7 @@ let package = Package(
             "ConfigurationTests", "unit",
             [
                 "Configuration", "Notifications", "Federation", "HTTPClient", "Sessions", "Cryptography", "JSON",
-                "Telemetry", "Repository",
+                "Telemetry", "Repository", "WebAuthn",
             ])
         + tests("NotificationsTests", "unit", ["Notifications"])
         // Tests of the stores

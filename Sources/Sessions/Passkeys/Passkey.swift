@@ -102,12 +102,13 @@ public struct PasskeyPolicy: Hashable, Sendable {
         func isWord(_ word: some StringProtocol) -> Bool {
             !word.isEmpty && word.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
         }
-        for scheme in ["https://", "http://localhost"] where text.hasPrefix(scheme) {
-            let host = scheme == "https://" ? text.dropFirst(scheme.count) : "localhost" + text.dropFirst(scheme.count)
-            let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        for scheme in ["https://", "http://"] where text.hasPrefix(scheme) {
+            let parts = text.dropFirst(scheme.count).split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             let isHost = parts[0].split(separator: ".", omittingEmptySubsequences: false).allSatisfy(isWord)
-            // A browser writes no default port and no capital letter.
-            return isHost && host == host.lowercased() && (parts.count == 1 || UInt16(parts[1]).map { $0 > 0 } == true)
+            // A browser writes no capital letter, and makes passkeys without TLS on this machine alone.
+            return isHost && text == text.lowercased() && (scheme == "https://" || parts[0] == "localhost")
+                && (parts.count == 1 || UInt16(parts[1]).map { $0 > 0 } == true)
         }
         let android = "android:apk-key-hash:"
         if text.hasPrefix(android) {

@@ -16,6 +16,7 @@ enum Commands {
     static let groups = [
         CommandGroup(name: "user", summary: "Users: accounts and their logins."),
         CommandGroup(name: "session", summary: "Sessions: where users are logged in, and why a session ended."),
+        CommandGroup(name: "passkey", summary: "Passkeys of users."),
         CommandGroup(name: "client", summary: "Clients: the apps."),
         CommandGroup(name: "settings", summary: "Session settings: how long users stay signed in."),
         CommandGroup(name: "event", summary: "Events: what has happened (the audit trail)."),

@@ -26,7 +26,10 @@ import WebAuthnFixture
 
     @Test(
         "a passkey logs its user in",
-        arguments: [(SoftAuthenticator.synced, ["swk", "user", "mfa"]), (SoftAuthenticator.deviceBound, ["hwk", "user", "mfa"])])
+        arguments: [
+            (SoftAuthenticator.synced, ["swk", "user", "mfa"]),
+            (SoftAuthenticator.deviceBound, ["hwk", "user", "mfa"]),
+        ])
     func logsIn(_ flags: UInt8, _ methods: [String]) async throws {
         try await EndpointsFixture.withPasskeys { stage in
             let tokens = try await stage.logIn()
@@ -48,7 +51,9 @@ import WebAuthnFixture
         }
     }
 
-    @Test("the origin of an app logs in as well, and the session on the same device is replaced") func apps() async throws {
+    @Test("the origin of an app logs in as well, and the session on the same device is replaced") func apps()
+        async throws
+    {
         try await EndpointsFixture.withPasskeys { stage in
             let tokens = try await stage.logIn()
             var authenticator = try await stage.passkey(of: tokens)
@@ -82,7 +87,9 @@ import WebAuthnFixture
         }
     }
 
-    @Test("an unknown passkey, another user's and a wrong signature get one answer, disabled or not") func equal() async throws {
+    @Test("an unknown passkey, another user's and a wrong signature get one answer, disabled or not") func equal()
+        async throws
+    {
         try await EndpointsFixture.withPasskeys { stage in
             let tokens = try await stage.logIn()
             let authenticator = try await stage.passkey(of: tokens)
@@ -165,7 +172,9 @@ import WebAuthnFixture
         }
     }
 
-    @Test("a lost answer is repeated for the same Idempotency-Key, on any node, and for no other") func retry() async throws {
+    @Test("a lost answer is repeated for the same Idempotency-Key, on any node, and for no other") func retry()
+        async throws
+    {
         try await EndpointsFixture.withPasskeys { stage in
             let authenticator = try await stage.passkey(of: try await stage.logIn())
             let credential = authenticator.assert(try await stage.challenge())
@@ -179,7 +188,9 @@ import WebAuthnFixture
         }
     }
 
-    @Test("a counter that does not grow and a flipped eligibility are recorded, and lock nobody out") func oddities() async throws {
+    @Test("a counter that does not grow and a flipped eligibility are recorded, and lock nobody out") func oddities()
+        async throws
+    {
         try await EndpointsFixture.withPasskeys { stage in
             var authenticator = try await stage.passkey(of: try await stage.logIn()) { $0.signCount = 10 }
             for (count, flags) in [(11, 0x1D), (11, 0x1D), (5, 0x05), (12, 0x05), (0, 0x1D)] as [(UInt32, UInt8)] {

@@ -81,7 +81,8 @@ import WebAuthnFixture
         }
     }
 
-    @Test("the same registration again is answered again, from any node, and writes nothing") func retry() async throws {
+    @Test("the same registration again is answered again, from any node, and writes nothing") func retry() async throws
+    {
         try await EndpointsFixture.withPasskeys { stage in
             let tokens = try await stage.logIn()
             let authenticator = SoftAuthenticator(userHandle: [1])

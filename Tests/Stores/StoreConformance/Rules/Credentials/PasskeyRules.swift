@@ -42,7 +42,8 @@ extension Store {
 
     /// Logs in by a passkey: counts it up, unless the challenge was used or the login is to be refused.
     fileprivate func logIn(
-        _ passkey: Passkey, _ challenge: String, key: COSEKey? = nil, user: Identifier<User>? = nil, refuse: Bool = false
+        _ passkey: Passkey, _ challenge: String, key: COSEKey? = nil, user: Identifier<User>? = nil,
+        refuse: Bool = false
     ) async throws -> Bool? {
         let login = PasskeyLogin(
             credentialID: passkey.id, userID: user ?? passkey.userID, publicKey: key ?? passkey.publicKey,
@@ -84,7 +85,8 @@ let passkeyRules: [StoreRule] = [
         #expect(try await store.insert(plain, "a") == .inserted)
         #expect(try await store.passkey([2]) == plain)
     },
-    StoreRule("a passkey that is there is named, or taken; a challenge serves once; a refusal writes nothing") { store in
+    StoreRule("a passkey that is there is named, or taken; a challenge serves once; a refusal writes nothing") {
+        store in
         let (anna, ben) = (try await store.given(Fixture.user()), try await store.given(Fixture.user("ben")))
         let passkey = try Fixture.passkey([1], of: anna.id)
         #expect(try await store.insert(passkey, "a") == .inserted)
