@@ -84,6 +84,7 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         let new = try register()
         #expect(new.id == vector.credentialID)
         #expect(new.aaguid?.count == 16)
+        #expect(new.publicKey.key.algorithms == [new.publicKey.algorithm.verification])
         #expect(new.isBackupEligible || !new.isBackedUp)
         let outcome = try Vector.relyingParty.authenticate(
             AssertionResponse(try vector.assertionJSON()),
