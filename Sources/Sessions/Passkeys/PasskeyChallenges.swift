@@ -4,17 +4,17 @@ internal import Cryptography
 /// from the root key. The client sends the challenge back in its client data, so that any node recognizes it, whichever made
 /// it.
 struct PasskeyChallenges: Sendable {
-    /// What a challenge is for. One for another ceremony, user or session is not recognized.
+    /// What a challenge is for. One for another ceremony or session is not recognized.
     enum Purpose: Hashable, Sendable {
         /// A login.
         case login
-        /// A registration by the user of that session, who has just proved their presence.
-        case registration(Identifier<User>, in: Identifier<Session>)
+        /// A registration in that session, whose user has just proved their presence.
+        case registration(in: Identifier<Session>)
 
         fileprivate var bytes: [UInt8] {
             switch self {
             case .login: [0]
-            case .registration(let user, let session): [1] + user.bytes + session.bytes
+            case .registration(let session): [1] + session.bytes
             }
         }
     }

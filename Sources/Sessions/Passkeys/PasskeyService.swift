@@ -34,7 +34,7 @@ public final class PasskeyService: UseCase {
         let known = try await passkeys(of: user.id)
         if let refusal = Self.refusal(of: user, having: known.count, policy) { throw refusal }
         let challenge = context.passkeyChallenges.make(
-            for: .registration(user.id, in: current.session.id), at: now, random: context.random)
+            for: .registration(in: current.session.id), at: now, random: context.random)
         return policy.relyingParty.creationOptions(
             challenge: challenge, userHandle: user.id.bytes, userName: user.shownUsername ?? user.username,
             displayName: user.profile.displayName ?? user.shownUsername ?? "",
@@ -60,7 +60,7 @@ public final class PasskeyService: UseCase {
         let (policy, now, user) = (try passkeyPolicy(), context.clock.now, current.user)
         let response = try Self.checking { () throws(WebAuthnError) in try RegistrationResponse(credential) }
         let challenge = response.clientData.challenge
-        let purpose = PasskeyChallenges.Purpose.registration(user.id, in: current.session.id)
+        let purpose = PasskeyChallenges.Purpose.registration(in: current.session.id)
         guard let end = context.passkeyChallenges.end(of: challenge, for: purpose, at: now) else {
             throw .passkeyRefused(.wrongChallenge)
         }

@@ -242,6 +242,25 @@ import WebAuthnFixture
         }
     }
 
+    @Test("a user without a password cannot use the mode PASSWORD, because a passkey is none") func mode() async throws
+    {
+        try await EndpointsFixture.withPasskeys { stage in
+            let created = await stage.admin(.post, "/admin/v1/users", #"{"username":"eve"}"#)
+            let user = try #require(created.string("user_id").flatMap { Identifier<User>($0) })
+            let authenticator = SoftAuthenticator(userHandle: user.bytes)
+            let passkey = try Passkey(
+                id: authenticator.credentialID, userID: user, rpID: "example.org",
+                publicKey: COSEKey(SoftAuthenticator.coseKey(authenticator.key.publicKey)), signCount: 0,
+                isBackupEligible: true, isBackedUp: true, isUserVerified: true, transports: [], aaguid: nil,
+                name: "x", createdAt: stage.context.clock.now)
+            #expect(try await stage.store.importPasskeys([passkey], .replacing) == [.written])
+            let refused = try await stage.logIn(
+                authenticator.assert(try await stage.challenge()), more: ["authentication_mode": .string("PASSWORD")])
+            #expect(refused.status == 400 && refused.string("member") == "authentication_mode", "\(refused.text)")
+            #expect(try await stage.logIn(by: authenticator).status == 200)
+        }
+    }
+
     @Test("a passkey of another relying party opens nothing") func movedRelyingParty() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             let tokens = try await stage.logIn()

@@ -6,10 +6,12 @@ import WebAuthnFixture
 
 extension Fixture {
     /// A passkey with every member set, named by its credential ID.
-    static func passkey(_ id: [UInt8], of user: Identifier<User>, at: Instant = start) throws -> Passkey {
+    static func passkey(
+        _ id: [UInt8], of user: Identifier<User>, key: COSEKey? = nil, at: Instant = start
+    ) throws -> Passkey {
         Passkey(
             id: id, userID: user, rpID: "example.org",
-            publicKey: try COSEKey(SoftAuthenticator.coseKey(SigningKey.generate(.es256).publicKey)),
+            publicKey: try key ?? COSEKey(SoftAuthenticator.coseKey(SigningKey.generate(.es256).publicKey)),
             signCount: .max, isBackupEligible: true, isBackedUp: false, isUserVerified: true,
             transports: ["hybrid", "internal"], aaguid: [UInt8](repeating: 7, count: 16), name: "Anna's 🔑",
             createdAt: at, lastUsedAt: at + .seconds(5))
@@ -94,6 +96,8 @@ let passkeyRules: [StoreRule] = [
         #expect(try await store.insert(passkey, "a") == .known(passkey))
         #expect(try await store.insert(passkey, "b") == .known(passkey))
         #expect(try await store.insert(try Fixture.passkey([1], of: ben.id), "c") == .taken)
+        let same = try Fixture.passkey([1], of: ben.id, key: passkey.publicKey)
+        #expect(try await store.insert(same, "c") == .taken)
         #expect(try await store.insert(try Fixture.passkey([1], of: anna.id), "c") == .taken)
         #expect(try await store.insert(try Fixture.passkey([2], of: anna.id), "a") == .replayed)
         #expect(try await store.insert(try Fixture.passkey([2], of: anna.id), "c", limit: 1) == .refused(.overloaded))
