@@ -57,6 +57,16 @@ extension ConfigurationKey {
         count("dpop.proof_memory", 1000...100_000_000, "proofs", \.dpop.proofMemory),
     ]
 
+    static let passkeys = [
+        optionalText("passkeys.rp_id", "a domain in small letters", \.passkeys.rpID) {
+            PasskeyPolicy.isOrigin("https://\($0)") && !$0.contains(":")
+        },
+        list(
+            "passkeys.origins",
+            "a list of https origins, android:apk-key-hash: origins and Apple app ids", \.passkeys.origins,
+            parse: { PasskeyPolicy.isOrigin($0) ? $0 : nil }, print: { $0 }),
+    ]
+
     static let limits = [
         count("limits.request_line_bytes", 256...65536, "bytes", \.limits.requestLineBytes),
         count("limits.field_count", 8...1000, "lines", \.limits.fieldCount),
@@ -99,6 +109,7 @@ extension ConfigurationKey {
         count("limits.wrong_passwords_before_delay", 0...100, "passwords", \.limits.failedAttempts.triesBeforeDelay),
         count("limits.wrong_passwords_before_lock", 3...100, "passwords", \.limits.failedAttempts.triesBeforeLock),
         seconds("limits.lock_seconds", 1...86_400, \.limits.failedAttempts.lockDuration),
+        count("limits.passkeys_per_user", 1...1000, "passkeys", \.limits.passkeysPerUser),
         times(.wrongPasswordsPerAddress, \.limits.rateLimits.wrongPasswordsPerAddress),
         times(.loginsPerDevice, \.limits.rateLimits.loginsPerDevice),
         times(.loginsPerUser, \.limits.rateLimits.loginsPerUser),

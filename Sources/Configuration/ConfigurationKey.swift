@@ -27,7 +27,9 @@ public struct ConfigurationKey: Sendable {
 
     /// Every key, in the order of `config/sojourn.json5`.
     public static let all: [ConfigurationKey] =
-        server + database + keys + sessions + dpop + [identityProviders] + limits + rateLimits + cleanUp + [webhooks]
+        server + database + keys + sessions + dpop + passkeys + [identityProviders] + limits + rateLimits + cleanUp + [
+            webhooks
+        ]
         + geo
         + log
 

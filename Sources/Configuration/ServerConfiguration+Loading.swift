@@ -71,6 +71,9 @@ extension ServerConfiguration {
                 "server.proxy_protocol is required, but no proxy may connect: name the proxies in server.trusted_proxies"
             )
         }
+        if passkeys.rpID == nil, !passkeys.origins.isEmpty {
+            problems.append("passkeys.origins is set, but passkeys.rp_id is not: set it to the domain of the passkeys")
+        }
         return problems + server.certificateProblems
     }
 

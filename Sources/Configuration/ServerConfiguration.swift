@@ -126,6 +126,14 @@ public struct ServerConfiguration: Hashable, Sendable {
         public var policy: DPoPPolicy { DPoPPolicy(age: proofAge, lead: proofLead, nonce: nonce, memory: proofMemory) }
     }
 
+    /// Passkeys.
+    public struct Passkeys: Hashable, Sendable {
+        /// The RP ID: the domain that passkeys belong to. Nil: there are no passkeys.
+        public var rpID: String?
+        /// The origins of ceremonies. Empty: `https://` and the RP ID.
+        public var origins: [String] = []
+    }
+
     /// A receiver of events.
     public struct Webhook: Hashable, Sendable {
         /// The unique name, under which the database keeps the progress.
@@ -193,6 +201,8 @@ public struct ServerConfiguration: Hashable, Sendable {
     public var sessions = SessionBounds()
     /// The requirements for DPoP proofs.
     public var dpop = DPoP()
+    /// Passkeys.
+    public var passkeys = Passkeys()
     /// The identity providers.
     public var identityProviders: [IdentityProvider] = []
     /// A limit for everything that a client can make grow or wait.
@@ -208,6 +218,13 @@ public struct ServerConfiguration: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// What the domain has to know of passkeys; nil without an RP ID.
+    public var passkeyPolicy: PasskeyPolicy? {
+        passkeys.rpID.map {
+            PasskeyPolicy(rpID: $0, origins: passkeys.origins, countMax: limits.passkeysPerUser)
+        }
+    }
 
     /// The path of the root keys: `keys.root_key_file`, or a file beside the database.
     public var rootKeyFile: String { keys.rootKeyFile ?? database.path + ".root-key" }

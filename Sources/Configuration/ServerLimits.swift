@@ -59,6 +59,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var resetTokenLifetime = Duration.seconds(3600)
     /// The delays after wrong passwords of one user. Beyond: 429.
     public var failedAttempts = LockoutPolicy()
+    /// The passkeys of one user. Beyond: 409.
+    public var passkeysPerUser = PasskeyPolicy.defaultCountMax
     /// The rate limits of attempts that could be guesses. Beyond: 429.
     public var rateLimits = RateLimits()
 

@@ -18,6 +18,7 @@
 // - Binding     DPoP, replay caches, the user's presence, device keys
 // - HostedLogin logins on the server's page: authorization requests, codes, ID tokens, sessions of browsers
 // - Federation  identities of users at providers, and what providers answer about sessions
+// - Passkeys   WebAuthn credentials of users, their challenges, and the login by them
 // - Audit       audit events, revocations and their feed, misused refresh tokens
 // - Settings    settings and clients
 // - Store       the protocol of the store, with the values that it reads and writes together

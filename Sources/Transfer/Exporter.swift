@@ -62,6 +62,7 @@ public struct Exporter {
     mutating func finish(after base: Base, to writer: inout LineWriter) async throws(TransferError) {
         try await writeUsers(to: &writer)
         try await writeIdentities(to: &writer)
+        try await writePasskeys(to: &writer)
         try await writeSessions(to: &writer)
         if hasProviderChecks { try await writeProviderChecks(to: &writer) }
         try await writeForeignTokens(to: &writer)
@@ -97,6 +98,15 @@ public struct Exporter {
         }
         while let part = try await next(of: &parts) {
             for identity in part { try write(.identity, identity.members, to: &writer) }
+        }
+    }
+
+    private mutating func writePasskeys(to writer: inout LineWriter) async throws(TransferError) {
+        var parts = Parts { [store] (last: Passkey?) async throws(StoreError) in
+            try await store.passkeys(after: last?.id, limit: Parts<Passkey>.size)
+        }
+        while let part = try await next(of: &parts) {
+            for passkey in part { try write(.passkey, passkey.members, to: &writer) }
         }
     }
 

@@ -15,6 +15,7 @@ extension Importer {
         var users: [(line: Int, user: User)] = []
         var sessions: [(line: Int, session: Session)] = []
         var identities: [(line: Int, identity: Identity)] = []
+        var passkeys: [(line: Int, passkey: Passkey)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
         var tokens: [(line: Int, token: ForeignTokenLine)] = []
         var used: [OneTimeToken] = []
@@ -27,6 +28,7 @@ extension Importer {
             case .settings(let entry): settings.append((line, entry))
             case .client(let client): clients.append((line, client))
             case .user(let user): users.append((line, user))
+            case .passkey(let passkey): passkeys.append((line, passkey))
             case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
             case .providerCheck(let check): checks.append((line, check))
@@ -41,6 +43,7 @@ extension Importer {
         if !settings.isEmpty || !clients.isEmpty { refused += try await write(settings, clients) }
         if !users.isEmpty { refused += try await write(users) }
         if !identities.isEmpty { refused += try await write(identities) }
+        if !passkeys.isEmpty { refused += try await write(passkeys) }
         if !sessions.isEmpty { refused += try await write(sessions) }
         if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
@@ -65,6 +68,16 @@ extension Importer {
         return note(
             try await judged(outcomes, of: users),
             of: lines.map { ($0.line, "the identity '\($0.identity.key.subject)'") })
+    }
+
+    private mutating func write(
+        _ lines: [(line: Int, passkey: Passkey)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.map(\.passkey.userID)
+        let outcomes = try await store.importPasskeys(lines.map(\.passkey), try await mode(for: users))
+        return note(
+            try await judged(outcomes, of: users),
+            of: lines.map { ($0.line, "the passkey '\($0.passkey.name)'") })
     }
 
     private mutating func write(

@@ -8,7 +8,7 @@ enum TransferRecord {
         case header
         case signingKey = "signing_key"
         case adminKey = "admin_key"
-        case settings, client, user, identity, session
+        case settings, client, user, identity, passkey, session
         case providerCheck = "provider_check"
         case foreignToken = "foreign_token"
         case usedToken = "used_token"
@@ -16,8 +16,8 @@ enum TransferRecord {
 
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
-            .signingKey, .adminKey, .settings, .client, .user, .identity, .session, .providerCheck, .foreignToken,
-            .usedToken, .revocation,
+            .signingKey, .adminKey, .settings, .client, .user, .identity, .passkey, .session, .providerCheck,
+            .foreignToken, .usedToken, .revocation,
         ]
 
         /// True for settings and clients.
@@ -33,6 +33,7 @@ enum TransferRecord {
             case .client: "clients"
             case .user: "users"
             case .identity: "identities"
+            case .passkey: "passkeys"
             case .session: "sessions"
             case .providerCheck: "provider checks"
             case .foreignToken: "foreign tokens"
@@ -50,6 +51,7 @@ enum TransferRecord {
     case client(Client)
     case user(User)
     case identity(Identity)
+    case passkey(Passkey)
     case session(Session)
     case providerCheck(ProviderCheckLine)
     case foreignToken(ForeignTokenLine)
@@ -67,6 +69,7 @@ enum TransferRecord {
         case .client: .client
         case .user: .user
         case .identity: .identity
+        case .passkey: .passkey
         case .session: .session
         case .providerCheck: .providerCheck
         case .foreignToken: .foreignToken
@@ -94,6 +97,7 @@ enum TransferRecord {
         case .client: self = .client(try Client(&line))
         case .user: self = .user(try User(&line, now: now))
         case .identity: self = .identity(try Identity(&line))
+        case .passkey: self = .passkey(try Passkey(&line))
         case .session: self = .session(try Session(&line))
         case .providerCheck: self = .providerCheck(try ProviderCheckLine(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))

@@ -38,20 +38,12 @@ public struct StoredCredential: Sendable {
     public let userHandle: [UInt8]
     /// The public key.
     public let publicKey: COSEKey
-    /// The signature counter of the last ceremony.
-    public let signCount: UInt32
-    /// Whether the credential could be backed up.
-    public let isBackupEligible: Bool
 
     /// A credential.
-    public init(
-        id: [UInt8], userHandle: [UInt8], publicKey: COSEKey, signCount: UInt32, isBackupEligible: Bool
-    ) {
+    public init(id: [UInt8], userHandle: [UInt8], publicKey: COSEKey) {
         self.id = id
         self.userHandle = userHandle
         self.publicKey = publicKey
-        self.signCount = signCount
-        self.isBackupEligible = isBackupEligible
     }
 }
 
@@ -67,7 +59,7 @@ public struct AssertionOutcome: Hashable, Sendable {
         case backup
     }
 
-    /// The signature counter. It is the greater of both if it did not grow, so that the oddity shows again.
+    /// The signature counter.
     public let signCount: UInt32
     /// Whether the credential can be backed up.
     public let isBackupEligible: Bool
@@ -75,8 +67,13 @@ public struct AssertionOutcome: Hashable, Sendable {
     public let isBackedUp: Bool
     /// Whether the authenticator verified the user.
     public let isUserVerified: Bool
-    /// What is odd, in the order of the cases.
-    public let oddities: [Oddity]
+
+    /// What is odd after a ceremony with that counter and that eligibility, in the order of the cases. The server asks when it
+    /// writes, because another assertion may have come between.
+    public func oddities(afterCount signCount: UInt32, isBackupEligible wasEligible: Bool) -> [Oddity] {
+        let hasGrown = self.signCount > signCount || self.signCount == 0 && signCount == 0
+        return (hasGrown ? [] : [.counter]) + (isBackupEligible == wasEligible ? [] : [.backup])
+    }
 }
 
 extension RelyingParty {
@@ -99,11 +96,8 @@ extension RelyingParty {
         guard credential.publicKey.key.isValidASN1Signature(response.signature, for: signed) else {
             throw .wrongSignature
         }
-        let isEligible = data.flags.contains(.backupEligible)
-        let hasGrown = data.signCount > credential.signCount || data.signCount == 0 && credential.signCount == 0
         return AssertionOutcome(
-            signCount: max(data.signCount, credential.signCount), isBackupEligible: isEligible,
-            isBackedUp: data.flags.contains(.backedUp), isUserVerified: data.flags.contains(.userVerified),
-            oddities: (hasGrown ? [] : [.counter]) + (isEligible == credential.isBackupEligible ? [] : [.backup]))
+            signCount: data.signCount, isBackupEligible: data.flags.contains(.backupEligible),
+            isBackedUp: data.flags.contains(.backedUp), isUserVerified: data.flags.contains(.userVerified))
     }
 }

@@ -1,6 +1,6 @@
--- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, identities, sessions,
---   provider_checks, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks,
---   signing_keys, admin_keys, heartbeat
+-- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, identities, passkeys,
+--   sessions, provider_checks, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations,
+--   webhooks, signing_keys, admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes, stored as
 -- uuid. Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
@@ -126,6 +126,26 @@ CREATE TABLE identities (
 
 -- Finds the identities of a user.
 CREATE INDEX identities_of_user ON identities (user_id);
+
+-- WebAuthn credentials of users.
+CREATE TABLE passkeys (
+    credential_id bytea PRIMARY KEY, -- 1 to 1023 bytes
+    user_id uuid NOT NULL,
+    rp_id text NOT NULL,
+    public_key bytea NOT NULL, -- COSE_Key, as the authenticator sent it
+    sign_count bigint NOT NULL, -- 0: the authenticator has no counter
+    backup_eligible boolean NOT NULL, -- flag BE of the last ceremony
+    backed_up boolean NOT NULL, -- flag BS
+    user_verified boolean NOT NULL, -- flag UV
+    transports text NOT NULL, -- list
+    aaguid bytea, -- model of the authenticator; null: it does not say
+    name text NOT NULL,
+    created_at bigint NOT NULL,
+    last_used_at bigint
+);
+
+-- Finds the passkeys of a user.
+CREATE INDEX passkeys_of_user ON passkeys (user_id);
 
 -- One permanent row for each session: an ended session becomes a tombstone, which outlasts its user (so there is no
 -- foreign key). Room is left in every page, so that a refresh, which changes no column of an index, writes the new row

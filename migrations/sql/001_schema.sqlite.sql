@@ -1,5 +1,5 @@
--- effects: adds tables schema_migrations, settings, clients, users, identities, sessions, provider_checks,
---   foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
+-- effects: adds tables schema_migrations, settings, clients, users, identities, passkeys, sessions,
+--   provider_checks, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
 --   admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
@@ -116,6 +116,26 @@ CREATE TABLE identities (
 
 -- Finds the identities of a user.
 CREATE INDEX identities_of_user ON identities (user_id);
+
+-- WebAuthn credentials of users.
+CREATE TABLE passkeys (
+    credential_id BLOB PRIMARY KEY, -- 1 to 1023 bytes
+    user_id BLOB NOT NULL,
+    rp_id TEXT NOT NULL,
+    public_key BLOB NOT NULL, -- COSE_Key, as the authenticator sent it
+    sign_count INTEGER NOT NULL, -- 0: the authenticator has no counter
+    backup_eligible INTEGER NOT NULL, -- flag BE of the last ceremony
+    backed_up INTEGER NOT NULL, -- flag BS
+    user_verified INTEGER NOT NULL, -- flag UV
+    transports TEXT NOT NULL, -- list
+    aaguid BLOB, -- model of the authenticator; null: it does not say
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- Finds the passkeys of a user.
+CREATE INDEX passkeys_of_user ON passkeys (user_id);
 
 -- One permanent row for each session: an ended session becomes a tombstone, which outlasts its user (so there is no
 -- foreign key). Rows lie in the order of arrival, which fills their pages. In a table WITHOUT ROWID random ids would leave

@@ -4,10 +4,14 @@ internal import Sessions
 
 extension Endpoints {
     /// `POST /v1/login`: logs a user of a public client in on a device, by password or by an ID token of an identity provider,
-    /// or as a new anonymous user.
+    /// by a passkey, or as a new anonymous user.
     func logIn(_ call: Call) async throws -> Response {
         let shared = Members.loginNames + ["session_id"]
-        let all = try Members(call, known: shared + Members.identityNames + ["username", "password", "anonymous"])
+        let all = try Members(
+            call, known: shared + Members.identityNames + ["username", "password", "anonymous", "passkey"])
+        if all.contains("passkey") {
+            return try await logInByPasskey(try Members(call, known: Members.loginNames + ["passkey"]), call)
+        }
         if let isAnonymous = try all.bool("anonymous") {
             guard isAnonymous else { throw all.refused("anonymous", "must be true, or absent") }
             return try await logInAnonymously(try Members(call, known: Members.loginNames + ["anonymous"]), call)
@@ -50,7 +54,7 @@ extension Endpoints {
     }
 
     /// Reads the members that all kinds of logins share. Throws `invalid_client` for a confidential client.
-    private func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
+    func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)

@@ -111,6 +111,15 @@ struct RateLimiter: Sendable {
         }
     }
 
+    /// Runs a login by a passkey, unless the address has been refused too often.
+    func passkey<Value>(
+        in call: Call, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
+            if case .passkeyRefused = $0 { true } else { false }
+        }
+    }
+
     /// Runs a password reset, unless the address has sent too many wrong tokens. A wrong token also names a user, but does not
     /// count against that user, because it would block the owner of the right token, and 256 random bits need no limit.
     func reset<Value>(

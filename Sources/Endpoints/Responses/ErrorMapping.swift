@@ -2,6 +2,7 @@ internal import HTTP
 internal import OAuth
 internal import Sessions
 internal import Telemetry
+internal import WebAuthn
 
 /// The one mapping of errors to answers. The texts are constant, or name what the caller sent, because the precise cause
 /// belongs only into the log.
@@ -35,6 +36,7 @@ extension Endpoints {
     }
 
     static let internalText = "An unexpected error happened. No session has ended."
+    static let passkeyText = "The passkey is not known here, or did not sign this login."
     static let providerText = "The identity provider does not answer at present: try again."
     static let tooManyText = "Too many attempts: try again later. No session has ended."
     static let grantClosedText = "The client may no longer continue its sessions by this grant. The session is kept."
@@ -77,6 +79,9 @@ extension Endpoints {
             .invalid("provider", "names no identity provider of this server, or the token is not from one")
         case .identityRefused(let reason):
             Problem(.unauthorized, code: "invalid_id_token", detail: reason.sentence)
+        case .passkeyRefused(.wrongSignature):
+            Problem(.unauthorized, code: "invalid_credentials", detail: passkeyText)
+        case .passkeyRefused(let reason): Problem(.badRequest, code: "invalid_passkey", detail: reason.sentence)
         case .identityProviderUnavailable:
             Problem(.serviceUnavailable, code: "identity_provider_unavailable", detail: providerText)
         case .invalidGrant: Problem(.badRequest, code: "invalid_grant", detail: codeText)
@@ -141,6 +146,7 @@ extension Endpoints {
         case .wrongPassword(let requirement): oauthError(requirement, description: wrongPasswordText)
         // Any invalid subject token is `invalid_request` (RFC 8693 section 2.2.2).
         case .identityRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
+        case .passkeyRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
         case .invalidGrant: OAuthError(.badRequest, .invalidGrant, codeText)
         case .requestSpent: OAuthError(.badRequest, .invalidRequest, spentText)

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Sessions
 internal import Telemetry
+internal import WebAuthn
 
 /// The metrics of this module. All label values are fixed at start, so that no request can create a time series.
 struct EndpointMetrics: Sendable {
@@ -57,7 +58,7 @@ struct EndpointMetrics: Sendable {
 
         let endings = [
             "started", "invalid_credentials", "login_disabled_by_user", "login_disabled_by_admin",
-            "too_many_requests", "id_token_refused",
+            "too_many_requests", "id_token_refused", "passkey_refused",
         ]
         let logins = registry.counters(
             "sojourn_logins_total", help: "Logins, by outcome.",
@@ -104,6 +105,8 @@ struct EndpointMetrics: Sendable {
     func countLogin(failing error: ServiceError) {
         switch error {
         case .invalidCredentials: (logins["invalid_credentials"] ?? failedLogins).increment()
+        case .passkeyRefused(.wrongSignature): (logins["invalid_credentials"] ?? failedLogins).increment()
+        case .passkeyRefused: (logins["passkey_refused"] ?? failedLogins).increment()
         case .identityRefused: (logins["id_token_refused"] ?? failedLogins).increment()
         case .tooManyRequests: (logins["too_many_requests"] ?? failedLogins).increment()
         case .loginRefused(let reason): (logins[reason.rawValue] ?? failedLogins).increment()

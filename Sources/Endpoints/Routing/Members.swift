@@ -61,6 +61,15 @@ struct Members {
         }
     }
 
+    /// An object whose members another party defines, as it is. Throws if it is absent.
+    func requiredJSON(_ name: String) throws -> [String: JSONValue] {
+        switch values[name] {
+        case nil, .null: throw refused(name, "is missing")
+        case .object(let members): return members
+        default: throw refused(name, "must be an object")
+        }
+    }
+
     /// A string; nil when it is absent. U+0000 is refused, as in forms, queries and paths, because some databases cannot store
     /// it.
     func string(_ name: String) throws -> String? {

@@ -34,6 +34,15 @@ struct QueryParameters {
         return text
     }
 
+    /// A text of 1 to 2048 bytes without control characters; nil when it is absent or empty.
+    func long(_ name: String) throws -> String? {
+        guard let text = values[name], !text.isEmpty else { return nil }
+        guard Text.isValid(text, lengthMax: 2048) else {
+            throw RequestProblem.invalid(name, "must have 1 to 2048 bytes and no control characters")
+        }
+        return text
+    }
+
     /// A text of 1 to 256 bytes; nil when it is absent. An empty text is refused, because it must not act as an absent one.
     func wholeText(_ name: String) throws -> String? {
         guard values[name]?.isEmpty != true else {

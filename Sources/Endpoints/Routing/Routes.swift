@@ -38,6 +38,7 @@ extension Route {
     /// The calls of apps and proxies.
     private static let users = [
         Route(.post, "/v1/login", .open { try await $0.logIn($1) }),
+        Route(.post, "/v1/passkeys/options", .open { try await $0.passkeyLoginOptions($1) }),
         Route(.post, "/v1/refresh", .open { try await $0.refreshSession($1) }),
         Route(.post, "/v1/logout", .open { try await $0.logOut($1) }),
         Route(.get, "/v1/me", .user { try await $0.profile($1, $2) }),
@@ -50,6 +51,11 @@ extension Route {
         Route(.delete, "/v1/me/devices", .user { try await $0.endDevices($1, $2) }),
         Route(.patch, "/v1/me/devices/{device_id}", .user { try await $0.renameDevice($1, $2) }),
         Route(.delete, "/v1/me/devices/{device_id}", .user { try await $0.endDevice($1, $2) }),
+        Route(.get, "/v1/me/passkeys", .user { try await $0.passkeys($1, $2) }),
+        Route(.post, "/v1/me/passkeys", .user { try await $0.addPasskey($1, $2) }),
+        Route(.post, "/v1/me/passkeys/options", .user { try await $0.passkeyRegistrationOptions($1, $2) }),
+        Route(.patch, "/v1/me/passkeys/{passkey}", .user { try await $0.renamePasskey($1, $2) }),
+        Route(.delete, "/v1/me/passkeys/{passkey}", .user { try await $0.removePasskey($1, $2) }),
         Route(.put, "/v1/me/authentication-mode", .userWithoutPresence { try await $0.changeMode($1, $2) }),
         Route(.post, "/v1/me/presence", .userWithoutPresence { try await $0.showPresence($1, $2) }),
         Route(.put, "/v1/me/password", .user { try await $0.changePassword($1, $2) }),
@@ -82,6 +88,9 @@ extension Route {
         Route(
             .delete, "/admin/v1/users/{user}/identities", on: .admin,
             .admin(.owner) { try await $0.unlinkIdentity($1) }),
+        Route(.get, "/admin/v1/users/{user}/passkeys", on: .admin, .admin(.read) { try await $0.listPasskeys($1) }),
+        Route(
+            .delete, "/admin/v1/users/{user}/passkeys", on: .admin, .admin(.owner) { try await $0.deletePasskey($1) }),
         Route(
             .post, "/admin/v1/users/{user}/password-reset", on: .admin,
             .admin(.owner) { try await $0.requestPasswordReset($1) }),

@@ -59,6 +59,7 @@ extension Endpoints {
         case .invalidCredentials, .wrongPassword: (.info, "invalid_credentials")
         case .invalidToken(let reason): (.info, reason?.rawValue ?? "invalid_token")
         case .identityRefused(let reason): (.info, "id_token \(reason.rawValue)")
+        case .passkeyRefused(let reason): (.info, "passkey \(reason)")
         // The level is info, because the failed fetch has already logged its cause.
         case .identityProviderUnavailable: (.info, "identity_provider_unavailable")
         case .invalidGrant: (.info, "invalid_grant")

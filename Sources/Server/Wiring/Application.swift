@@ -110,7 +110,8 @@ public struct Application: Sendable {
             clock: surroundings.clock, random: surroundings.random, issuer: issuer,
             audience: configuration.server.audience ?? issuer, clockGuard: clockGuard,
             proofs: configuration.dpop.policy, lockoutPolicy: limits.failedAttempts,
-            passwordRules: limits.passwords, resetTokenLifetime: limits.resetTokenLifetime)
+            passwordRules: limits.passwords, resetTokenLifetime: limits.resetTokenLifetime,
+            passkeys: configuration.passkeyPolicy)
     }
 
     /// The verifier of the identity providers' tokens; nil without providers.

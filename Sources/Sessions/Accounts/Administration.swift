@@ -5,17 +5,21 @@ public final class Administration: UseCase {
     let context: ServiceContext
     let accounts: AccountService
     let logout: LogoutService
+    let passkeyService: PasskeyService
 
-    init(_ context: ServiceContext, _ accounts: AccountService, _ logout: LogoutService) {
+    init(
+        _ context: ServiceContext, _ accounts: AccountService, _ logout: LogoutService, _ passkeys: PasskeyService
+    ) {
         self.context = context
         self.accounts = accounts
         self.logout = logout
+        passkeyService = passkeys
     }
 
     /// The administration of `context`.
     public convenience init(_ context: ServiceContext) {
         let services = Services(context)
-        self.init(context, services.accounts, services.logout)
+        self.init(context, services.accounts, services.logout, services.passkeys)
     }
 
     /// Creates a user. A user without a password cannot log in by password.

@@ -32,6 +32,11 @@ public struct AuditEvent: Hashable, Sendable {
         case userDeleted = "user_deleted"
         case identityLinked = "identity_linked"
         case identityUnlinked = "identity_unlinked"
+        /// A user has a new passkey; `reason` is its short name.
+        case passkeyAdded = "passkey_added"
+        /// A login by a passkey was odd, and was accepted; `reason` is its short name with `counter`, `backup` or both.
+        case passkeyChanged = "passkey_changed"
+        case passkeyRemoved = "passkey_removed"
         case passwordChanged = "password_changed"
         case passwordResetRequested = "password_reset_requested"
         case clientCreated = "client_created"

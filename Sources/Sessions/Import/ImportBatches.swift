@@ -48,6 +48,14 @@ extension Store {
         }
     }
 
+    /// Adds each passkey. A stored passkey is kept. A passkey is left out if it was removed here (`ImportMode.hasRemoved`) or its
+    /// user does not exist. All in one transaction. Returns one outcome for each passkey, in order.
+    public func importPasskeys(_ passkeys: [Passkey], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await importAdded(passkeys, mode, userID: \.userID, isOver: { $1.hasRemoved($0) }) {
+            transaction, passkey in transaction.insert(passkey)
+        }
+    }
+
     /// Adds each revocation to the feed, in order, with the next numbers. One that does not hold here (`Revocation.holds`) is
     /// left out, with the outcome `kept`. All in one transaction. Returns one outcome for each revocation, in order.
     public func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {

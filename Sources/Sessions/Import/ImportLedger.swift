@@ -9,7 +9,8 @@ public struct ImportLedger: Hashable, Sendable {
     /// The kinds of recorded events that belong to users; of `sessionStarted` only those of foreign tokens
     /// (`ForeignToken.startReason`).
     public static let userKinds: [AuditEvent.Kind] = [
-        .userDeleted, .identityUnlinked, .loginsEnabled, .sessionsEnded, .passwordChanged, .sessionStarted,
+        .userDeleted, .identityUnlinked, .passkeyRemoved, .loginsEnabled, .sessionsEnded, .passwordChanged,
+        .sessionStarted,
     ]
 
     /// The number of the trail's event up to which the ledger is complete. Later events are news.
@@ -27,11 +28,17 @@ public struct ImportLedger: Hashable, Sendable {
         let provider: String
     }
 
+    private struct RemovedPasskey: Hashable {
+        let userID: Identifier<User>
+        let label: String
+    }
+
     private var users: Set<Identifier<User>> = []
     /// Ids of admin keys and of signing keys, which do not collide because they are random.
     private var keys: Set<String> = []
     private var clients: [String: Instant] = [:]
     private var links: [Link: Instant] = [:]
+    private var removedPasskeys: [RemovedPasskey: Instant] = [:]
     private var enabledByUser: [Identifier<User>: Instant] = [:]
     private var enabledByAdmin: [Identifier<User>: Instant] = [:]
     private var ended: [Place: Instant] = [:]
@@ -61,6 +68,10 @@ public struct ImportLedger: Hashable, Sendable {
             guard let provider = event.reason else { return }
             let link = Link(userID: user, provider: provider)
             links[link] = later(than: links[link])
+        case (.passkeyRemoved, let user?):
+            guard let label = event.reason else { return }
+            let removed = RemovedPasskey(userID: user, label: label)
+            removedPasskeys[removed] = later(than: removedPasskeys[removed])
         case (.loginsEnabled, let user?) where event.actor == Origin.userActor:
             enabledByUser[user] = later(than: enabledByUser[user])
         case (.loginsEnabled, let user?): enabledByAdmin[user] = later(than: enabledByAdmin[user])
@@ -93,6 +104,12 @@ public struct ImportLedger: Hashable, Sendable {
     /// Whether an identity of the user at that provider was unlinked after `identity` was linked.
     func hasUnlinked(_ identity: Identity) -> Bool {
         links[Link(userID: identity.userID, provider: identity.key.provider)].map { $0 >= identity.linkedAt } ?? false
+    }
+
+    /// Whether the passkey was removed after it was made.
+    func hasRemoved(_ passkey: Passkey) -> Bool {
+        removedPasskeys[RemovedPasskey(userID: passkey.userID, label: passkey.label)]
+            .map { $0 >= passkey.createdAt } ?? false
     }
 
     /// Whether the user's logins were enabled after `disabling`: a disabling by an admin only by an admin, the user's own by

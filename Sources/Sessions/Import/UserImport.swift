@@ -34,6 +34,11 @@ public enum ImportMode: Hashable, Sendable {
         if case .keeping(let memory) = self { memory.hasUnlinked(identity) } else { false }
     }
 
+    /// Whether the passkey was removed here and stays removed.
+    public func hasRemoved(_ passkey: Passkey) -> Bool {
+        if case .keeping(let memory) = self { memory.hasRemoved(passkey) } else { false }
+    }
+
     /// Whether sessions of that time have ended here, so that this one is over in any store.
     public func hasEnded(_ session: Session) -> Bool {
         if case .keeping(let memory) = self { memory.hasEnded(session) } else { false }

@@ -36,6 +36,28 @@ extension Store {
         }
     }
 
+    /// Lets `decide` start a session for the user of a passkey, whose signature was verified. The passkey is written and the
+    /// challenge is used up only if the session starts. Nil if the passkey is gone, or has another user or key.
+    public func openSession<Outcome: Sendable>(
+        by login: PasskeyLogin, clientID: String, deviceID: String,
+        _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        let place = SessionPlace(userID: login.userID, clientID: clientID, deviceID: deviceID)
+        let scope = TransactionScope(.sessions, queue: login.userID.bytes.last ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            let found = transaction.userForUpdate(.id(login.userID))
+            let (used, known) = (transaction.isUsed(login.token), transaction.passkey(login.credentialID))
+            let (previous, catalogue) = (transaction.livingSessionForUpdate(at: place), transaction.catalogue())
+            guard let user = try found.value(), let passkey = try known.value(), passkey.userID == user.id,
+                passkey.publicKey == login.publicKey
+            else { return nil }
+            let opened = FoundLogin(
+                user: user, arrival: .known, passkeyLogin: (login, passkey), isReplay: try used.value(),
+                previous: try previous.value(), catalogue: try catalogue.value())
+            return try transaction.open(opened, clientID: clientID, decide)
+        }
+    }
+
     /// Lets `decide` start the first session of `user`, a new anonymous user, or repeat the login that made the user before.
     /// Nil if the user was deleted since.
     public func openSession<Outcome: Sendable>(
@@ -63,8 +85,10 @@ extension Store {
 private struct FoundLogin {
     let user: User
     let arrival: SessionOpening.Arrival
-    /// Nil for a login by password.
+    /// Nil for a login by password or passkey.
     var identityLogin: IdentityLogin?
+    /// The login by a passkey, and the passkey as it was read.
+    var passkeyLogin: (login: PasskeyLogin, passkey: Passkey)?
     var isReplay = false
     /// Whether the identity of the login names a user that was anonymous.
     var namesUser = false
@@ -79,7 +103,8 @@ extension StoreTransaction {
     ) throws(TransactionError) -> Outcome {
         var opening = SessionOpening(
             user: login.user, arrival: login.arrival, isReplay: login.isReplay,
-            token: login.identityLogin?.token, client: login.catalogue.clients[clientID],
+            token: login.identityLogin?.token ?? login.passkeyLogin?.login.token,
+            passkey: login.passkeyLogin?.passkey, client: login.catalogue.clients[clientID],
             settings: login.catalogue.settings, previous: login.previous)
         let outcome = decide(&opening)
         if let session = opening.session {
@@ -88,6 +113,10 @@ extension StoreTransaction {
                 try insertNews(of: identityLogin, login)
             } else if login.arrival == .new {
                 guard try insert(login.user).value() else { throw .overtaken }
+            }
+            if let (passkeyLogin, _) = login.passkeyLogin, let passkey = opening.passkey {
+                guard try insert(passkeyLogin.token).value() else { throw .overtaken }
+                update(passkey)
             }
             insert(session)
             if let check = opening.providerCheck { replace(check) }

@@ -91,6 +91,7 @@ extension StoreTransaction {
         if edited.forgetsFailedAttempts { deleteFailedAttempts(of: old.id) }
         if effect.deletes {
             deleteIdentities(of: old.id)
+            deletePasskeys(of: old.id)
             deleteUser(old.id)
         }
         append(events, catalogue)

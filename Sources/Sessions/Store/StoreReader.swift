@@ -36,6 +36,17 @@ public protocol StoreReader {
     /// Every identity, by provider and subject.
     func identities(after key: Identity.Key?, limit: Int) -> Answer<[Identity]>
 
+    // MARK: Passkeys
+
+    /// The passkey.
+    func passkey(_ id: [UInt8]) -> Answer<Passkey?>
+
+    /// The passkeys of a user, by credential ID.
+    func passkeys(of userID: Identifier<User>) -> Answer<[Passkey]>
+
+    /// Every passkey, by credential ID.
+    func passkeys(after id: [UInt8]?, limit: Int) -> Answer<[Passkey]>
+
     // MARK: Sessions
 
     /// The session.

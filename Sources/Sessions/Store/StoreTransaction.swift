@@ -33,6 +33,18 @@ public protocol StoreTransaction: StoreReader {
     /// Deletes the identities of a user.
     func deleteIdentities(of userID: Identifier<User>)
 
+    /// Adds a passkey. False if the credential ID exists; nothing was written.
+    func insert(_ passkey: Passkey) -> Answer<Bool>
+
+    /// Writes the mutable fields of a passkey.
+    func update(_ passkey: Passkey)
+
+    /// Deletes a passkey of a user. False if the user has no such passkey.
+    func deletePasskey(_ id: [UInt8], of userID: Identifier<User>) -> Answer<Bool>
+
+    /// Deletes the passkeys of a user.
+    func deletePasskeys(of userID: Identifier<User>)
+
     // MARK: Sessions
 
     /// The session, for update.

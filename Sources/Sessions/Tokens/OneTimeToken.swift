@@ -7,6 +7,8 @@ public struct OneTimeToken: Hashable, Sendable {
     public enum Kind: String, Sendable {
         /// Starts a session of the user that an identity provider has authenticated, or sets the user's switch for logins.
         case identityToken = "id_token"
+        /// The challenge of a registration of a passkey, or of a login by one.
+        case passkeyChallenge = "passkey_challenge"
         /// Authenticates a client (RFC 7523 section 2.2).
         case clientAssertion = "client_assertion"
         /// Resumes a session (RFC 7523 section 2.1).

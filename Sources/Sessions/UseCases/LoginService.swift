@@ -195,7 +195,7 @@ extension SessionOpening {
     ) -> Result<TokenGrant.Entitlement, ServiceError> {
         let requestKey = request.requestKey(with: token)
         if isReplay, requestKey == nil || requestKey != previous?.childRequestKey {
-            return .failure(.identityRefused(.replayed))
+            return .failure(replayError)
         }
         guard let client else { return .failure(.invalidClient) }
         let audience: [String]
@@ -208,7 +208,7 @@ extension SessionOpening {
         let keyProblem = request.presenceKey?.presenceKeyProblem(
             in: request.authenticationMode, besideDeviceKey: request.deviceKey?.text)
         if let keyProblem { return .failure(keyProblem) }
-        guard request.authenticationMode.suits(user, hasIdentity: token != nil) else {
+        guard request.authenticationMode.suits(user, hasIdentity: isByIdentity) else {
             return .failure(
                 .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
         }
@@ -236,7 +236,7 @@ extension SessionOpening {
             keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: authenticated?.at ?? now,
             epoch: authenticated?.epoch ?? settings.epoch, childAnsweredAt: now, childRequestKey: requestKey,
-            presence: UserPresence(key: request.presenceKey?.text, identityAt: token == nil ? nil : now),
+            presence: UserPresence(key: request.presenceKey?.text, identityAt: isByIdentity ? now : nil),
             confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
         if let previous, isBegun(previous, by: session, at: now) {
             return .success(
@@ -244,7 +244,7 @@ extension SessionOpening {
                     session: previous, user: user, client: client, settings: settings, scope: scope,
                     audience: audience))
         }
-        if isReplay { return .failure(.identityRefused(.replayed)) }
+        if isReplay { return .failure(replayError) }
         if let previous {
             events.append(.ended(previous, .replaced, at: now, by: origin))
         }

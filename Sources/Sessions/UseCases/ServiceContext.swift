@@ -14,6 +14,10 @@ public final class ServiceContext: Sendable {
     let anonymousUserKey: HMACSHA256Key
     /// Seals and opens the authorization requests that browsers carry.
     public let requests: SealedRequests
+    /// What the operator has decided about passkeys; nil: there are none.
+    public let passkeys: PasskeyPolicy?
+    /// Makes and recognizes the challenges of passkeys.
+    let passkeyChallenges: PasskeyChallenges
     /// Writes and reads the session cookies of browsers.
     let browserHandles: BrowserHandleCoder
     /// The keys that sign access tokens.
@@ -57,8 +61,11 @@ public final class ServiceContext: Sendable {
         passwords: PasswordHasher, clock: WallClock, random: RandomSource = .system, issuer: String, audience: String,
         clockGuard: ClockGuard? = nil, proofs: DPoPPolicy = DPoPPolicy(),
         lockoutPolicy: LockoutPolicy = LockoutPolicy(),
-        passwordRules: PasswordRules = PasswordRules(), resetTokenLifetime: Duration = .seconds(3600)
+        passwordRules: PasswordRules = PasswordRules(), resetTokenLifetime: Duration = .seconds(3600),
+        passkeys: PasskeyPolicy? = nil
     ) {
+        self.passkeys = passkeys
+        passkeyChallenges = PasskeyChallenges(rootKeys: rootKeys)
         self.resetTokenLifetime = resetTokenLifetime
         self.lockoutPolicy = lockoutPolicy
         self.passwordRules = passwordRules

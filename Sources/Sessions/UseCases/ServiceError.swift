@@ -1,3 +1,5 @@
+public import WebAuthn
+
 /// Why a call of the domain failed. A closed set, so that the mapping to wire errors is one exhaustive switch. The texts are
 /// constant or name what the caller sent; they never hold a secret, nor say which of several secret facts was wrong.
 public enum ServiceError: Error, Hashable, Sendable {
@@ -19,6 +21,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case wrongPassword(PresenceRequirement)
     /// An ID token that is not accepted, and why: its holder may know.
     case identityRefused(IdentityRefusal)
+    /// A registration of a passkey, or an assertion, that is not accepted, and why: its sender may know.
+    case passkeyRefused(WebAuthnError)
     /// The identity provider does not answer, and its last answer does not suffice. Try again.
     case identityProviderUnavailable
     /// An authorization code that is unknown, expired, used, or of another request (RFC 6749 section 5.2).

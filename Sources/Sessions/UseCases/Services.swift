@@ -12,6 +12,8 @@ public struct Services: Sendable {
     public let federation: FederationService
     /// Makes anonymous users, and names them.
     public let anonymousUsers: AnonymousUserService
+    /// Registers passkeys, and starts sessions by them.
+    public let passkeys: PasskeyService
     /// Asks identity providers about running sessions.
     public let providerChecks: ProviderCheckService
     /// Completes logins on the server's page, and exchanges their codes.
@@ -43,6 +45,7 @@ public struct Services: Sendable {
         deviceKeys = DeviceKeyService(context, refresh, providerChecks)
         login = LoginService(context, signer, passwords, providerChecks)
         federation = FederationService(context, login)
+        passkeys = PasskeyService(context, login)
         logout = LogoutService(context, refresh, foreignTokens)
         hostedLogin = HostedLoginService(context, signer, logout)
         accessTokens = AccessTokenVerifier(context, signer)
@@ -50,6 +53,6 @@ public struct Services: Sendable {
         clientCredentials = ClientCredentialsService(context, signer)
         accounts = AccountService(context, passwords, presence, federation)
         anonymousUsers = AnonymousUserService(context, login, federation, accounts)
-        administration = Administration(context, accounts, logout)
+        administration = Administration(context, accounts, logout, passkeys)
     }
 }

@@ -16,7 +16,7 @@ extension SessionOpening {
         _ request: LoginRequest, _ requestKey: UInt64?, for resources: ResourceRequirement, of client: Client,
         by policy: RefreshPolicy, _ origin: Origin, _ now: Instant
     ) -> TokenGrant.Entitlement? {
-        guard let previous, request.continues(previous),
+        guard let previous, passkey == nil, request.continues(previous),
             let audience = try? resources.audience(for: client, granted: previous.resources)
         else { return nil }
         var session = previous

@@ -1,3 +1,5 @@
+internal import WebAuthn
+
 /// A login, inside a transaction: set `session` to start it. The active session on the same device is ended as replaced.
 public struct SessionOpening: Sendable {
     /// How the login found its user.
@@ -18,6 +20,8 @@ public struct SessionOpening: Sendable {
     public let isReplay: Bool
     /// The one-time token of the login, if it has one.
     public let token: OneTimeToken?
+    /// The passkey of the login, if it is by one; written together with the session.
+    public var passkey: Passkey?
     /// Nil when there is no such client.
     public let client: Client?
     /// The settings of this moment.
@@ -36,16 +40,22 @@ public struct SessionOpening: Sendable {
 
     /// A login of `user`.
     public init(
-        user: User, arrival: Arrival = .known, isReplay: Bool = false, token: OneTimeToken? = nil, client: Client?,
-        settings: Settings,
-        previous: Session?
+        user: User, arrival: Arrival = .known, isReplay: Bool = false, token: OneTimeToken? = nil,
+        passkey: Passkey? = nil, client: Client?, settings: Settings, previous: Session?
     ) {
         self.user = user
         self.arrival = arrival
         self.isReplay = isReplay
         self.token = token
+        self.passkey = passkey
         self.client = client
         self.settings = settings
         self.previous = previous
     }
+
+    /// Whether an identity provider has authenticated the user for this login.
+    var isByIdentity: Bool { token != nil && passkey == nil }
+
+    /// The error of a login whose one-time token was used before.
+    var replayError: ServiceError { passkey == nil ? .identityRefused(.replayed) : .passkeyRefused(.wrongChallenge) }
 }

@@ -7,7 +7,8 @@ enum Commands {
             DoctorCommand.doctor, HealthCommand.health,
             HealthCommand.version,
         ]
-        + TransferCommands.all + UserCommands.all + IdentityCommands.all + SessionCommands.all + ClientCommands.all
+        + TransferCommands.all + UserCommands.all + IdentityCommands.all + PasskeyCommands.all + SessionCommands.all
+        + ClientCommands.all
         + SettingsCommands.all + EventCommands.all + WebhookCommands.all
         + KeyCommands.all
 
@@ -15,6 +16,7 @@ enum Commands {
     static let groups = [
         CommandGroup(name: "user", summary: "Users: accounts and their logins."),
         CommandGroup(name: "session", summary: "Sessions: where users are logged in, and why a session ended."),
+        CommandGroup(name: "passkey", summary: "Passkeys of users."),
         CommandGroup(name: "client", summary: "Clients: the apps."),
         CommandGroup(name: "settings", summary: "Session settings: how long users stay signed in."),
         CommandGroup(name: "event", summary: "Events: what has happened (the audit trail)."),

@@ -31,5 +31,5 @@ public let storeRules: [StoreRule] =
     + importKeepingRules + importRunningRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
-    + anonymousUserRules
+    + anonymousUserRules + passkeyRules
     + loginRules + loginSessionRules

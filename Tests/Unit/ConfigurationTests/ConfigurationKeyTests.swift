@@ -68,13 +68,15 @@ struct ConfigurationKeyTests {
             "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
             "dpop.nonce": "required", "geo.database": "/var/lib/geo/city.mmdb",
-            "limits.password_own_words": "acme, roadrunner",
+            "limits.password_own_words": "acme, roadrunner", "passkeys.rp_id": "example.com",
+            "passkeys.origins": "https://example.com, https://login.example.com",
         ]
         // Values that text alone does not spell.
         let spelt: [String: JSONValue] = [
             "server.reuse_port": .bool(true),
             "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
             "limits.password_own_words": .list(["acme", "roadrunner"]),
+            "passkeys.origins": .list(["https://example.com", "https://login.example.com"]),
         ]
         // What makes sense only together.
         let certificates = [
@@ -91,6 +93,7 @@ struct ConfigurationKeyTests {
             if key.path == "server.proxy_protocol" {
                 sources.environment["SOJOURN_SERVER_TRUSTED_PROXIES"] = "unix"
             }
+            if key.path == "passkeys.origins" { sources.environment["SOJOURN_PASSKEYS_RP_ID"] = "example.com" }
             for partner in certificates.first(where: { $0.contains(key.path) }) ?? [] {
                 let variable = try #require(ConfigurationKey.at(partner)).variable
                 sources.environment[variable] = others[partner]

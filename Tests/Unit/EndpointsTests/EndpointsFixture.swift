@@ -44,12 +44,13 @@ struct EndpointsFixture: Sendable {
     /// Gives `body` a new server with the client `mobile` and the user `anna`.
     static func with(
         proofs: DPoPPolicy = DPoPPolicy(), identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil,
-        _ body: (EndpointsFixture) async throws -> Void
+        passkeys: PasskeyPolicy? = nil, _ body: (EndpointsFixture) async throws -> Void
     ) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         do {
-            let stage = try await EndpointsFixture(folder: path, proofs: proofs, identities: identities)
+            let stage = try await EndpointsFixture(
+                folder: path, proofs: proofs, identities: identities, passkeys: passkeys)
             try await body(stage)
             stage.expectNoSecretsInLog()
             await stage.store.close()
@@ -61,7 +62,8 @@ struct EndpointsFixture: Sendable {
     }
 
     private init(
-        folder: String, proofs: DPoPPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?
+        folder: String, proofs: DPoPPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?,
+        passkeys: PasskeyPolicy?
     ) async throws {
         let surroundings = Environment()
         self.surroundings = surroundings
@@ -82,7 +84,8 @@ struct EndpointsFixture: Sendable {
         context = ServiceContext(
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
             signingKeys: signingKeys, passwords: PasswordHasher(scrypt: scrypt),
-            clock: clock, issuer: Self.issuer, audience: Self.audience, proofs: proofs)
+            clock: clock, issuer: Self.issuer, audience: Self.audience, proofs: proofs,
+            passkeys: passkeys)
         let administration = Administration(context)
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
             client.scope = Scope("read write") ?? .empty
@@ -114,7 +117,7 @@ struct EndpointsFixture: Sendable {
         other.context = ServiceContext(
             store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: signingKeys,
             passwords: passwords ?? context.passwords, clock: context.clock, issuer: Self.issuer,
-            audience: Self.audience)
+            audience: Self.audience, passkeys: context.passkeys)
         other.endpoints = Endpoints(
             context: other.context, metrics: MetricsRegistry(),
             logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),

@@ -89,8 +89,7 @@ extension [UInt8] {
             RegistrationResponse(try vector.registrationJSON()),
             challenge: try #require(Hex.decode(vector.registration.challenge)), requiresUserVerification: false)
         let credential = StoredCredential(
-            id: new.id, userHandle: [1], publicKey: new.publicKey, signCount: 0,
-            isBackupEligible: new.isBackupEligible)
+            id: new.id, userHandle: [1], publicKey: new.publicKey)
         let challenge = try #require(Hex.decode(vector.authentication.challenge))
         let json = try vector.assertionJSON()
         for round in 0..<Lane.rounds(push: 60, full: 1500) {

@@ -92,7 +92,11 @@ struct WrongRegistration: Sendable, CustomTestStringConvertible {
             ])
         },
         WrongRegistration("key too long", .malformedKey) {
-            $0.publicKey = key([(1, number(2)), (3, number(-7)), (9, bytes(.init(repeating: 0, count: 2048)))])
+            guard case .p256(let x, let y) = $0.key.publicKey.coordinates else { return }
+            $0.publicKey = key([
+                (1, number(2)), (3, number(-7)), (-1, number(1)), (-2, bytes(x)), (-3, bytes(y)),
+                (9, bytes(.init(repeating: 0, count: 2048))),
+            ])
         },
     ]
 
@@ -207,6 +211,46 @@ struct WrongRegistration: Sendable, CustomTestStringConvertible {
         let response = try RegistrationResponse(SoftAuthenticator(.eddsa).register(Self.challenge))
         #expect(throws: WebAuthnError.unsupportedAlgorithm) {
             try Self.site.register(response, challenge: Self.challenge, algorithms: [.es256, .rs256])
+        }
+    }
+
+    @Test("a credential ID in authenticator data has 1 to 1023 bytes", arguments: [0, 1, 1023, 1024])
+    func credentialIDLength(_ count: Int) {
+        var authenticator = SoftAuthenticator()
+        authenticator.credentialID = [UInt8](repeating: 1, count: count)
+        let data = try? AuthenticatorData(authenticator.authenticatorData(isNew: true))
+        #expect((data != nil) == (1...1023).contains(count))
+    }
+
+    @Test("client data has at most 4096 bytes") func clientDataLength() throws {
+        let head = #"{"type":"x","challenge":"AA","origin":"o","more":""#
+        for (count, isAccepted) in [(4096, true), (4097, false)] {
+            let text = head + String(repeating: "x", count: count - head.utf8.count - 2) + #""}"#
+            #expect(text.utf8.count == count)
+            if isAccepted {
+                _ = try ClientData(Array(text.utf8))
+            } else {
+                #expect(throws: WebAuthnError.tooLong) { try ClientData(Array(text.utf8)) }
+            }
+        }
+    }
+
+    @Test("an attestation object has three members, not two and not four") func attestationMembers() throws {
+        let authenticator = SoftAuthenticator()
+        let right = authenticator.register(Self.challenge)
+        let entries = [
+            (EncodedCBOR.text("fmt"), EncodedCBOR.text("none")), (EncodedCBOR.text("attStmt"), EncodedCBOR.map([])),
+            (EncodedCBOR.text("authData"), EncodedCBOR.bytes(authenticator.authenticatorData(isNew: true))),
+            (EncodedCBOR.text("epAtt"), [0xF5]),
+        ]
+        for count in 2...4 {
+            var json = right
+            guard case .object(var response)? = json["response"] else { return }
+            response["attestationObject"] = .string(
+                Base64URL.encode(EncodedCBOR.map(Array(entries.prefix(count)))))
+            json["response"] = .object(response)
+            let accepted = try? Self.site.register(RegistrationResponse(json), challenge: Self.challenge)
+            #expect((accepted != nil) == (count == 3))
         }
     }
 

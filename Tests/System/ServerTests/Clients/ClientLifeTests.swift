@@ -91,7 +91,7 @@ struct ServerForClients {
         folder.write(
             "sojourn.json5",
             """
-            {identity_providers: [{
+            {passkeys: {rp_id: "localhost"}, identity_providers: [{
                 name: "acme", issuer: "\(provider.issuer)", audiences: ["app"], allow_http_on_loopback: true,
             }]}
             """)

@@ -78,7 +78,7 @@ import Testing
         "GET /oauth/authorize": [], "POST /oauth/authorize": [], "GET /login": [], "POST /login/password": [],
         "GET /oauth/logout": [], "POST /oauth/logout": [], "GET /assets/{name}": [], "GET /assets/accent/{name}": [],
         "GET /oauth/jwks": [],
-        "POST /v1/login": [field("DPoP", "")],
+        "POST /v1/login": [field("DPoP", "")], "POST /v1/passkeys/options": [],
         "POST /v1/refresh": [json(#"{"refresh_token":"#), bearer, dpop, field("DPoP", "")],
         "POST /v1/logout": [json(#"{"refresh_token":"#), bearer, dpop],
         "GET /v1/me/login-settings": [bearer, dpop], "PUT /v1/me/login-settings": [bearer, dpop],

@@ -1,0 +1,32 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /v1/passkeys/options`: makes the options of a login, which name no user.
+    func passkeyLoginOptions(_ call: Call) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        return try .json(PasskeyOptionsAnswer(try services.passkeys.loginOptions()))
+    }
+
+    /// `POST /v1/login` `{passkey}`: logs in the user of a passkey. Refused passkeys count against the caller's address.
+    func logInByPasskey(_ members: Members, _ call: Call) async throws -> Response {
+        let credential = try members.requiredJSON("passkey")
+        let request = try await publicLogin(members, call)
+        do throws(ServiceError) {
+            let grant = try await rateLimiter.passkey(in: call) { () async throws(ServiceError) in
+                let proof = try await services.passkeys.verify(credential, from: call.origin)
+                let name = "passkey\0\(proof.userID)"
+                try rateLimiter.admitLogin(username: name, deviceID: request.device.id)
+                return try await rateLimiter.session(of: name) { () async throws(ServiceError) in
+                    try await services.passkeys.logIn(request, as: proof, from: call.origin)
+                }
+            }
+            let response = TokenAnswer.response(grant)
+            metrics.countLogin()
+            return response
+        } catch {
+            metrics.countLogin(failing: error)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,270 @@
+internal import Cryptography
+public import JSON
+internal import WebAuthn
+
+/// Registers passkeys, and logs in by them.
+public final class PasskeyService: UseCase {
+    let context: ServiceContext
+    private let logins: LoginService
+
+    init(_ context: ServiceContext, _ logins: LoginService) {
+        self.context = context
+        self.logins = logins
+    }
+
+    /// How long the options of a ceremony can be used.
+    public static let optionsLifetime = PasskeyChallenges.lifetime
+
+    /// The policy. Throws `notFound` while passkeys are off.
+    private func passkeyPolicy() throws(ServiceError) -> PasskeyPolicy {
+        guard let policy = context.passkeys else { throw .notFound("relying party: passkeys.rp_id is not set") }
+        return policy
+    }
+
+    // MARK: Registration
+
+    /// The options of a registration by the user of a session. The user must have proved their presence a moment ago, because a
+    /// passkey that a thief of an access token adds would outlast the session.
+    public func registrationOptions(in current: AuthenticatedSession) async throws(ServiceError) -> JSONValue {
+        let (policy, now, user) = (try passkeyPolicy(), context.clock.now, current.user)
+        let requirement = PresenceRequirement.ofChanges
+        guard requirement.isMet(by: current.session, at: now) else {
+            throw .insufficientUserAuthentication(requirement.asked(of: user, in: current.session))
+        }
+        let known = try await passkeys(of: user.id)
+        if let refusal = Self.refusal(of: user, having: known.count, policy) { throw refusal }
+        let challenge = context.passkeyChallenges.make(
+            for: .registration(in: current.session.id), at: now, random: context.random)
+        return policy.relyingParty.creationOptions(
+            challenge: challenge, userHandle: user.id.bytes, userName: user.shownUsername ?? user.username,
+            displayName: user.profile.displayName ?? user.shownUsername ?? "",
+            excluding: known.map { ($0.id, $0.transports) })
+    }
+
+    /// Why the user cannot have another passkey; nil if they can.
+    fileprivate static func refusal(of user: User, having count: Int, _ policy: PasskeyPolicy) -> ServiceError? {
+        if user.isAnonymous {
+            return .conflict(code: "user_is_anonymous", detail: "an anonymous user needs a name before a passkey")
+        }
+        if count >= policy.countMax {
+            return .conflict(code: "too_many_passkeys", detail: "the user has \(count) passkeys; remove one first")
+        }
+        return nil
+    }
+
+    /// Adds the passkey of a registration to the user of the session. A repetition, whose answer was lost, finds the passkey
+    /// that is there.
+    public func register(
+        _ credential: [String: JSONValue], name: String?, in current: AuthenticatedSession, from origin: Origin
+    ) async throws(ServiceError) -> Passkey {
+        let (policy, now, user) = (try passkeyPolicy(), context.clock.now, current.user)
+        let response = try Self.checking { () throws(WebAuthnError) in try RegistrationResponse(credential) }
+        let challenge = response.clientData.challenge
+        let purpose = PasskeyChallenges.Purpose.registration(in: current.session.id)
+        guard let end = context.passkeyChallenges.end(of: challenge, for: purpose, at: now) else {
+            throw .passkeyRefused(.wrongChallenge)
+        }
+        let new = try Self.checking { () throws(WebAuthnError) in
+            try policy.relyingParty.register(response, challenge: challenge)
+        }
+        let passkey = Passkey(
+            new, of: user.id, rpID: policy.relyingParty.id, name: name ?? current.session.device.name ?? "Passkey",
+            at: now)
+        let insertion = PasskeyInsertion(
+            passkey: passkey, token: Self.token(challenge, goodUntil: end, at: now),
+            events: [AuditEvent(.passkeyAdded, at: now, by: origin, userID: user.id, reason: passkey.label)])
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.insertPasskey(insertion) { Self.refusal(of: $0, having: $1, policy) }
+        }
+        switch outcome {
+        case .inserted: return passkey
+        case .known(let known): return known
+        case .taken: throw .conflict(code: "passkey_taken", detail: "the passkey is registered already")
+        case .replayed: throw .passkeyRefused(.wrongChallenge)
+        case .refused(let error): throw error
+        case .unknownUser: throw .notFound("user")
+        }
+    }
+
+    // MARK: Login
+
+    /// The options of a login. They name no user, so that whoever asks learns of none.
+    public func loginOptions() throws(ServiceError) -> JSONValue {
+        try passkeyPolicy().relyingParty.requestOptions(
+            challenge: context.passkeyChallenges.make(for: .login, at: context.clock.now, random: context.random))
+    }
+
+    /// A login that an assertion has proved, to be completed by `logIn`.
+    public struct Proof: Sendable {
+        /// The user.
+        public let userID: Identifier<User>
+        fileprivate let credentialID: [UInt8]
+        fileprivate let publicKey: COSEKey
+        fileprivate let outcome: AssertionOutcome
+        fileprivate let token: OneTimeToken
+    }
+
+    /// Verifies an assertion: the first half of a login. An unknown passkey, one of another user and a wrong signature get one
+    /// answer, equally slow.
+    public func verify(
+        _ credential: [String: JSONValue], from origin: Origin
+    ) async throws(ServiceError) -> Proof {
+        let (policy, now) = (try passkeyPolicy(), context.clock.now)
+        let response = try Self.checking { () throws(WebAuthnError) in try AssertionResponse(credential) }
+        let challenge = response.clientData.challenge
+        guard let end = context.passkeyChallenges.end(of: challenge, for: .login, at: now) else {
+            throw .passkeyRefused(.wrongChallenge)
+        }
+        let found = try await inStore { () async throws(StoreError) in
+            try await store.passkey(response.credentialID)
+        }
+        let known = found.flatMap { $0.rpID == policy.relyingParty.id ? $0 : nil }
+        do throws(WebAuthnError) {
+            let outcome = try policy.relyingParty.authenticate(
+                response, challenge: challenge, credential: known?.credential ?? Self.unknown(response))
+            // The key of the unknown passkey is that of nobody, so this is never reached without `known`.
+            guard let known else { throw .wrongSignature }
+            return Proof(
+                userID: known.userID, credentialID: known.id, publicKey: known.publicKey, outcome: outcome,
+                token: Self.token(challenge, goodUntil: end, at: now))
+        } catch {
+            guard error == .wrongSignature || error == .wrongUser else { throw .passkeyRefused(error) }
+            try await recordFailedLogin(
+                of: known?.userID, known == nil ? "unknown_passkey" : "wrong_passkey", from: origin)
+            throw .passkeyRefused(.wrongSignature)
+        }
+    }
+
+    /// Starts the session: the second half of a login. A login that is refused leaves the challenge valid.
+    public func logIn(
+        _ request: LoginRequest, as proof: Proof, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        let now = context.clock.now
+        guard now < proof.token.goodUntil else { throw .passkeyRefused(.wrongChallenge) }
+        let start = try logins.starting(
+            request, authenticationMethods: proof.outcome.authenticationMethods, from: origin, at: now)
+        let login = PasskeyLogin(
+            credentialID: proof.credentialID, userID: proof.userID, publicKey: proof.publicKey, token: proof.token)
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
+                opening -> Result<TokenGrant.Entitlement, ServiceError> in
+                let outcome = start(&opening)
+                if opening.session != nil { opening.note(proof.outcome, from: origin, at: now) }
+                return outcome
+            }
+        }
+        guard let outcome else { throw .passkeyRefused(.wrongSignature) }
+        return try await logins.signer.grant(try outcome.get(), at: now)
+    }
+
+    private static func token(_ challenge: [UInt8], goodUntil end: Instant, at now: Instant) -> OneTimeToken {
+        OneTimeToken(.passkeyChallenge, of: "", id: Base64URL.encode(challenge), goodUntil: end, at: now)
+    }
+
+    private static func checking<Value>(
+        _ body: () throws(WebAuthnError) -> Value
+    ) throws(ServiceError) -> Value {
+        do throws(WebAuthnError) { return try body() } catch { throw .passkeyRefused(error) }
+    }
+
+    /// The stand-in for a passkey that is not there, so that what is wrong with the response is said as for one that is.
+    private static func unknown(_ response: AssertionResponse) -> StoredCredential {
+        StoredCredential(
+            id: response.credentialID, userHandle: response.userHandle ?? [], publicKey: unknownKey)
+    }
+
+    /// The key of P-256 whose point is the generator. Its private key is 1, which helps nobody: `verify` refuses it by name.
+    private static let unknownKey: COSEKey = {
+        let x = Hex.decode("6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296") ?? []
+        let y = Hex.decode("4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5") ?? []
+        let bytes = [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + x + [0x22, 0x58, 0x20] + y
+        guard let key = try? COSEKey(bytes) else { preconditionFailure("the generator of P-256 is on its curve") }
+        return key
+    }()
+
+    // MARK: The user's list
+
+    /// The passkeys of a user, in the order of their ids.
+    public func passkeys(of userID: Identifier<User>) async throws(ServiceError) -> [Passkey] {
+        try await inStore { () async throws(StoreError) in try await store.passkeys(of: userID) }
+    }
+
+    /// Renames a passkey of the user.
+    public func rename(
+        _ id: [UInt8], of userID: Identifier<User>, to name: String
+    ) async throws(ServiceError) -> Passkey {
+        let renamed = try await inStore { () async throws(StoreError) in
+            try await store.renamePasskey(id, of: userID, to: name)
+        }
+        guard let renamed else { throw .notFound("passkey") }
+        return renamed
+    }
+
+    /// Removes a passkey of the user of a session, who must have proved their presence a moment ago. The sessions that the
+    /// passkey has started go on.
+    public func remove(
+        _ id: [UInt8], in current: AuthenticatedSession, from origin: Origin
+    ) async throws(ServiceError) {
+        let requirement = PresenceRequirement.ofChanges
+        guard requirement.isMet(by: current.session, at: context.clock.now) else {
+            throw .insufficientUserAuthentication(requirement.asked(of: current.user, in: current.session))
+        }
+        try await remove(id, of: current.user.id, from: origin)
+    }
+
+    /// Removes a passkey of a user. The sessions that it has started go on.
+    func remove(_ id: [UInt8], of userID: Identifier<User>, from origin: Origin) async throws(ServiceError) {
+        let event = AuditEvent(
+            .passkeyRemoved, at: context.clock.now, by: origin, userID: userID, reason: Passkey.label(of: id))
+        let isDone = try await inStore { () async throws(StoreError) in
+            try await store.deletePasskey(id, of: userID, events: [event])
+        }
+        guard isDone else { throw .notFound("passkey") }
+    }
+}
+
+extension Passkey {
+    /// A short name of a credential ID for the audit trail: the first 8 bytes of its SHA-256 in hexadecimal.
+    static func label(of id: [UInt8]) -> String { Hex.encode(Array(sha256(id).prefix(8))) }
+
+    /// The short name in the audit trail.
+    var label: String { Self.label(of: id) }
+}
+
+extension AssertionOutcome {
+    /// The `amr` of the login (RFC 8176): `swk` for a key that can be backed up, and so is copied between devices, `hwk` for
+    /// one that cannot; `user`, because the authenticator has tested that a user is present; `mfa`, if it has also verified the
+    /// user, because possession of the key and a PIN or biometry are two factors.
+    var authenticationMethods: [String] {
+        [isBackupEligible ? "swk" : "hwk", "user"] + (isUserVerified ? ["mfa"] : [])
+    }
+}
+
+extension SessionOpening {
+    /// Keeps what the assertion says in the passkey, and records what is odd about it. It is accepted all the same, because a
+    /// refusal would lock the user out.
+    fileprivate mutating func note(_ outcome: AssertionOutcome, from origin: Origin, at now: Instant) {
+        guard var noted = passkey else { return }
+        let oddities = noted.note(outcome, at: now)
+        passkey = noted
+        guard !oddities.isEmpty else { return }
+        let words = ([noted.label] + oddities.map(\.rawValue)).joined(separator: " ")
+        events.append(
+            AuditEvent(
+                .passkeyChanged, at: now, by: origin, userID: user.id, sessionID: session?.id, reason: words))
+    }
+}
+
+extension Administration {
+    /// The passkeys of a user, in the order of their ids.
+    public func passkeys(of reference: UserReference) async throws(ServiceError) -> [Passkey] {
+        try await passkeyService.passkeys(of: try await user(reference).id)
+    }
+
+    /// Removes a passkey of a user. The user's sessions continue.
+    public func removePasskey(
+        _ id: [UInt8], of reference: UserReference, by origin: Origin
+    ) async throws(ServiceError) {
+        try await passkeyService.remove(id, of: try await user(reference).id, from: origin)
+    }
+}
