@@ -67,9 +67,11 @@ extension Store {
         let place = SessionPlace(userID: user.id, clientID: clientID, deviceID: deviceID)
         let scope = TransactionScope(.sessions, queue: user.id.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
+            // The sessions are read before the user: in the other order, a login that commits in between, at another node,
+            // would show a session without its user, as if the user had been deleted.
+            let tombstones = transaction.sessions(of: user.id, after: nil, limit: 1)
             let found = transaction.userForUpdate(.id(user.id))
             let (previous, catalogue) = (transaction.livingSessionForUpdate(at: place), transaction.catalogue())
-            let tombstones = transaction.sessions(of: user.id, after: nil, limit: 1)
             let known = try found.value()
             let isForgotten = try tombstones.value().isEmpty
             guard known != nil || isForgotten else { return nil }
