@@ -8,7 +8,8 @@
 // Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
 // bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
-// Admin. Login has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`.
+// Admin. Login has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
+// has the pages of a user's account: AccountStay finds the user of the browser, the others are one page each.
 
 internal import Glibc
 public import HTTP
@@ -27,6 +28,8 @@ public final class Endpoints: Sendable {
     let isStopping: @Sendable () -> Bool
     let backups: (any BackupService)?
     let identityVerifier: (any IdentityVerifier)?
+    /// City and country of a network address, for the account pages.
+    let placeOfAddress: (@Sendable (String) -> String?)?
     let scopes: Scope
     let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
@@ -40,6 +43,7 @@ public final class Endpoints: Sendable {
     ///   - rateLimits: the rate limits.
     ///   - backups: copies the database while it serves, if it can.
     ///   - identityVerifier: verifies ID tokens, if there are identity providers.
+    ///   - placeOfAddress: city and country of a network address, or nil, for the account pages.
     ///   - scopes: the scopes in the server's metadata; each client has its own.
     ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
@@ -47,7 +51,7 @@ public final class Endpoints: Sendable {
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
-        scopes: Scope = .empty, isStopping: @escaping @Sendable () -> Bool = { false },
+        placeOfAddress: (@Sendable (String) -> String?)? = nil, scopes: Scope = .empty, isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
         self.context = context
@@ -63,6 +67,7 @@ public final class Endpoints: Sendable {
         self.isStopping = isStopping
         self.backups = backups
         self.identityVerifier = identityVerifier
+        self.placeOfAddress = placeOfAddress
         self.scopes = scopes
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)

@@ -81,7 +81,10 @@ public actor SojournServer {
                 // After the database is open, because a server that still has it open needs the file of the socket.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
-                try beginAccepting(engine, application.endpoints(isStopping: { [stopFlag] in stopFlag.isSet }))
+                try beginAccepting(
+                    engine,
+                    application.endpoints(
+                        placeOfAddress: geoDatabase?.placeOfAddress, isStopping: { [stopFlag] in stopFlag.isSet }))
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()

@@ -18,11 +18,13 @@ extension Endpoints {
     /// `GET /login?r=`: decides what the browser sees next for the sealed request. This call alone binds a request to the
     /// browser's flow cookie, or to a new one, which is no weaker than opening the link of the authorization endpoint again.
     func showLogin(_ call: Call) async throws -> Response {
-        let visit = try visit(call, AuthorizationParameters((try? call.request.queryItems()) ?? [])["r"], isKept: false)
+        let visit = try visit(call, AuthorizationParameters((try? call.request.queryItems()) ?? [])["r"], isKept: nil)
         guard visit.carried.isTimely(at: context.clock.now) else {
             return try await expiredPage(visit.carried.request, call)
         }
-        return try await loginPage(visit, username: visit.carried.request.loginHint, nil, call)
+        let request = visit.carried.request
+        let message: LoginPage.Message? = request.isOfAccountPages && request.demandsLogin ? .signInAgain : nil
+        return try await loginPage(visit, username: request.loginHint, message, call)
     }
 
     /// `POST /login/password`: logs the user in, and answers the client with a code.
@@ -50,14 +52,16 @@ extension Endpoints {
     }
 
     /// Reads the sealed request and the cookies.
-    private func visit(_ call: Call, _ sealed: String?, isKept: Bool) throws -> Visit {
+    private func visit(_ call: Call, _ sealed: String?, isKept: Bool?) throws -> Visit {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
         guard let sealed, let carried = context.requests.open(sealed) else {
             throw RequestProblem.invalid("r", "is not a request of this server")
         }
+        // A user who authenticates again for the account pages stays logged in as before, unless the box says otherwise.
+        let wasKept = carried.request.isOfAccountPages && browserHandle(call, transport)?.isKept == true
         return Visit(
             carried: carried, sealed: sealed, transport: transport,
-            browser: browser(call, transport, isKept: isKept))
+            browser: browser(call, transport, isKept: isKept ?? wasKept))
     }
 
     /// Logs a user in by password, with the limits of the other logins, and answers the client.
@@ -74,6 +78,10 @@ extension Endpoints {
                 return answer(.loginRequired, "Another user has logged in.", to: request)
             }
             return try await rateLimiter.session(of: username) { () async throws(ServiceError) in
+                if request.isOfAccountPages {
+                    return try await openAccountPages(
+                        as: user, in: visit.browser, to: request.redirectURI, visit.transport, call)
+                }
                 let approval = try await services.hostedLogin.approve(
                     visit.carried, as: .password(of: user), in: visit.browser, from: call.origin)
                 return answer(approval, to: request, visit.transport)
@@ -88,13 +96,14 @@ extension Endpoints {
         _ error: ServiceError, of visit: Visit, username: String, _ call: Call
     ) async throws -> Response {
         let message: LoginPage.Message
+        let isOfApp = !visit.carried.request.isOfAccountPages
         switch error {
         case .invalidCredentials: message = .wrongCredentials
         case .loginRefused(.loginDisabledByUser): message = .loginsPaused
         case .loginRefused: message = .loginsBlocked
         case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
         case .store(.unavailable), .overloaded: message = .unavailable
-        case .requestSpent, .unauthorizedClient: return answer(to: error, of: visit.carried.request)
+        case .requestSpent where isOfApp, .unauthorizedClient where isOfApp: return answer(to: error, of: visit.carried.request)
         default: throw error
         }
         log(error, message.status, call)
@@ -116,12 +125,15 @@ extension Endpoints {
         let flow = shown ?? FlowSecret(random: context.random)
         var carried = visit.carried
         carried.browser = flow.browser
-        guard let sealed = context.requests.seal(carried),
-            let client = try await services.hostedLogin.client(request.clientID)
-        else { throw RequestProblem.invalid("r", "is not a request of this server") }
-        let login = client.hostedLogin
+        let client = request.isOfAccountPages ? nil : try await services.hostedLogin.client(request.clientID)
+        guard let sealed = context.requests.seal(carried), client != nil || request.isOfAccountPages else {
+            throw RequestProblem.invalid("r", "is not a request of this server")
+        }
+        // The account pages offer what every server has.
+        let login = client?.hostedLogin ?? .ofAccountPages
         let page = LoginPage(
-            app: app(client, request), form: FormState(request: sealed) { flow.formToken($0.text, sealed) },
+            app: client.map { app($0, request) },
+            form: FormState(request: sealed) { flow.formToken($0.text, sealed) },
             asksForPassword: login.loginMethods.contains(HostedLogin.password), username: username ?? "",
             remember: login.browserSession == .none ? nil : visit.browser.isKept, message: message,
             isWithoutTLS: visit.transport == .loopback)

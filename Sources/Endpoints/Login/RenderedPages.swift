@@ -62,6 +62,8 @@ extension Endpoints {
 
     /// The page for a request that is too old: it leads back to the client.
     func expiredPage(_ request: AuthorizationRequest, _ call: Call) async throws -> Response {
+        // The account page makes a new request.
+        if request.isOfAccountPages { return Self.redirect(to: request.redirectURI) }
         let client = try await services.hostedLogin.client(request.clientID)
         let app = client.map { self.app($0, request) }
         return ExpiredPage(app: app, next: app?.back).response(.ok, in: call.language(request))

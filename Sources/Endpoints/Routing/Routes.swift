@@ -3,7 +3,7 @@ internal import Sessions
 
 /// The table of all routes.
 extension Route {
-    static let all = oauth + login + users + health + adminUsers + adminSessions + adminServer
+    static let all = oauth + login + account + users + health + adminUsers + adminSessions + adminServer
 
     /// The calls of OAuth (RFC 6749, 7009, 7662, 7517, 8414).
     private static let oauth = [
@@ -33,6 +33,20 @@ extension Route {
         Route(.get, "/assets/accent/{name}", .open { try $0.asset($1) }),
         Route(.get, Endpoints.userInfoPath, .open { try await $0.userInfo($1) }),
         Route(.post, Endpoints.userInfoPath, .open { try await $0.userInfo($1) }),
+    ]
+
+    /// The pages of a user's account.
+    private static let account = [
+        Route(.get, "/account", errorFormat: .page, .open { try await $0.showAccountDevices($1) }),
+        Route(.post, "/account/end", errorFormat: .page, .open { try await $0.endAccountDevices($1) }),
+        Route(.get, "/account/security", errorFormat: .page, .open { try await $0.showAccountSecurity($1) }),
+        Route(.post, "/account/password", errorFormat: .page, .open { try await $0.changeAccountPassword($1) }),
+        Route(.post, "/account/logins", errorFormat: .page, .open { try await $0.switchAccountLogins($1) }),
+        Route(.post, "/account/passkeys", errorFormat: .page, .open { try await $0.changeAccountPasskeys($1) }),
+        Route(.get, "/account/activity", errorFormat: .page, .open { try await $0.showAccountActivity($1) }),
+        Route(.get, "/reset", errorFormat: .page, .open { try await $0.showReset($1) }),
+        Route(.post, "/reset", errorFormat: .page, .open { try await $0.resetOnPage($1) }),
+        Route(.get, "/.well-known/change-password", .immediate { $0.changePasswordPage() }),
     ]
 
     /// The calls of apps and proxies.

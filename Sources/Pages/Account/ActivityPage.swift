@@ -56,6 +56,12 @@ public enum ActivityEvent: Hashable, Sendable {
     case providerUnlinked
     /// The account was created.
     case created
+    /// A passkey was added.
+    case passkeyAdded
+    /// A passkey was removed.
+    case passkeyRemoved
+    /// The user, or an admin, ended several sessions at once.
+    case devicesEnded
 
     /// Whether the user should look at it.
     var isWarning: Bool {

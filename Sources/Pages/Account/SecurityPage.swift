@@ -1,4 +1,25 @@
-/// The password of the account and the switch that pauses all logins.
+/// A passkey of the account. Times are seconds since 1970.
+public struct AccountPasskey: Hashable, Sendable {
+    /// The credential ID in base64url.
+    public var id: String
+    /// The name.
+    public var name: String
+    /// When it was registered.
+    public var addedAt: Int64
+    /// When it was used last; nil: never.
+    public var usedAt: Int64?
+
+    /// A passkey.
+    public init(id: String, name: String, addedAt: Int64, usedAt: Int64? = nil) {
+        self.id = id
+        self.name = name
+        self.addedAt = addedAt
+        self.usedAt = usedAt
+    }
+}
+
+/// The password of the account, its passkeys, and the switch that pauses all logins. While they are paused there is the switch
+/// alone, because no token of the account works then.
 public struct SecurityPage: HTMLPage {
     /// The state of the switch.
     public enum Logins: Hashable, Sendable {
@@ -28,12 +49,22 @@ public struct SecurityPage: HTMLPage {
         case paused
         /// Logins are possible again.
         case resumed
+        /// The user has no way to resume logins.
+        case pauseNeedsPassword
+        /// The passkey has its new name.
+        case passkeyRenamed
+        /// The passkey is removed.
+        case passkeyRemoved
+        /// The passkey had been removed before.
+        case passkeyGone
+        /// The new name of the passkey is not allowed.
+        case passkeyNameRefused
 
         var kind: Notice.Kind {
             switch self {
-            case .pressAgain: .note
-            case .passwordSaved, .paused, .resumed: .success
-            case .wrongCurrentPassword, .password, .tooManyAttempts: .error
+            case .pressAgain, .passkeyGone: .note
+            case .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved: .success
+            case .wrongCurrentPassword, .password, .tooManyAttempts, .pauseNeedsPassword, .passkeyNameRefused: .error
             }
         }
     }
@@ -46,6 +77,8 @@ public struct SecurityPage: HTMLPage {
     public var hasPassword: Bool
     /// The smallest length of a password.
     public var lengthMin: Int
+    /// The passkeys; nil: the server has none.
+    public var passkeys: [AccountPasskey]?
     /// The state of the switch.
     public var logins: Logins
     /// What has happened.
@@ -53,13 +86,14 @@ public struct SecurityPage: HTMLPage {
 
     /// A page for password and switch.
     public init(
-        header: AccountHeader, username: String, hasPassword: Bool = true, lengthMin: Int = 8, logins: Logins = .open,
-        message: Message? = nil
+        header: AccountHeader, username: String, hasPassword: Bool = true, lengthMin: Int = 8,
+        passkeys: [AccountPasskey]? = nil, logins: Logins = .open, message: Message? = nil
     ) {
         self.header = header
         self.username = username
         self.hasPassword = hasPassword
         self.lengthMin = lengthMin
+        self.passkeys = passkeys
         self.logins = logins
         self.message = message
     }
@@ -70,11 +104,58 @@ public struct SecurityPage: HTMLPage {
         return header.page(
             .security, language, isError: message?.kind == .error, notice: notice(words),
             content: """
-                <section><h2>\(words.changePassword)</h2>
-                \(hasPassword ? passwordForm(words) : "<p>\(words.noPassword)</p>")</section>
-                <section><h2>\(words.pauseTitle)</h2>
+                \(logins == .open ? credentials(words) : nil)<section><h2>\(words.pauseTitle)</h2>
                 \(switchForm(words))</section>
                 """)
+    }
+
+    private func credentials(_ words: any Words) -> HTML {
+        """
+        <section><h2>\(words.changePassword)</h2>
+        \(hasPassword ? passwordForm(words) : "<p>\(words.noPassword)</p>")</section>
+        \(passkeys.map { passkeySection($0, words) })
+        """
+    }
+
+    private func passkeySection(_ passkeys: [AccountPasskey], _ words: any Words) -> HTML {
+        let list: HTML =
+            passkeys.isEmpty
+            ? "<p>\(words.noPasskeys)</p>"
+            : "<p>\(words.passkeysBody)</p>\n<ul class=\"list\">\n\(passkeys.map { item($0, words) })</ul>"
+        return """
+            <section><h2>\(words.passkeys)</h2>
+            \(list)</section>
+
+            """
+    }
+
+    private func item(_ passkey: AccountPasskey, _ words: any Words) -> HTML {
+        let name = DisplayName(passkey.name)
+        let used: HTML? = passkey.usedAt.map {
+            "<div><dt>\(words.passkeyUsed)</dt><dd>\(Controls.time($0, words))</dd></div>\n"
+        }
+        let naming: HTML = """
+            \(Controls.hidden(.passkey, passkey.id))\(Controls.hidden(.act, "rename"))\
+            <div class="field"><input name="\(FormField.name)" type="text" value="\(passkey.name)" required \
+            autocomplete="off" aria-label="\(words.passkeyName(name))"></div>
+            <button class="secondary small" aria-label="\(words.passkeyRename(name))">\(words.passkeyRename)</button>
+            """
+        let removal: HTML = """
+            \(Controls.hidden(.passkey, passkey.id))\(Controls.hidden(.act, "remove"))\
+            <button class="danger" aria-label="\(words.passkeyRemove(name))">\(words.passkeyRemove)</button>
+            """
+        return """
+            <li><h3>\(name)</h3>
+            <dl class="facts">
+            <div><dt>\(words.passkeySince)</dt><dd>\(Controls.day(passkey.addedAt, words))</dd></div>
+            \(used)</dl>
+            <details class="ask"><summary>\(words.passkeyName)</summary>
+            \(Controls.form(.accountPasskeys, header.form, naming))</details>
+            <details class="ask"><summary>\(words.passkeyRemove) …</summary>
+            <p>\(words.passkeyRemoveBody)</p>
+            \(Controls.form(.accountPasskeys, header.form, removal))</details></li>
+
+            """
     }
 
     private func notice(_ words: any Words) -> Notice? {
@@ -88,6 +169,11 @@ public struct SecurityPage: HTMLPage {
                 case .tooManyAttempts(let seconds): words.tooManyAttempts(seconds: seconds)
                 case .paused: words.paused
                 case .resumed: words.resumed
+                case .pauseNeedsPassword: words.pauseNeedsPassword
+                case .passkeyRenamed: words.passkeyRenamed
+                case .passkeyRemoved: words.passkeyRemoved
+                case .passkeyGone: words.passkeyGone
+                case .passkeyNameRefused: words.passkeyNameRefused
                 }
             return Notice(kind: message.kind, text: "\(text)")
         }

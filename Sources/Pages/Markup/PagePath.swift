@@ -65,6 +65,8 @@ extension PagePath {
     public static let accountPassword = PagePath("/account/password")
     /// Pauses logins, and resumes them.
     public static let accountLogins = PagePath("/account/logins")
+    /// Names and removes passkeys.
+    public static let accountPasskeys = PagePath("/account/passkeys")
     /// The history of the account.
     public static let accountActivity = PagePath("/account/activity")
 }
@@ -97,6 +99,12 @@ public enum FormField: String, CaseIterable, Sendable {
     case which
     /// `1`: pause logins; `0`: resume them.
     case pause
+    /// The credential ID of a passkey.
+    case passkey
+    /// The name of a passkey.
+    case name
+    /// `rename` or `remove`: what happens to the passkey.
+    case act
     /// `immediate` or `on_expiry`.
     case effective
     /// `1`: end every session as well.

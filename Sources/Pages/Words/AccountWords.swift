@@ -41,6 +41,24 @@ protocol AccountWords {
     var pausedByAdmin: String { get }
     var resume: String { get }
     var resumed: String { get }
+    var pauseNeedsPassword: String { get }
+
+    var passkeys: String { get }
+    var passkeysBody: String { get }
+    var noPasskeys: String { get }
+    var passkeyName: String { get }
+    func passkeyName(_ passkey: DisplayName) -> String
+    var passkeySince: String { get }
+    var passkeyUsed: String { get }
+    var passkeyRename: String { get }
+    func passkeyRename(_ passkey: DisplayName) -> String
+    var passkeyRemove: String { get }
+    func passkeyRemove(_ passkey: DisplayName) -> String
+    var passkeyRemoveBody: String { get }
+    var passkeyRenamed: String { get }
+    var passkeyRemoved: String { get }
+    var passkeyGone: String { get }
+    var passkeyNameRefused: String { get }
 
     var activityLead: String { get }
     var older: String { get }

@@ -42,6 +42,28 @@ extension EnglishWords {
     var pausedByAdmin: String { "This account was disabled by the people who run the service. Please ask them." }
     var resume: String { "Resume sign-ins" }
     var resumed: String { "Sign-ins are possible again." }
+    var pauseNeedsPassword: String {
+        "Without a password you could not resume sign-ins. Pause them gently, or get a password first."
+    }
+
+    var passkeys: String { "Passkeys" }
+    var passkeysBody: String { "Keys on your devices that sign you in without a password." }
+    var noPasskeys: String { "This account has no passkeys. An app can add one." }
+    var passkeyName: String { "Name" }
+    func passkeyName(_ passkey: DisplayName) -> String { "Name of \(passkey.text)" }
+    var passkeySince: String { "Added" }
+    var passkeyUsed: String { "Last used" }
+    var passkeyRename: String { "Save name" }
+    func passkeyRename(_ passkey: DisplayName) -> String { "Save the name of \(passkey.text)" }
+    var passkeyRemove: String { "Remove" }
+    func passkeyRemove(_ passkey: DisplayName) -> String { "Remove \(passkey.text)" }
+    var passkeyRemoveBody: String {
+        "Nobody can sign in with it any more. Devices that are signed in stay signed in."
+    }
+    var passkeyRenamed: String { "The passkey has its new name." }
+    var passkeyRemoved: String { "The passkey is removed. Delete it from your device or password manager as well." }
+    var passkeyGone: String { "The passkey had been removed already." }
+    var passkeyNameRefused: String { "A name has 1 to 128 characters on one line." }
 
     var activityLead: String { "What happened to your account, newest first." }
     var older: String { "Older" }
@@ -66,6 +88,9 @@ extension EnglishWords {
         case .providerLinked: "Another service was linked for signing in"
         case .providerUnlinked: "Another service was unlinked"
         case .created: "The account was created"
+        case .passkeyAdded: "A passkey was added"
+        case .passkeyRemoved: "A passkey was removed"
+        case .devicesEnded: "Devices were signed out from your account"
         }
     }
 

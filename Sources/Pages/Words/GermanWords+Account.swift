@@ -44,6 +44,30 @@ extension GermanWords {
     var pausedByAdmin: String { "Der Betreiber hat dieses Konto gesperrt. Bitte wenden Sie sich an ihn." }
     var resume: String { "Anmeldungen wieder zulassen" }
     var resumed: String { "Anmeldungen sind wieder möglich." }
+    var pauseNeedsPassword: String {
+        "Ohne Passwort könnten Sie Anmeldungen nicht wieder zulassen. Wählen Sie „Sanft“, oder erst ein Passwort."
+    }
+
+    var passkeys: String { "Passkeys" }
+    var passkeysBody: String { "Schlüssel auf Ihren Geräten, mit denen Sie sich ohne Passwort anmelden." }
+    var noPasskeys: String { "Dieses Konto hat keine Passkeys. Eine App kann einen hinzufügen." }
+    var passkeyName: String { "Name" }
+    func passkeyName(_ passkey: DisplayName) -> String { "Name von \(passkey.text)" }
+    var passkeySince: String { "Hinzugefügt" }
+    var passkeyUsed: String { "Zuletzt benutzt" }
+    var passkeyRename: String { "Name speichern" }
+    func passkeyRename(_ passkey: DisplayName) -> String { "Name von \(passkey.text) speichern" }
+    var passkeyRemove: String { "Entfernen" }
+    func passkeyRemove(_ passkey: DisplayName) -> String { "\(passkey.text) entfernen" }
+    var passkeyRemoveBody: String {
+        "Mit ihm kann sich dann niemand mehr anmelden. Angemeldete Geräte bleiben angemeldet."
+    }
+    var passkeyRenamed: String { "Der Passkey hat seinen neuen Namen." }
+    var passkeyRemoved: String {
+        "Der Passkey ist entfernt. Löschen Sie ihn auch auf Ihrem Gerät oder im Passwort-Manager."
+    }
+    var passkeyGone: String { "Der Passkey war schon entfernt." }
+    var passkeyNameRefused: String { "Ein Name hat 1 bis 128 Zeichen in einer Zeile." }
 
     var activityLead: String { "Was mit Ihrem Konto geschehen ist, das Neueste zuerst." }
     var older: String { "Älteres" }
@@ -68,6 +92,9 @@ extension GermanWords {
         case .providerLinked: "Ein anderer Dienst wurde zur Anmeldung verknüpft"
         case .providerUnlinked: "Ein anderer Dienst ist nicht mehr verknüpft"
         case .created: "Das Konto wurde angelegt"
+        case .passkeyAdded: "Ein Passkey wurde hinzugefügt"
+        case .passkeyRemoved: "Ein Passkey wurde entfernt"
+        case .devicesEnded: "Geräte wurden vom Konto aus abgemeldet"
         }
     }
 

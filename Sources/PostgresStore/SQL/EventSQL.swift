@@ -85,6 +85,15 @@ enum EventSQL {
 
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))
 
+    /// The events of a user before number `cursor`, the newest first.
+    static func selectLatest(of userID: Identifier<User>, before cursor: Int64, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT number, \(EventColumns.all.list) FROM audit_events
+            WHERE user_id = $1::uuid AND number < $2::bigint ORDER BY number DESC LIMIT $3::bigint
+            """, userID, cursor, limit)
+    }
+
     /// Reads exactly that many of the oldest rows, because the trail has no index of time.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(

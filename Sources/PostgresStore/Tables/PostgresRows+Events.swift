@@ -8,6 +8,10 @@ extension PostgresRows {
         all(EventSQL.select(after: cursor, limit: limit, userID: userID, sessionID: sessionID), EventSQL.read)
     }
 
+    func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
+        all(EventSQL.selectLatest(of: userID, before: cursor, limit: limit), EventSQL.read)
+    }
+
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
         ask(EventSQL.selectStep(after: cursor, limit: limit)) { (rows) throws(DatabaseError) in
             let end = try rows[0].first { row in row.integer() }

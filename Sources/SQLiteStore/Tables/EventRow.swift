@@ -11,6 +11,12 @@ enum EventRow {
     static let selectOfSession = Query("\(select) AND e.session_id = ? ORDER BY e.number LIMIT ?")
     static let selectOfBoth = Query("\(select) AND e.session_id = ? AND e.user_id = ? ORDER BY e.number LIMIT ?")
 
+    static let selectLatestOfUser = Query(
+        """
+        SELECT e.number, \(EventColumns.all.list(of: "e")) FROM audit_events e WHERE e.user_id = ? AND e.number < ?
+        ORDER BY e.number DESC LIMIT ?
+        """)
+
     /// The end of a step along the trail; null if there are no more events.
     static let selectStepEnd = Query(
         "SELECT max(number) FROM (SELECT number FROM audit_events WHERE number > ? ORDER BY number LIMIT ?)")

@@ -17,6 +17,12 @@ extension SQLiteRows {
         }
     }
 
+    func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(EventRow.selectLatestOfUser, userID, cursor, limit, read: EventRow.read)
+        }
+    }
+
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
         answer { (connection) throws(DatabaseError) in
             let end = try connection.first(EventRow.selectStepEnd, cursor, limit) { row in

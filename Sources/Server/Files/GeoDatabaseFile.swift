@@ -57,6 +57,15 @@ final class GeoDatabaseFile: Sendable {
         }
     }
 
+    /// City and country of an address as a page shows them; nil for an unknown or private one. May wait for the disk.
+    var placeOfAddress: @Sendable (String) -> String? {
+        { address in
+            self.location(of: address).map {
+                [$0.city, $0.countryName ?? $0.countryCode].compactMap(\.self).joined(separator: ", ")
+            }
+        }
+    }
+
     /// Checks the file regularly until the task is cancelled.
     @concurrent func run() async {
         while !Task.isCancelled {

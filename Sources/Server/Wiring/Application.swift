@@ -124,12 +124,14 @@ public struct Application: Sendable {
     }
 
     /// The endpoints of this application.
-    public func endpoints(isStopping: @escaping @Sendable () -> Bool = { false }) -> Endpoints {
+    public func endpoints(
+        placeOfAddress: (@Sendable (String) -> String?)? = nil, isStopping: @escaping @Sendable () -> Bool = { false }
+    ) -> Endpoints {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
             context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
-            identityVerifier: identityProviders, scopes: scopes, isStopping: isStopping)
+            identityVerifier: identityProviders, placeOfAddress: placeOfAddress, scopes: scopes, isStopping: isStopping)
     }
 
     /// Records the longest session lifetime of the configuration in the database, before the first request. A server does

@@ -9,9 +9,17 @@ public enum AccountProof: Hashable, Sendable {
     case password(hash: String?)
     /// An ID token of an identity of the user. The check has marked the token as used.
     case identity
+    /// The session of a browser in which the user has authenticated a moment ago. It also stands while the user's own switch is
+    /// on, because the user switches logins on again in the browser.
+    case browser(Identifier<Session>)
 
-    /// The session of the access token; nil for other proofs.
-    var sessionID: Identifier<Session>? { if case .session(let id, _) = self { id } else { nil } }
+    /// The session that asks; nil for other proofs.
+    var sessionID: Identifier<Session>? {
+        switch self {
+        case .session(let id, _), .browser(let id): id
+        case .password, .identity: nil
+        }
+    }
 }
 
 extension PresenceProof {
@@ -43,11 +51,22 @@ extension UserChange {
         case .password(let hash): PresenceProof.password(hash: hash).refusal(for: user)
         // The token was marked as used before, so that unlinking the identity at this moment does not revoke the proof.
         case .identity: nil
+        case .browser: policy.refusal(ofBrowser: askingRecord, at: now)
         }
     }
 }
 
 extension RefreshPolicy {
+    /// The error of the session of a browser as the proof of a change; nil if it is one.
+    func refusal(ofBrowser record: SessionRecord?, at now: Instant) -> ServiceError? {
+        guard let record, record.session.clientID == Client.browserID else { return .invalidToken(.unknownSession) }
+        if let ending = ending(of: record, at: now) { return .invalidToken(.ended(ending.reason)) }
+        if record.user?.disabledByAdmin != nil { return .invalidToken(.loginDisabledByAdmin) }
+        let requirement = PresenceRequirement.ofChanges
+        if requirement.isMet(by: record.session, at: now) { return nil }
+        return .insufficientUserAuthentication(requirement.asked(of: record.user, in: record.session))
+    }
+
     /// The error of an access token of the session at `now`, whatever the token contains; nil if it is valid.
     func refusal(ofTokensIn record: SessionRecord?, at now: Instant) -> ServiceError? {
         guard let record else { return .invalidToken(.unknownSession) }

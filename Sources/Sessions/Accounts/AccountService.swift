@@ -96,15 +96,32 @@ public final class AccountService: UseCase {
         return renamed
     }
 
-    /// Ends the sessions of the user, on one device or on all. Returns their number.
+    /// Ends the sessions of the user, on one device or on all, except the one that asks if it is named. Returns their number.
     public func endSessions(
-        of userID: Identifier<User>, onDevice deviceID: String?, from origin: Origin
+        of userID: Identifier<User>, onDevice deviceID: String?, except sessionID: Identifier<Session>? = nil,
+        from origin: Origin
     ) async throws(ServiceError) -> Int {
         let now = context.clock.now
         return try await update(.id(userID)) { change in
-            change.endSessions(onDevice: deviceID, at: now, by: origin)
+            change.endSessions(onDevice: deviceID, except: sessionID, at: now, by: origin)
             return .success(())
         }.endedSessions
+    }
+
+    /// Up to `limit` events of the user before number `cursor`, the newest first; nil begins with the last one.
+    public func history(
+        of userID: Identifier<User>, before cursor: Int64? = nil, limit: Int
+    ) async throws(ServiceError) -> [RecordedEvent] {
+        try await inStore { () async throws(StoreError) in
+            try await store.events(ofUser: userID, before: cursor, limit: limit)
+        }
+    }
+
+    /// Up to `limit` sessions of the user, tombstones included, the newest first.
+    public func latestSessions(of userID: Identifier<User>, limit: Int) async throws(ServiceError) -> [Session] {
+        try await inStore { () async throws(StoreError) in
+            try await store.sessions(of: userID, after: nil, limit: limit).items.map(\.session)
+        }
     }
 
     /// Changes the password of a user with the old one, and ends all other sessions.
@@ -216,8 +233,10 @@ public final class AccountService: UseCase {
 
 extension UserChange {
     /// Ends the sessions of the user by the user's own wish, on one device or on all, and records it in the audit trail.
-    mutating func endSessions(onDevice deviceID: String?, at now: Instant, by origin: Origin) {
-        ending = EndingSessions(.revokedByUser, at: now, deviceID: deviceID)
+    mutating func endSessions(
+        onDevice deviceID: String?, except sessionID: Identifier<Session>? = nil, at now: Instant, by origin: Origin
+    ) {
+        ending = EndingSessions(.revokedByUser, at: now, except: sessionID, deviceID: deviceID)
         events.append(
             AuditEvent(
                 .sessionsEnded, at: now, by: origin, userID: user.id, deviceID: deviceID,

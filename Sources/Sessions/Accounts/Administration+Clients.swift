@@ -93,7 +93,7 @@ extension Administration {
                     change = edited
                     return result
                 }
-                catalogue.addBrowserClient(at: now)
+                catalogue.addBrowserClientIfUsed(at: now)
                 return result
             }
         }
@@ -105,10 +105,13 @@ extension Administration {
 
 extension CatalogueChange {
     /// Adds the built-in client of browser sessions, once another client has them.
-    fileprivate mutating func addBrowserClient(at now: Instant) {
-        guard clients[Client.browserID] == nil,
-            clients.values.contains(where: { $0.hostedLogin.browserSession != .none })
-        else { return }
+    fileprivate mutating func addBrowserClientIfUsed(at now: Instant) {
+        if clients.values.contains(where: { $0.hostedLogin.browserSession != .none }) { addBrowserClient(at: now) }
+    }
+
+    /// Adds the built-in client of browser sessions, unless it is there.
+    mutating func addBrowserClient(at now: Instant) {
+        guard clients[Client.browserID] == nil else { return }
         change(Client.browserID) { change in
             change.client = .browser(createdAt: now, epoch: change.settings.epoch + 1)
             change.events.append(AuditEvent(.clientCreated, at: now, by: .system, clientID: Client.browserID))

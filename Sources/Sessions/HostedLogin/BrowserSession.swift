@@ -25,9 +25,20 @@ extension Client {
     var browserPlace: String {
         switch hostedLogin.browserSession {
         case .shared: "shared-"
-        case .client, .none: Hex.encode(Array(sha256(Array(id.utf8)).prefix(8))) + "-"
+        case .client, .none:
+            isOfAccountPages ? "account-" : Hex.encode(Array(sha256(Array(id.utf8)).prefix(8))) + "-"
         }
     }
+
+    /// Whether this is the built-in client, for which the account pages of the server ask.
+    var isOfAccountPages: Bool { id == Self.browserID }
+
+    /// Whether a login for this client leaves a session in the browser.
+    var keepsBrowserSession: Bool { isOfAccountPages || hostedLogin.browserSession != .none }
+
+    /// Whether a login for this client lets that session of a browser go on. The account pages belong to no app, so that they
+    /// open by the session of any.
+    func continues(_ session: Session) -> Bool { isOfAccountPages || session.device.id.hasPrefix(browserPlace) }
 }
 
 /// Writes and reads the values of session cookies: version, root key, kind, id, tag.
@@ -81,7 +92,14 @@ extension HostedLoginService {
 extension RefreshPolicy {
     /// Whether the session of a browser goes on at `now`.
     func isLiving(_ record: SessionRecord, _ handle: BrowserHandle, at now: Instant) -> Bool {
-        record.session.clientID == Client.browserID && record.user != nil && record.user?.loginRefusal == nil
+        opensAccountPages(record, handle, at: now) && record.user?.loginRefusal == nil
+    }
+
+    /// Whether the session of a browser opens the account pages at `now`: it also does while the user's own switch is on,
+    /// because the user switches logins on again there.
+    func opensAccountPages(_ record: SessionRecord, _ handle: BrowserHandle, at now: Instant) -> Bool {
+        guard let user = record.user else { return false }
+        return record.session.clientID == Client.browserID && user.disabledByAdmin == nil
             && ending(of: record, at: now) == nil
             && (handle.isKept || now < record.session.renewedAt + BrowserHandle.shortIdle)
     }
@@ -111,12 +129,12 @@ extension LoginApproval {
     /// Starts the session of the browser with a login, or lets it go on: the user has authenticated again in the same browser,
     /// and the apps that it let in remain its own. The session of another user or of another kind is replaced.
     mutating func noteBrowserSession(
-        _ shown: BrowserHandle?, isKept: Bool, id: Identifier<Session>, place: String, methods: [String],
-        by policy: RefreshPolicy, from origin: Origin, at now: Instant
+        _ shown: BrowserHandle?, isKept: Bool, id: Identifier<Session>, place: String, name: String?,
+        methods: [String], by policy: RefreshPolicy, from origin: Origin, at now: Instant
     ) -> BrowserHandle? {
-        guard let client, client.hostedLogin.browserSession != .none, browserClient != nil else { return nil }
-        if let browser, let shown, policy.isLiving(record(of: browser), shown, at: now), browser.userID == user.id,
-            browser.device.id.hasPrefix(client.browserPlace), browser.authenticationMethods == methods,
+        guard let client, client.keepsBrowserSession, browserClient != nil else { return nil }
+        if let browser, let shown, policy.opensAccountPages(record(of: browser), shown, at: now),
+            browser.userID == user.id, client.continues(browser), browser.authenticationMethods == methods,
             shown.isKept == isKept
         {
             var session = browser
@@ -130,7 +148,7 @@ extension LoginApproval {
         }
         let session = Session(
             id: id, userID: user.id, clientID: Client.browserID,
-            device: Device(id: client.browserPlace + place, name: nil, platform: "browser"), scope: .empty,
+            device: Device(id: client.browserPlace + place, name: name, platform: "browser"), scope: .empty,
             authenticationMethods: methods, startedAt: now, epoch: settings.epoch)
         started = session
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))

@@ -32,6 +32,13 @@ public struct HostedLogin: Hashable, Sendable {
     /// The word of `loginMethods` for the password.
     public static let password = "password"
 
+    /// What the login page offers for the account pages of the server.
+    public static let ofAccountPages: HostedLogin = {
+        var login = HostedLogin()
+        login.browserSession = .client
+        return login
+    }()
+
     /// A registration without URIs.
     public init() {}
 

@@ -104,8 +104,8 @@ public final class HostedLoginService: UseCase {
                     approval.kept?.renewedAt = now
                 } else {
                     handle = approval.noteBrowserSession(
-                        browser.handle, isKept: browser.isKept, id: browserID, place: place, methods: methods,
-                        by: policy, from: origin, at: now)
+                        browser.handle, isKept: browser.isKept, id: browserID, place: place, name: browser.name,
+                        methods: methods, by: policy, from: origin, at: now)
                 }
                 approval.login = Login(
                     id: id, request: request.kept, remoteAddress: origin.remoteAddress, userAgent: browser.userAgent,
@@ -137,7 +137,7 @@ extension AuthorizationRequest {
 
 extension LoginApproval {
     /// How long the session of the browser goes on without use; zero without one.
-    fileprivate func idle(by policy: RefreshPolicy, at now: Instant) -> Duration {
+    func idle(by policy: RefreshPolicy, at now: Instant) -> Duration {
         guard let session = started ?? kept else { return .zero }
         let lifetimes = policy.lifetimes(settings: settings, client: browserClient, user: user)
         return min(lifetimes.idleEnd(of: session), lifetimes.finalEnd(of: session)) - now

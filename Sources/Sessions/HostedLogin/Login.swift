@@ -99,7 +99,7 @@ public struct LoginApproval: Sendable {
     public let browserClient: Client?
     /// The session that the browser has shown, whatever its state and user; nil: none.
     public let browser: Session?
-    /// The login; left nil when it is refused.
+    /// The login; left nil when it is refused, and when no app has asked for it.
     public var login: Login?
     /// A new session of the browser; nil: none.
     public var started: Session?

@@ -212,6 +212,14 @@ public final class PasskeyService: UseCase {
         try await remove(id, of: current.user.id, from: origin)
     }
 
+    /// Removes a passkey of the user of a browser's session, who must have authenticated a moment ago.
+    public func remove(_ id: [UInt8], of visit: AccountVisit, from origin: Origin) async throws(ServiceError) {
+        guard visit.isRecent else {
+            throw .insufficientUserAuthentication(PresenceRequirement.ofChanges.asked(of: visit.user, in: visit.session))
+        }
+        try await remove(id, of: visit.user.id, from: origin)
+    }
+
     /// Removes a passkey of a user. The sessions that it has started go on.
     func remove(_ id: [UInt8], of userID: Identifier<User>, from origin: Origin) async throws(ServiceError) {
         let event = AuditEvent(

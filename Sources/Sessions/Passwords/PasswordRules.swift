@@ -11,20 +11,45 @@ public struct PasswordRules: Hashable, Sendable {
     /// Creates the default rules.
     public init() {}
 
+    /// A rule that a new password does not fulfil.
+    public enum Problem: Hashable, Sendable {
+        /// Too few characters.
+        case tooShort(min: Int)
+        /// The username, or a name of the service.
+        case isName
+        /// One of those that are guessed first.
+        case tooCommon
+        /// What `PasswordHasher` cannot take, as the end of a sentence.
+        case unusable(String)
+
+        /// The end of a sentence that begins with the member.
+        var sentence: String {
+            switch self {
+            case .tooShort(let min): "must have at least \(min) characters"
+            case .isName: "must not consist of the username or a name of the service"
+            case .tooCommon: "is one of those that are guessed first: choose another"
+            case .unusable(let sentence): sentence
+            }
+        }
+    }
+
     /// The error in a new password of the user with that name, as the end of a sentence that begins with the member; nil if it
     /// is valid.
     public func problem(with password: String, username: String?) -> String? {
-        if let problem = PasswordHasher.problem(with: password) { return problem }
-        if Text.normalized(password).unicodeScalars.count < lengthMin {
-            return "must have at least \(lengthMin) characters"
+        brokenRule(by: password, username: username)?.sentence
+    }
+
+    /// The rule that a new password of the user with that name does not fulfil; nil if it is valid.
+    public func brokenRule(by password: String, username: String?) -> Problem? {
+        if Text.normalized(password).unicodeScalars.count < lengthMin, !password.utf8.contains(0) {
+            return .tooShort(min: lengthMin)
         }
+        if let problem = PasswordHasher.problem(with: password) { return .unusable(problem) }
         let folded = Text.key(password)
         for word in ([username].compactMap(\.self) + Self.serviceWords + ownWords).map(Text.key) where word.count > 2 {
-            if Self.isOnlyPadding(folded, around: word) {
-                return "must not consist of the username or a name of the service"
-            }
+            if Self.isOnlyPadding(folded, around: word) { return .isName }
         }
-        return CommonPasswords.contains(folded) ? "is one of those that are guessed first: choose another" : nil
+        return CommonPasswords.contains(folded) ? .tooCommon : nil
     }
 
     /// Returns true if the password consists of the word, once or more, and of digits and signs.

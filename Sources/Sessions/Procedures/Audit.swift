@@ -16,6 +16,16 @@ extension Store {
         }
     }
 
+    /// Events of a user before number `cursor`, the newest first; nil begins with the last one.
+    public func events(
+        ofUser userID: Identifier<User>, before cursor: Int64?, limit: Int
+    ) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        return try await read(.short) { (reader) throws(TransactionError) in
+            try reader.events(ofUser: userID, before: cursor ?? .max, limit: limit).value()
+        }
+    }
+
     /// One step of the audit trail's clean-up: reads the `limit` oldest events by number, and deletes those that occurred
     /// before `instant`. Returns the number of deleted events; 0 ends the walk.
     public func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {

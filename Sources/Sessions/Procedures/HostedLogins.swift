@@ -22,13 +22,11 @@ extension Store {
                 user: user, client: known.clients[clientID], settings: known.settings,
                 browserClient: known.clients[Client.browserID], browser: try browser?.value() ?? nil)
             let outcome = decide(&approval)
-            if let login = approval.login {
-                if let token, try !transaction.insert(token).value() { throw .overtaken }
-                if let browserID, let ending = approval.ended { transaction.end(browserID, ending) }
-                if let session = approval.started { transaction.insert(session) }
-                if let session = approval.kept { transaction.replace(session) }
-                transaction.insert(login)
-            }
+            if approval.login != nil, let token, try !transaction.insert(token).value() { throw .overtaken }
+            if let browserID, let ending = approval.ended { transaction.end(browserID, ending) }
+            if let session = approval.started { transaction.insert(session) }
+            if let session = approval.kept { transaction.replace(session) }
+            if let login = approval.login { transaction.insert(login) }
             transaction.append(approval.events, known)
             return outcome
         }

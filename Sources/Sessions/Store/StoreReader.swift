@@ -133,6 +133,9 @@ public protocol StoreReader {
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Answer<[RecordedEvent]>
 
+    /// The events of a user before number `cursor`, the newest first.
+    func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
+
     /// Reads the next `limit` events after number `cursor`, and returns those of the kinds `ImportLedger.generalKinds`.
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep>
 

@@ -62,9 +62,26 @@ public final class LogoutService: UseCase {
         try await end(id, reason, from: origin) { _ in }
     }
 
+    /// Ends a session of that user, who asks for it in another one, which goes on. False: the user has no such session, or it
+    /// has ended.
+    public func end(
+        _ id: Identifier<Session>, of userID: Identifier<User>, asking: Identifier<Session>, from origin: Origin
+    ) async throws(ServiceError) -> Bool {
+        do throws(ServiceError) {
+            return try await end(id, .revokedByUser, from: origin, sparing: asking) { session throws(ServiceError) in
+                guard session.userID == userID, session.ending == nil else { throw .notFound("session") }
+            }
+        } catch {
+            guard error == .notFound("session") else { throw error }
+            return false
+        }
+    }
+
     /// Ends a session for `reason`, unless `check` throws. False: there is no such session, not even a tombstone.
+    ///
+    /// - Parameter spared: a session of a browser that goes on, even if the session began in it.
     private func end(
-        _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin,
+        _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin, sparing spared: Identifier<Session>? = nil,
         after check: @escaping @Sendable (Session) throws(ServiceError) -> Void
     ) async throws(ServiceError) -> Bool {
         let now = context.clock.now
@@ -77,7 +94,7 @@ public final class LogoutService: UseCase {
             return .success(())
         }
         let outcome = try await inStore { () async throws(StoreError) in
-            guard let browser = try await store.login(id)?.browserSession else {
+            guard let browser = try await store.login(id)?.browserSession, browser != spared else {
                 return try await store.updateSession(id, change)
             }
             return try await store.endSession(id, withBrowser: browser, by: origin, change)

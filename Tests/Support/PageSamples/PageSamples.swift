@@ -168,7 +168,17 @@ private struct Texts {
             .init(name: "account-devices", page: DevicesPage(header: header, devices: devices)),
             .init(name: "account-ended", page: DevicesPage(header: header, devices: devices, message: .ended(2))),
             .init(name: "account-nowhere", page: DevicesPage(header: header, devices: [], message: .nothingToEnd)),
-            .init(name: "account-security", page: SecurityPage(header: header, username: text("ada"))),
+            .init(
+                name: "account-security",
+                page: SecurityPage(
+                    header: header, username: text("ada"),
+                    passkeys: [
+                        AccountPasskey(id: "AQID", name: text("iPhone"), addedAt: 1_790_000_000, usedAt: 1_795_000_000),
+                        AccountPasskey(id: "BAUG", name: text("Key in the drawer"), addedAt: 1_780_000_000),
+                    ])),
+            .init(
+                name: "account-security-no-passkeys",
+                page: SecurityPage(header: header, username: text("ada"), passkeys: [], message: .passkeyGone)),
             .init(
                 name: "account-security-wrong",
                 page: SecurityPage(header: header, username: text("ada"), message: .wrongCurrentPassword)),

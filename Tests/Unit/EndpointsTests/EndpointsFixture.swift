@@ -104,6 +104,7 @@ struct EndpointsFixture: Sendable {
         endpoints = Endpoints(
             context: context, metrics: MetricsRegistry(), logger: logger,
             identityVerifier: identities?(clock, logger),
+            placeOfAddress: { $0 == "192.0.2.1" ? "Graz <b>, Austria" : nil },
             isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
     }
 

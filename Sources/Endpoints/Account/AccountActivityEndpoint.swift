@@ -1,0 +1,98 @@
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The page of what has happened to the account.
+extension Endpoints {
+    /// The number of lines on a page, and how many events are read for it at most.
+    private static let entriesMax = 30
+    private static let readsMax = 10
+
+    /// `GET /account/activity?cursor=`: the audit events of the user in sentences, newest first.
+    func showAccountActivity(_ call: Call) async throws -> Response {
+        try await account(call, .accountActivity) { stay in
+            let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+            let cursor = query["cursor"].flatMap { QueryParameters.number($0) }
+            let (found, next) = try await entries(of: stay.user, before: cursor)
+            let page = ActivityPage(
+                header: stay.header, entries: found,
+                older: next.map { PagePath("/account/activity", ["cursor": "\($0)"]) }, hasNewer: cursor != nil)
+            return page.response(.ok, in: stay.language)
+        }
+    }
+
+    /// The lines before a cursor, and the cursor of the next page; nil on the last one. Many events are no line, so that a page
+    /// reads several times.
+    private func entries(
+        of user: User, before cursor: Int64?
+    ) async throws(ServiceError) -> (entries: [ActivityEntry], next: Int64?) {
+        let sessions = try await services.accounts.latestSessions(of: user.id, limit: 500)
+        let byID = Dictionary(sessions.map { ($0.id, $0) }) { first, _ in first }
+        let clients = try await services.administration.clients()
+        let names = Dictionary(clients.map { ($0.id, $0.name ?? $0.id) }) { first, _ in first }
+        var (entries, cursor) = ([ActivityEntry](), cursor)
+        for _ in 0..<Self.readsMax {
+            let events = try await services.accounts.history(of: user.id, before: cursor, limit: Self.entriesMax)
+            for recorded in events {
+                let session = recorded.event.sessionID.flatMap { byID[$0] }
+                if let entry = entry(recorded.event, session, names) { entries.append(entry) }
+                cursor = recorded.id
+                if entries.count == Self.entriesMax { return (entries, cursor) }
+            }
+            if events.count < Self.entriesMax { return (entries, nil) }
+        }
+        return (entries, cursor)
+    }
+
+    private func entry(
+        _ event: AuditEvent, _ session: Session?, _ clientNames: [String: String]
+    ) -> ActivityEntry? {
+        guard let what = ActivityEvent(event, session) else { return nil }
+        return ActivityEntry(
+            what, at: event.at.secondsSinceEpoch, device: session?.device.shownName,
+            app: event.clientID.map { clientNames[$0] ?? $0 },
+            place: event.actor == Origin.userActor ? event.remoteAddress.flatMap { placeName($0) } : nil)
+    }
+}
+
+extension ActivityEvent {
+    /// What an audit event tells its user; nil: nothing.
+    ///
+    /// - Parameter session: the session of the event, if it is still known.
+    init?(_ event: AuditEvent, _ session: Session?) {
+        let reason = event.reason ?? ""
+        switch event.kind {
+        case .sessionStarted, .sessionContinued: self = .signedIn(session?.signInMethod ?? .unknown)
+        case .sessionEnded: self = .ended(EndReason(wire: reason))
+        case .sessionsEnded: self = .devicesEnded
+        case .refreshTokenMisused: self = .tokenMisused
+        case .loginFailed: self = reason.hasPrefix("wrong_password") ? .signInFailed : .signInRefused
+        case .loginRefused: self = .signInRefused
+        case .loginsDisabled: self = .loginsPaused
+        case .loginsEnabled: self = .loginsResumed
+        case .userCreated, .userNamed: self = .created
+        case .emailChanged: self = .emailChanged
+        case .identityLinked: self = .providerLinked
+        case .identityUnlinked: self = .providerUnlinked
+        case .passkeyAdded: self = .passkeyAdded
+        case .passkeyRemoved: self = .passkeyRemoved
+        case .passwordChanged: self = .passwordChanged
+        case .passwordResetRequested: self = .resetRequested
+        case .sessionRestored, .authenticationModeChanged, .devicePlatformChanged, .attestationChanged, .loginApproved,
+            .userChanged, .userDeleted, .passkeyChanged, .clientCreated, .clientChanged, .clientDeleted,
+            .settingsChanged, .allSessionsRevoked, .signingKeyCreated, .signingKeyWithdrawn, .adminKeyCreated,
+            .adminKeyDeleted, .backupStarted, .databaseRestored:
+            return nil
+        }
+    }
+}
+
+extension Session {
+    /// How the session began.
+    fileprivate var signInMethod: ActivityEvent.Method {
+        if authenticationMethods.contains("pwd") { return .password }
+        if authenticationMethods.contains(where: { ["hwk", "swk"].contains($0) }) { return .passkey }
+        return confirmation != nil || presence.identityAt != nil ? .provider : .unknown
+    }
+}

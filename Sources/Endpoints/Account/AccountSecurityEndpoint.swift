@@ -1,0 +1,161 @@
+internal import Cryptography
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The page of password, passkeys and the user's own switch.
+extension Endpoints {
+    /// `GET /account/security`: what guards the account.
+    func showAccountSecurity(_ call: Call) async throws -> Response {
+        try await account(call, .accountSecurity) { stay in
+            let message: SecurityPage.Message? =
+                switch stay.word(on: .accountSecurity) {
+                case AccountWord.again: .pressAgain
+                case AccountWord.password: .passwordSaved
+                case AccountWord.paused: .paused
+                case AccountWord.resumed: .resumed
+                case AccountWord.renamed: .passkeyRenamed
+                case AccountWord.removed: .passkeyRemoved
+                case AccountWord.gone: .passkeyGone
+                default: nil
+                }
+            return try await securityPage(stay, message)
+        }
+    }
+
+    /// `POST /account/password`: changes the password, which the form gives once more, and ends all other sessions.
+    func changeAccountPassword(_ call: Call) async throws -> Response {
+        try await account(call, .accountSecurity) { stay in
+            let form = try call.form()
+            guard stay.sent(form, to: .accountPassword), !stay.visit.isPaused else {
+                return try await securityPage(stay, .pressAgain)
+            }
+            guard let old = form[.password] else { return try await securityPage(stay, .wrongCurrentPassword) }
+            let new = form[.newPassword] ?? ""
+            do throws(ServiceError) {
+                try await services.accounts.changePassword(
+                    of: stay.user, in: stay.visit.session, from: old, to: new, by: call.origin)
+            } catch {
+                let message: SecurityPage.Message
+                switch error {
+                case .invalidCredentials: message = .wrongCurrentPassword
+                case .invalid(member: "new_password", _): message = .password(passwordProblem(new, of: stay.user))
+                case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
+                default: throw error
+                }
+                log(error, message.status, call)
+                return try await securityPage(stay, message)
+            }
+            return redirect(stay, to: .accountSecurity, saying: AccountWord.password)
+        }
+    }
+
+    /// `POST /account/logins`: sets the user's own switch (seed 003), for a user who has authenticated within the last minutes.
+    func switchAccountLogins(_ call: Call) async throws -> Response {
+        try await account(call, .accountSecurity) { stay in
+            let form = try call.form()
+            guard stay.sent(form, to: .accountLogins), let pause = form[.pause] else {
+                return try await securityPage(stay, .pressAgain)
+            }
+            guard stay.visit.isRecent else { return try logInAgain(stay, goingTo: .accountSecurity) }
+            let isPausing = pause == "1"
+            let effective = form[.effective].flatMap { User.LoginDisabling.Effective(rawValue: $0) } ?? .immediate
+            let endsSessions = isPausing && form[.endSessions] == "1"
+            do throws(ServiceError) {
+                _ = try await services.accounts.setLogins(
+                    of: stay.user.id, shownBy: .browser(stay.visit.session.id), disabled: isPausing,
+                    effective: effective, revokesSessions: endsSessions,
+                    providers: identityVerifier?.providerNames ?? [], from: call.origin)
+            } catch {
+                guard case .conflict(code: "password_missing", _) = error else { throw error }
+                log(error, SecurityPage.Message.pauseNeedsPassword.status, call)
+                return try await securityPage(stay, .pauseNeedsPassword)
+            }
+            if endsSessions { return leaveAccount(stay) }
+            return redirect(
+                stay, to: .accountSecurity, saying: isPausing ? AccountWord.paused : AccountWord.resumed)
+        }
+    }
+
+    /// `POST /account/passkeys`: names or removes a passkey, for a user who has authenticated within the last minutes.
+    func changeAccountPasskeys(_ call: Call) async throws -> Response {
+        try await account(call, .accountSecurity) { stay in
+            let form = try call.form()
+            guard stay.sent(form, to: .accountPasskeys), !stay.visit.isPaused, let act = form[.act] else {
+                return try await securityPage(stay, .pressAgain)
+            }
+            guard stay.visit.isRecent else { return try logInAgain(stay, goingTo: .accountSecurity) }
+            let id = form[.passkey].flatMap { Base64URL.decode($0) } ?? []
+            do throws(ServiceError) {
+                if act == "remove" {
+                    try await services.passkeys.remove(id, of: stay.visit, from: call.origin)
+                } else {
+                    guard let name = form[.name], Device.isValid(text: name) else {
+                        return try await securityPage(stay, .passkeyNameRefused)
+                    }
+                    _ = try await services.passkeys.rename(id, of: stay.user.id, to: name)
+                }
+            } catch {
+                guard case .notFound = error else { throw error }
+                return redirect(stay, to: .accountSecurity, saying: AccountWord.gone)
+            }
+            return redirect(
+                stay, to: .accountSecurity, saying: act == "remove" ? AccountWord.removed : AccountWord.renamed)
+        }
+    }
+
+    private func securityPage(
+        _ stay: AccountStay, _ message: SecurityPage.Message?
+    ) async throws(ServiceError) -> Response {
+        let user = stay.user
+        var passkeys: [AccountPasskey]?
+        if context.passkeys != nil {
+            passkeys = try await services.passkeys.passkeys(of: user.id).sorted { $0.createdAt < $1.createdAt }.map {
+                AccountPasskey(
+                    id: Base64URL.encode($0.id), name: $0.name, addedAt: $0.createdAt.secondsSinceEpoch,
+                    usedAt: $0.lastUsedAt?.secondsSinceEpoch)
+            }
+        }
+        let page = SecurityPage(
+            header: stay.header, username: user.username, hasPassword: user.passwordHash != nil,
+            lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, logins: user.switchState, message: message)
+        var response = page.response(message?.status ?? .ok, in: stay.language)
+        if case .tooManyAttempts(let seconds) = message { response.fields.append("Retry-After", "\(seconds)") }
+        return response
+    }
+
+    /// What is wrong with a new password that was refused.
+    func passwordProblem(_ password: String, of user: User?) -> PasswordProblem {
+        switch context.passwordRules.brokenRule(by: password, username: user?.username) {
+        case .tooShort(let min): .tooShort(min: min)
+        case .isName: .isName
+        case .tooCommon: .tooCommon
+        case .unusable, nil: .refused
+        }
+    }
+}
+
+extension User {
+    /// The state of the user's own switch, as the page shows it.
+    fileprivate var switchState: SecurityPage.Logins {
+        if disabledByAdmin != nil { return .blocked }
+        return switch disabledByUser?.effective {
+        case .immediate: .pausedAtOnce
+        case .onExpiry: .pausedOnExpiry
+        case nil: .open
+        }
+    }
+}
+
+extension SecurityPage.Message {
+    /// The status of the page with this message.
+    fileprivate var status: Status {
+        switch self {
+        case .wrongCurrentPassword, .password, .passkeyNameRefused: .unprocessable
+        case .pauseNeedsPassword: .conflict
+        case .tooManyAttempts: .tooManyRequests
+        case .pressAgain, .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved, .passkeyGone: .ok
+        }
+    }
+}

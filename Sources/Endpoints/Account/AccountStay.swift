@@ -1,0 +1,152 @@
+internal import Cryptography
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// A user before an account page, in a browser whose session opened it.
+struct AccountStay: Sendable {
+    let visit: AccountVisit
+    let transport: PageTransport
+    let call: Call
+    /// The secret of the browser, by which its forms are recognized.
+    fileprivate let flow: FlowSecret
+
+    var user: User { visit.user }
+    var language: PageLanguage { call.language() }
+
+    /// What a form's token is made for beside its path: the session, so that a form of another user's page is stale.
+    private func subject(_ path: PagePath) -> String { path == .logout ? "" : visit.session.id.description }
+
+    /// The account's name, and the hidden fields of the page's forms.
+    var header: AccountHeader {
+        AccountHeader(
+            name: user.shownUsername ?? user.username,
+            form: FormState { flow.formToken($0.text, subject($0)) })
+    }
+
+    /// Whether `form` is that of a page which this browser was shown in this session, and goes to `path`.
+    func sent(_ form: FormParameters, to path: PagePath) -> Bool {
+        call.flowSecrets(transport).contains { $0.isToken(form[.csrf], of: path.text, subject(path)) }
+    }
+
+    /// The path of `page` with what the page shall say, and a token, so that no link makes the page say it.
+    func path(_ page: PagePath, saying word: String) -> String {
+        "\(page.text)?done=\(word)&t=\(flow.formToken(page.text, word))"
+    }
+
+    /// The word that `path(_:saying:)` put into the URL; nil without one.
+    func word(on page: PagePath) -> String? {
+        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        guard let word = query["done"], flow.isToken(query["t"], of: page.text, word) else { return nil }
+        return word
+    }
+}
+
+extension FormParameters {
+    /// The value of a field of the pages; nil if it is missing or empty.
+    subscript(_ field: FormField) -> String? { self[field.rawValue] }
+}
+
+extension Endpoints {
+    /// Answers a request for `page`, or a form that belongs to it, for the user of the browser's session. Without a session the
+    /// browser goes to the login page first, and then to `page`. While the user's own switch is on, there is the page of the
+    /// switch alone.
+    func account(
+        _ call: Call, _ page: PagePath, _ body: (AccountStay) async throws -> Response
+    ) async throws -> Response {
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        if call.request.method == .post { try checkOrigin(call) }
+        guard let handle = browserHandle(call, transport),
+            let visit = try await services.hostedLogin.accountVisit(handle)
+        else { return try logInForAccount(goingTo: page.text) }
+        if visit.isPaused, page != .accountSecurity {
+            return Self.redirect(to: baseURL + PagePath.accountSecurity.text)
+        }
+        let shown = call.flowSecrets(transport).first
+        let stay = AccountStay(
+            visit: visit, transport: transport, call: call, flow: shown ?? FlowSecret(random: context.random))
+        var response: Response
+        do throws(any Error) { response = try await body(stay) } catch {
+            // The session has ended, or has grown too old for the act, since it was read.
+            switch error {
+            case ServiceError.invalidToken: return try logInForAccount(goingTo: page.text)
+            case ServiceError.insufficientUserAuthentication: return try logInAgain(stay, goingTo: page)
+            default: throw error
+            }
+        }
+        if shown == nil { PageCookie.flow.set(stay.flow.text, transport, on: &response) }
+        if handle.isKept, !response.fields.contains("Set-Cookie") {
+            PageCookie.session.set(
+                services.hostedLogin.cookie(handle), lifetime: visit.idle, transport, on: &response)
+        }
+        return response
+    }
+
+    /// Leads to the login page, because the act demands an authentication of the last minutes, and back to the page, which
+    /// asks to press once more.
+    func logInAgain(_ stay: AccountStay, goingTo page: PagePath) throws -> Response {
+        try logInForAccount(goingTo: stay.path(page, saying: AccountWord.again), as: stay.user)
+    }
+
+    /// Leads to the login page, and then to a page of the account.
+    ///
+    /// - Parameter user: the user who has to authenticate once more; nil: anybody may log in.
+    private func logInForAccount(goingTo path: String, as user: User? = nil) throws -> Response {
+        var request = AuthorizationRequest(
+            ofAccountPage: baseURL + path, id: Hex.encode(context.random.bytes(16)))
+        if let user {
+            request.prompts = [.login]
+            request.loginHint = user.shownUsername
+        }
+        guard let sealed = context.requests.seal(CarriedRequest(request, at: context.clock.now)) else {
+            throw RequestProblem.invalid("r", "is too long")
+        }
+        return Self.redirect(to: "\(baseURL)/login?r=\(sealed)")
+    }
+
+    /// Leads to a page of the account after an act (303), which then says what was done.
+    func redirect(_ stay: AccountStay, to page: PagePath, saying word: String) -> Response {
+        Self.redirect(to: baseURL + stay.path(page, saying: word))
+    }
+
+    /// Deletes the cookie of a session that the user has just ended, and leads to the page that says so.
+    func leaveAccount(_ stay: AccountStay) -> Response {
+        var response = Self.redirect(to: baseURL + Self.logoutPath)
+        PageCookie.session.delete(stay.transport, from: &response)
+        return response
+    }
+
+    /// `GET /.well-known/change-password` (W3C, A Well-Known URL for Changing Passwords): leads to the page of the password.
+    func changePasswordPage() -> Response {
+        Response(
+            status: .found,
+            fields: ["Location": baseURL + PagePath.accountSecurity.text, "Cache-Control": "no-store"])
+    }
+}
+
+/// The words in URLs for what a page shall say.
+enum AccountWord {
+    static let again = "again"
+    static let password = "password"
+    static let paused = "paused"
+    static let resumed = "resumed"
+    static let renamed = "renamed"
+    static let removed = "removed"
+    static let gone = "gone"
+}
+
+/// The account page of a login, in place of an app.
+extension Endpoints {
+    /// Lets a user who has given the password into the account pages.
+    func openAccountPages(
+        as user: User, in browser: HostedLoginService.Browser, to page: String, _ transport: PageTransport, _ call: Call
+    ) async throws(ServiceError) -> Response {
+        let (handle, idle) = try await services.hostedLogin.openAccountPages(
+            as: .password(of: user), in: browser, from: call.origin)
+        var response = Self.redirect(to: page)
+        PageCookie.session.set(
+            services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, transport, on: &response)
+        return response
+    }
+}

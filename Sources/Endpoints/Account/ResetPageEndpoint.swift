@@ -1,0 +1,77 @@
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The page for a new password by a reset token. The link is `/reset#TOKEN`: no browser sends a fragment, so that no log and no
+/// `Referer` has the token.
+extension Endpoints {
+    /// `GET /reset`: asks for a new password, or says that it is stored.
+    func showReset(_ call: Call) async throws -> Response {
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let isDone = call.flowSecrets(transport).contains { $0.isToken(query["t"], of: Self.resetDonePath, "") }
+        if isDone { return PasswordSavedPage().response(.ok, in: call.language()) }
+        return resetPage(call, transport)
+    }
+
+    /// `POST /reset`: sets the password, and ends all sessions of the user.
+    func resetOnPage(_ call: Call) async throws -> Response {
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        try checkOrigin(call)
+        let form = try call.form()
+        let token = form[.token] ?? ""
+        let path = PagePath.reset.text
+        guard let flow = call.flowSecrets(transport).first(where: { $0.isToken(form[.csrf], of: path, "") }) else {
+            return resetPage(call, transport, token: token, .pressAgain)
+        }
+        let new = form[.newPassword] ?? ""
+        do throws(ServiceError) {
+            try await rateLimiter.reset(from: call.caller) { () async throws(ServiceError) in
+                let reset = try await services.accounts.passwordReset(by: token)
+                try await rateLimiter.reset(of: reset.userID) { () async throws(ServiceError) in
+                    try await services.accounts.resetPassword(reset, to: new, from: call.origin)
+                }
+            }
+        } catch {
+            let message: ResetPage.Message
+            switch error {
+            case .invalid(member: "reset_token", _): message = .tokenRefused
+            case .invalid(member: "new_password", _): message = .password(passwordProblem(new, of: nil))
+            case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
+            default: throw error
+            }
+            log(error, message.status, call)
+            return resetPage(call, transport, token: token, message)
+        }
+        return Self.redirect(to: "\(baseURL)\(path)?t=\(flow.formToken(Self.resetDonePath, ""))")
+    }
+
+    /// What the token in the URL of the page after a reset is made for.
+    private static let resetDonePath = "/reset?done"
+
+    private func resetPage(
+        _ call: Call, _ transport: PageTransport, token: String = "", _ message: ResetPage.Message? = nil
+    ) -> Response {
+        let shown = call.flowSecrets(transport).first
+        let flow = shown ?? FlowSecret(random: context.random)
+        let page = ResetPage(
+            form: FormState { flow.formToken($0.text, "") }, token: token,
+            lengthMin: context.passwordRules.lengthMin, message: message)
+        var response = page.response(message?.status ?? .ok, in: call.language())
+        if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
+        if case .tooManyAttempts(let seconds) = message { response.fields.append("Retry-After", "\(seconds)") }
+        return response
+    }
+}
+
+extension ResetPage.Message {
+    /// The status of the page with this message.
+    fileprivate var status: Status {
+        switch self {
+        case .pressAgain: .ok
+        case .tokenRefused, .password: .unprocessable
+        case .tooManyAttempts: .tooManyRequests
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// The page of the devices: what it shows, and what its buttons end.
+@Suite struct AccountDevicesTests {
+    @Test func itShowsEverySession() async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await stage.logIn(device: "phone-1", more: #","authentication_mode":"NO""#)
+            stage.moveClock(to: EndpointsFixture.day)
+            let account = AccountPages(stage)
+            account.browser.userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0"
+            let page = try await account.open()
+            // This one first, without a button to end it.
+            #expect(page.sessions == [phone.sessionID])
+            #expect(page.text.contains("Firefox · Linux") && page.text.contains("This device"))
+            // The client, the place, and both ends of the phone's session.
+            for part in ["mobile", "Graz &lt;b&gt;, Austria", "2027-01-29T08:00:00Z", "2028-01-15T08:00:00Z"] {
+                #expect(page.text.contains(part), "\(part) in \(page.text)")
+            }
+        }
+    }
+
+    @Test func hostileNamesAreText() async throws {
+        try await EndpointsFixture.with { stage in
+            let names = [#"\"><script>alert(1)</script>"#, "\u{202E}evil", String(repeating: "A", count: 128)]
+            for (number, name) in names.enumerated() {
+                let answer = await stage.call(
+                    .post, "/v1/login",
+                    #"{"username":"anna","password":"correct horse","client_id":"mobile","device":{"id":"d\#(number)","name":"\#(name)"}}"#
+                )
+                #expect(answer.status == 200, "\(answer.text)")
+            }
+            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"client_name":"<img src=x>"}"#)
+            let account = AccountPages(stage)
+            account.browser.userAgent = "Firefox/ <script>"
+            for path in ["/account", "/account/activity"] {
+                let text = try await account.open(path).text
+                #expect(!text.contains("<script>") && !text.contains("<img src=x>") && !text.contains("\u{202E}"))
+                #expect(text.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && text.contains("&lt;img src=x&gt;"))
+                #expect(text.contains("\u{FFFD}evil") && !text.contains(String(repeating: "A", count: 61)))
+            }
+        }
+    }
+
+    @Test func oneIsEnded() async throws {
+        try await EndpointsFixture.with { stage in
+            let (one, two) = (try await stage.logIn(device: "phone-1"), try await stage.logIn(device: "phone-2"))
+            let account = AccountPages(stage)
+            let page = try await account.open()
+            let form = ["which": "one", "session": one.sessionID]
+            let after = try await account.act("/account/end", of: page, form)
+            #expect(after.text.contains("One device was signed out.") && after.sessions == [two.sessionID])
+            #expect(await stage.refresh(one.refresh).string("reason") == "revoked_by_user")
+            #expect(await stage.refresh(two.refresh).status == 200)
+            #expect(await account.events().contains("session_ended revoked_by_user"))
+            // A double click finds it ended.
+            let again = try await account.act("/account/end", of: page, form)
+            #expect(again.text.contains("It was signed out already."))
+        }
+    }
+
+    /// Another user's session looks like one that is not there.
+    @Test func nobodyElsesSessionIsEnded() async throws {
+        try await EndpointsFixture.with { stage in
+            let anna = try await stage.logIn()
+            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
+            let account = AccountPages(stage)
+            let page = try await account.open(username: "bert", password: "another long horse")
+            for id in [anna.sessionID, String(repeating: "0", count: 32), "x", "'; DROP TABLE sessions; --", ""] {
+                let after = try await account.act("/account/end", of: page, ["which": "one", "session": id])
+                #expect(after.text.contains("It was signed out already."), "\(id)")
+            }
+            #expect(await stage.refresh(anna.refresh).status == 200)
+            _ = try await account.act("/account/end", of: page, ["which": "others"])
+            _ = try await account.send("/account/end", of: page, ["which": "all"])
+            #expect(await stage.refresh(anna.refresh).status == 200)
+        }
+    }
+
+    @Test func allOthersAreEnded() async throws {
+        try await EndpointsFixture.with { stage in
+            let phones = [try await stage.logIn(device: "phone-1"), try await stage.logIn(device: "phone-2")]
+            let account = AccountPages(stage)
+            let page = try await account.open()
+            let after = try await account.act("/account/end", of: page, ["which": "others"])
+            #expect(after.text.contains("2 devices were signed out.") && after.sessions.isEmpty)
+            for phone in phones { #expect(await stage.refresh(phone.refresh).string("reason") == "revoked_by_user") }
+            #expect(await account.events().contains("sessions_ended revoked_by_user"))
+        }
+    }
+
+    @Test func allAreEnded() async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await stage.logIn()
+            let account = AccountPages(stage)
+            let page = try await account.open()
+            let cookie = try #require(account.browser.cookies[AccountPages.cookie])
+            let after = try await account.act("/account/end", of: page, ["which": "all"])
+            #expect(after.answer.status == 200 && after.text.contains("You are signed out"))
+            #expect(account.browser.cookies[AccountPages.cookie] == nil)
+            #expect(await stage.refresh(phone.refresh).string("reason") == "revoked_by_user")
+            // The cookie opens nothing, whoever has kept it.
+            let thief = Browser(stage)
+            thief.plant(AccountPages.cookie, cookie)
+            #expect(await thief.get("/account").status == 303)
+        }
+    }
+
+    /// The session of an app that began in this browser ends alone, if it is ended here, and with the browser's, if it is ended
+    /// elsewhere.
+    @Test func theAppOfThisBrowser() async throws {
+        try await HostedLogin.with(#","browser_session":"client""#) { login in
+            let here = AccountPages(login.stage)
+            let first = try Tokens(await login.exchange(try await login.code(here.browser)))
+            let page = try await here.open()
+            let after = try await here.act("/account/end", of: page, ["which": "one", "session": first.sessionID])
+            #expect(after.answer.status == 200 && after.text.contains("One device was signed out."))
+            let second = try Tokens(await login.exchange(try await login.code(here.browser, ["prompt": "login"])))
+            let elsewhere = AccountPages(login.stage)
+            let other = try await elsewhere.open()
+            _ = try await elsewhere.act("/account/end", of: other, ["which": "one", "session": second.sessionID])
+            #expect(await here.browser.get("/account").status == 303)
+        }
+    }
+
+    @Test func theUserLogsOut() async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await stage.logIn()
+            let account = AccountPages(stage)
+            let page = try await account.open()
+            let answer = try await account.send("/oauth/logout", of: page, [:])
+            #expect(answer.status == 200 && answer.text.contains("You are signed out"))
+            #expect(await account.browser.get("/account").status == 303)
+            #expect(await stage.refresh(phone.refresh).status == 200)
+        }
+    }
+}
