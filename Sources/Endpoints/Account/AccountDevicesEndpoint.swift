@@ -60,7 +60,8 @@ extension Endpoints {
                 app: record.client?.name ?? session.clientID,
                 place: addresses[session.id].flatMap { placeName($0) },
                 signedInAt: session.startedAt.secondsSinceEpoch, lastSeenAt: session.renewedAt.secondsSinceEpoch,
-                idleEnd: lifetimes.idleEnd(of: session).secondsSinceEpoch,
+                idleEnd: (session.id == current ? context.clock.now + stay.visit.idle : lifetimes.idleEnd(of: session))
+                    .secondsSinceEpoch,
                 end: lifetimes.finalEnd(of: session).secondsSinceEpoch, isThis: session.id == current)
         }
         return DevicesPage(header: stay.header, devices: devices, message: message).response(.ok, in: stay.language)

@@ -145,7 +145,7 @@ public struct SecurityPage: HTMLPage {
             <button class="danger" aria-label="\(words.passkeyRemove(name))">\(words.passkeyRemove)</button>
             """
         return """
-            <li><h3>\(name)</h3>
+            <li><p><strong>\(name)</strong></p>
             <dl class="facts">
             <div><dt>\(words.passkeySince)</dt><dd>\(Controls.day(passkey.addedAt, words))</dd></div>
             \(used)</dl>

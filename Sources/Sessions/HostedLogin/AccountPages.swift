@@ -52,9 +52,10 @@ extension HostedLoginService {
         }
         guard let record = found, let user = record.user else { return nil }
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: user)
+        let shortEnd = handle.isKept ? nil : record.session.renewedAt + BrowserHandle.shortIdle
+        let ends = [lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session), shortEnd]
         return AccountVisit(
-            record: record, user: user,
-            idle: min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session)) - now,
+            record: record, user: user, idle: (ends.compactMap(\.self).min() ?? now) - now,
             isRecent: PresenceRequirement.ofChanges.isMet(by: record.session, at: now))
     }
 

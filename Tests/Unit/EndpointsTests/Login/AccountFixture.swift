@@ -48,7 +48,8 @@ struct AccountPages {
         _ path: String, of page: AccountPage, _ form: [String: String], fields: Fields = sameOrigin
     ) async throws -> Answer {
         var form = form
-        form["csrf"] = try #require(page.csrf(path), "\(page.text)")
+        let token: String = try #require(page.csrf(path), "\(page.text)")
+        form["csrf"] = token
         return await browser.post(path, form, fields: fields)
     }
 

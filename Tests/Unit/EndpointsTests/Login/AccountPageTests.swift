@@ -1,5 +1,6 @@
 import HTTP
 import Sessions
+import Synchronization
 import Testing
 
 @testable import Endpoints
@@ -42,7 +43,9 @@ import Testing
             let account = AccountPages(stage)
             let location = try #require(await account.browser.get("/account").field("Location"))
             let page = try Page(await account.browser.get(location))
-            let form = ["r": page.request, "csrf": page.csrf, "username": "anna", "password": EndpointsFixture.password]
+            let form = [
+                "r": page.request, "csrf": page.csrf, "username": "anna", "password": EndpointsFixture.password,
+            ]
             // The page of one browser is stale in another one: a login for a stranger's session cannot be planted.
             let other = Browser(stage)
             #expect(await other.post("/login/password", form).status == 200)
