@@ -44,6 +44,15 @@ enum Algorithms {
     }
 }
 
+/// Keeps libcrypto usable until the process is gone.
+///
+/// By default libcrypto frees everything in a handler of `exit`, and a thread that signs or hashes at that moment reads freed
+/// memory. The first call into libcrypto decides whether there is such a handler, so that this has to come before any other,
+/// those of libcurl included. `OPENSSL_init_crypto` may be called by several threads.
+public func keepLibraryDuringExit() {
+    _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+}
+
 /// Returns a value that is nil only if memory is exhausted; stops the process then.
 package func orStop<T>(_ value: T?) -> T {
     guard let value else { stop() }

@@ -59,6 +59,17 @@ actor Phone {
                 let account = try await sojourn.nameAccount(
                     username: command.text("username") ?? "", password: command.text("password") ?? "")
                 return ["user": .string(account.username ?? account.userID)]
+            case "begin-login":
+                guard
+                    let page = command.text("redirect").flatMap({ URL(string: $0) }).map({ LoginPage(redirectURI: $0) })
+                else { return ["error": .string("no URL")] }
+                return ["url": .string(try await sojourn.beginSignIn(page).absoluteString)]
+            case "finish-login":
+                guard let url = command.text("callback").flatMap({ URL(string: $0) }) else {
+                    return ["error": .string("no URL")]
+                }
+                let account = try await sojourn.signIn(callback: url)
+                return ["user": .string(account.username ?? account.userID)]
             case "adopt":
                 let account = try await sojourn.adopt(tokenAnswer: Data((command.text("answer") ?? "").utf8))
                 return ["user": .string(account.username ?? account.userID)]

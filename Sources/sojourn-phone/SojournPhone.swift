@@ -8,6 +8,7 @@
 // carried out side by side. `in` names a folder below DIR, each with a session of its own.
 //
 // start · state · login username password · login-anonymously · name username password · adopt answer · identity
+// begin-login redirect · finish-login callback (the login page: the URL to open, and the one with which the browser comes back)
 // token [need: usable, fresh, renewed] · call url · logout · clock [wall] [elapse] · store fail (read, write, none)
 // freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed, folder-synced)
 // swap count · exit

@@ -16,6 +16,15 @@ public struct ASWebAuthenticationSessionError: Error {
 
 @MainActor public class ASWebAuthenticationSession: NSObject {
     public typealias CompletionHandler = @Sendable (URL?, (any Error)?) -> Void
+
+    @available(iOS 17.4, macOS 14.4, watchOS 10.4, tvOS 17.4, visionOS 1.1, *)
+    public class Callback: NSObject {
+        public class func customScheme(_ customScheme: String) -> Callback { Callback() }
+        public class func https(host: String, path: String) -> Callback { Callback() }
+    }
+
+    @available(iOS 17.4, macOS 14.4, watchOS 10.4, tvOS 17.4, visionOS 1.1, *)
+    public init(url: URL, callback: Callback, completionHandler: @escaping CompletionHandler) {}
     public init(url: URL, callbackURLScheme: String?, completionHandler: @escaping CompletionHandler) {}
     public weak var presentationContextProvider: (any ASWebAuthenticationPresentationContextProviding)?
     public var prefersEphemeralWebBrowserSession = false

@@ -38,6 +38,34 @@ public enum SessionState: Hashable, Sendable {
     }
 }
 
+extension SessionState: CustomStringConvertible {
+    /// A line for logs and terminals. It names the user.
+    public var description: String {
+        switch self {
+        case .starting: "starting"
+        case .locked: "locked"
+        case .storeFailed(let error): "store failed: \(error)"
+        case .signedOut(.never): "signed out"
+        case .signedOut(.byUser): "signed out by the user"
+        case .signedOut(.deleted): "signed out: the account was deleted"
+        case .signedOut(.unreadable): "signed out: the record cannot be read"
+        case .signedIn(let account, .current): "signed in as \(account.name)"
+        case .signedIn(let account, .unreachable(let since)):
+            "signed in as \(account.name), server unreachable since \(since)"
+        case .signedIn(let account, .suspended(let suspension)):
+            "signed in as \(account.name), suspended: \(suspension)"
+        case .presenceRequired(let requirement, let account):
+            "presence required of \(account.name): \(requirement.ways.joined(separator: " or "))"
+        case .ended(let reason, let account, _): "ended for \(account.name): \(reason)"
+        }
+    }
+}
+
+extension Account {
+    /// What a line calls the user.
+    fileprivate var name: String { username ?? userID }
+}
+
 /// How the app guards the tokens on the device (the server's `authentication_mode`).
 public enum AuthenticationMode: String, Hashable, Sendable, Codable {
     case none = "NO"

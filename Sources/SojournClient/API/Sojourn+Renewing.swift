@@ -61,6 +61,7 @@ extension Sojourn {
         let flight = flights.removeValue(forKey: version)
         flight?.background.end()
         for waiter in flight?.waiters.values.map(\.self) ?? [] { waiter.resume(returning: outcome) }
+        releaseIdleWaiters()
     }
 
     /// Draws the conclusions from a renewal.

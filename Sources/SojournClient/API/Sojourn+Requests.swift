@@ -14,13 +14,13 @@ extension Sojourn {
     ///
     /// If the API answers 401, the token is renewed once, and the request is sent once more. A request whose content is a stream
     /// is not sent again, because the stream has been read. If the API asks for the user (RFC 9470), its answer is returned, and
-    /// the state becomes `presenceRequired`: after `unlock` the app sends the request again.
-    public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+    /// the state becomes `presenceRequired`: after `unlock` the app sends the request again. If the API does not answer, the
+    /// error is `unreachable`, with the text of the error of `perform`.
+    public func data(for request: URLRequest) async throws(SojournError) -> (Data, HTTPURLResponse) {
         var token = try await accessToken()
         var (isRenewed, isSignedAgain) = (false, false)
         while true {
-            let (data, response) = try await configuration.perform(try await authorize(request, by: token))
-            guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+            let (data, response) = try await perform(try await authorize(request, by: token))
             if let url = request.url { note(nonce: response.value(forHTTPHeaderField: "DPoP-Nonce"), from: url) }
             guard response.statusCode == 401 else { return (data, response) }
             let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
@@ -43,6 +43,17 @@ extension Sojourn {
         }
     }
 
+    private func perform(_ request: URLRequest) async throws(SojournError) -> (Data, HTTPURLResponse) {
+        let (data, response): (Data, URLResponse)
+        do { (data, response) = try await configuration.perform(request) } catch {
+            throw SojournError(performing: error)
+        }
+        guard let response = response as? HTTPURLResponse else {
+            throw .unreachable(Unreachable("the answer is not one of HTTP"))
+        }
+        return (data, response)
+    }
+
     private func authorize(
         _ request: URLRequest, by token: AccessToken
     ) async throws(SojournError) -> URLRequest {
@@ -52,6 +63,20 @@ extension Sojourn {
             request.setValue(field.value, forHTTPHeaderField: field.name)
         }
         return request
+    }
+}
+
+extension SojournError {
+    /// The error of a call for an error of `SojournConfiguration.perform`.
+    init(performing error: any Error) {
+        switch error {
+        case let error as SojournError: self = error
+        case is CancellationError: self = .cancelled
+        case let error as URLError where error.code == .cancelled: self = .cancelled
+        case let error as URLError:
+            self = .unreachable(Unreachable("URLError \(error.code.rawValue): \(error.localizedDescription)"))
+        default: self = .unreachable(Unreachable("\(error)"))
+        }
     }
 }
 

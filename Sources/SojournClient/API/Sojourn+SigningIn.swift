@@ -173,6 +173,9 @@ extension Sojourn {
             switch verdict {
             case .granted(let answer): return answer
             case .signAgain where !isSignedAgain: isSignedAgain = true
+            case .signAgain:
+                if let issuer = await otherIssuer() { throw .misconfigured(try Self.wrongServer(issuer, server())) }
+                throw SojournError(verdict) ?? .cancelled
             case .unreachable(let cause)
             where attempts < 2 && (cause.retryAfter ?? 0) <= RetrySchedule.retryAfterWithinRenewalMax:
                 attempts += 1

@@ -1,10 +1,11 @@
 extension Sojourn {
-    /// Signs the user out: at once, and offline too. Everything of the user is removed from this device. The server is told as
-    /// soon as it can be reached, now or after a later start. It is not told of a session whose tokens are sealed and locked: that
-    /// one ends by itself, or when the user logs in on this device again.
+    /// Signs the user out: at once, and offline too. Everything of the user is removed from this device. The server is told in
+    /// the background as soon as it can be reached, now or after a later start: a program that ends at once calls `settle`
+    /// before. The server is not told of a session whose tokens are sealed and locked: that one ends by itself, or when the user
+    /// logs in on this device again.
     ///
-    /// - Returns: false if the store could not be written. The state is `signedOut` all the same, and each later call tries to
-    ///   write again; but if the process ends before, the user is still signed in.
+    /// - Returns: whether the sign-out is stored; not whether the server has been told. If it is false, the state is `signedOut`
+    ///   all the same, and each later call tries to write again; but if the process ends before, the user is still signed in.
     @discardableResult public func signOut() async -> Bool {
         await leave(owing: true)
     }
@@ -76,7 +77,12 @@ extension Sojourn {
 
     /// Tells the server of the sign-outs that it has not heard of. The caller does not wait.
     func payDebtsInBackground() {
-        Task { await self.payDebts() }
+        debtTasks += 1
+        Task {
+            await self.payDebts()
+            self.debtTasks -= 1
+            self.releaseIdleWaiters()
+        }
     }
 
     func payDebts() async {

@@ -54,6 +54,10 @@ public actor Sojourn {
     var logins = 0
     var lastLoginCommitted = 0
     var isPayingDebts = false
+    /// How many tasks tell the server of sign-outs, or are about to.
+    var debtTasks = 0
+    /// Those who wait until nothing is under way.
+    var idleWaiters: [Int: CheckedContinuation<Bool, Never>] = [:]
     var watch: Task<Void, Never>?
 
     /// A session on `store`.
@@ -69,6 +73,7 @@ public actor Sojourn {
         transport: any Transport = URLSessionTransport.shared, clock: any ClientClock = SystemClock(),
         random: RandomBytes? = nil, log: Log = .none
     ) {
+        SmallCrypto.prepare()
         self.configuration = configuration
         self.store = store
         self.keys = keys
@@ -261,7 +266,7 @@ extension SojournError {
         case .ended(let reason): self = .ended(reason)
         case .suspended(let suspension): self = .suspended(suspension)
         case .presenceRequired(let requirement): self = .presenceRequired(requirement)
-        case .signAgain: self = .unreachable(Unreachable("the server refuses this device's signatures"))
+        case .signAgain: self = .unreachable(Unreachable("the server refuses this device's signatures, or its clock"))
         case .unreachable(let cause): self = .unreachable(cause)
         case .refused(let refusal): self = .refused(refusal)
         case .misconfigured(let word): self = .misconfigured(word)

@@ -28,11 +28,13 @@ public enum SojournError: Error, Hashable, Sendable {
 }
 
 /// Why a session has ended: the server's word, or the SDK's for its own key.
-public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
+public struct EndReason: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     /// The word, for example `idle_expired`. Words of later servers are possible.
     public var rawValue: String
     /// Creates a reason.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The word.
+    public var description: String { rawValue }
 
     /// The user logged out.
     public static let loggedOut = EndReason(rawValue: "logged_out")
@@ -59,11 +61,13 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 /// Why a session rests without having ended: the server's word.
-public struct Suspension: RawRepresentable, Hashable, Sendable {
+public struct Suspension: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// `login_disabled_by_user`, `login_disabled_by_admin`, `device_mismatch`, `binding_mismatch` and others.
     public var rawValue: String
     /// Creates a suspension.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The word.
+    public var description: String { rawValue }
 }
 
 /// What the server asks of the user (RFC 9470 §3).
@@ -99,7 +103,7 @@ public struct Refusal: Hashable, Sendable {
 }
 
 /// Why no usable answer came.
-public struct Unreachable: Hashable, Sendable {
+public struct Unreachable: Hashable, Sendable, CustomStringConvertible {
     /// What happened, for the log: no tokens and no content.
     public var detail: String
     /// The status of the answer, if there was one.
@@ -112,4 +116,7 @@ public struct Unreachable: Hashable, Sendable {
         self.status = status
         self.retryAfter = retryAfter
     }
+
+    /// What happened.
+    public var description: String { detail }
 }

@@ -7,6 +7,14 @@
 
 /// The few algorithms that the SDK needs: CryptoKit on Apple platforms, `Cryptography` elsewhere.
 package enum SmallCrypto {
+    /// Makes the algorithms ready, so that a task in the background can use them while the process ends. To be called before
+    /// the first `URLSession` is made, because that one uses the same library on Linux.
+    static func prepare() {
+        #if !canImport(CryptoKit)
+            keepLibraryDuringExit()
+        #endif
+    }
+
     /// The SHA-256 digest (FIPS 180-4): 32 bytes.
     package static func sha256(_ message: [UInt8]) -> [UInt8] {
         #if canImport(CryptoKit)

@@ -22,6 +22,7 @@ public final class URLSessionTransport: Transport {
 
     /// A transport. `clock` measures the time limits.
     public init(clock: any ClientClock = SystemClock()) {
+        SmallCrypto.prepare()
         let settings = URLSessionConfiguration.ephemeral
         settings.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData
         settings.urlCache = nil

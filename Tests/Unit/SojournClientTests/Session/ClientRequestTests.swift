@@ -64,6 +64,27 @@ struct ClientRequestTests {
         #expect(api.requests.allSatisfy { $0.httpBody == request.httpBody })
     }
 
+    @Test(
+        arguments: [
+            (URLError(.cannotConnectToHost) as any Error, "URLError -1004"), (OwnError(), "OwnError"),
+            (URLError(.cancelled), nil), (CancellationError(), nil),
+        ] as [(any Error, String?)])
+    func errorOfTheAPI_isOneOfTheSDK(error: any Error, text: String?) async throws {
+        let phone = try await Phone.signedIn { $0.perform = { _ in throw error } }
+        let thrown = await #expect(throws: SojournError.self) { try await phone.sojourn.data(for: try request()) }
+        switch thrown {
+        case .unreachable(let cause)?: #expect(text.map { cause.detail.hasPrefix($0) } == true, "\(cause)")
+        default: #expect(thrown == .cancelled && text == nil)
+        }
+    }
+
+    @Test func answerWithoutHTTP_isUnreachable() async throws {
+        let phone = try await Phone.signedIn { $0.perform = { (Data(), URLResponse(request: $0)) } }
+        await #expect(throws: SojournError.unreachable(Unreachable("the answer is not one of HTTP"))) {
+            try await phone.sojourn.data(for: try request())
+        }
+    }
+
     @Test func streamedContent_isNotRepeated_andTheNextCallRenews() async throws {
         let (phone, api) = try await phone([(401, [:])])
         var request = try request()
@@ -114,5 +135,15 @@ struct ClientRequestTests {
         await #expect(throws: SojournError.self) { try await phone.sojourn.authorize(try request(url)) }
         #expect(api.requests.isEmpty)
         _ = try await phone.sojourn.authorize(try request("http://127.0.0.1:8080/"))
+    }
+}
+
+private struct OwnError: Error {}
+
+extension URLResponse {
+    fileprivate convenience init(request: URLRequest) {
+        self.init(
+            url: request.url ?? URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: 0,
+            textEncodingName: nil)
     }
 }

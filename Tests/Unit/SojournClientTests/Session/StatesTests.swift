@@ -4,6 +4,33 @@ import Testing
 
 /// States are values that can be asked for at any time, not events that can be missed.
 struct StatesTests {
+    @Test func states_andReasons_printAsALine() {
+        let anna = Account(userID: "42", username: "anna")
+        let nobody = Account(userID: "42")
+        let rows: [(SessionState, String)] = [
+            (.starting, "starting"), (.locked, "locked"), (.storeFailed(.failed(5, "disk")), "store failed: "),
+            (.signedOut(.never), "signed out"), (.signedOut(.byUser), "signed out by the user"),
+            (.signedOut(.deleted), "signed out: the account was deleted"),
+            (.signedOut(.unreadable), "signed out: the record cannot be read"),
+            (.signedIn(anna, .current), "signed in as anna"), (.signedIn(nobody, .current), "signed in as 42"),
+            (.signedIn(anna, .unreachable(since: 7)), "signed in as anna, server unreachable since 7"),
+            (
+                .signedIn(anna, .suspended(Suspension(rawValue: "login_disabled_by_user"))),
+                "signed in as anna, suspended: login_disabled_by_user"
+            ),
+            (
+                .presenceRequired(PresenceRequirement(ways: ["presence", "password"], maxAge: nil), anna),
+                "presence required of anna: presence or password"
+            ),
+            (.ended(.revokedByAdmin, anna, .none), "ended for anna: revoked_by_admin"),
+        ]
+        for (state, text) in rows {
+            #expect("\(state)" == text || state == .storeFailed(.failed(5, "disk")) && "\(state)".hasPrefix(text))
+        }
+        #expect("\(SojournError.ended(.revokedByAdmin))" == "ended(revoked_by_admin)")
+        #expect("\(SojournError.unreachable(Unreachable("lost", status: 502)))" == "unreachable(lost)")
+    }
+
     private func kind(_ state: SessionState?) -> String {
         switch state {
         case .starting: "starting"

@@ -14,6 +14,7 @@ guard words.count >= 2, let server = URL(string: words[0]) else {
 let sojourn = Sojourn(SojournConfiguration(server: server))
 print("at the start:", await sojourn.start())
 
+var status: Int32 = 0
 do {
     switch (words[1], words.count) {
     case ("login", 4):
@@ -26,11 +27,20 @@ do {
         print("logged out:", await sojourn.signOut())
     default:
         print("no such command")
+        status = 64
     }
-} catch let error as SojournError {
+} catch {
+    // Every error is a SojournError.
     switch error {
     case .notSignedIn, .ended: print("log in, please:", error)
     case .refused(let refusal): print("refused:", refusal.code)
-    default: print("still logged in, try again later:", error)
+    case .misconfigured(let fault): print("set up wrongly:", fault)
+    default: print("try again later:", error)
     }
+    status = 1
 }
+// A sign-out reaches the server in the background, and a renewal runs there: the program must not end before.
+let isSettled = await sojourn.settle(within: .seconds(5))
+print("at the end:", sojourn.state)
+if !isSettled { print("the server has not been reached: the next start tries again") }
+exit(status)
