@@ -49,7 +49,7 @@ public enum ClientColumns {
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
         "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris",
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
-        "initiate_login_uri")
+        "initiate_login_uri", "apple_app_ids", "android_apps")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -86,6 +86,13 @@ public enum ClientColumns {
         client.hostedLogin.loginMethods = row.list()
         client.hostedLogin.backchannelLogoutURI = row.optionalText()
         client.hostedLogin.initiateLoginURI = row.optionalText()
+        client.hostedLogin.appleAppIDs = row.list()
+        for text in row.list() {
+            guard let app = AndroidApp(text) else {
+                throw CorruptRow("client \(id) has an Android app that cannot be read")
+            }
+            client.hostedLogin.androidApps.append(app)
+        }
         return client
     }
 
@@ -125,5 +132,7 @@ public enum ClientColumns {
         row.add(list: client.hostedLogin.loginMethods)
         row.add(client.hostedLogin.backchannelLogoutURI)
         row.add(client.hostedLogin.initiateLoginURI)
+        row.add(list: client.hostedLogin.appleAppIDs)
+        row.add(list: client.hostedLogin.androidApps.map(\.text))
     }
 }

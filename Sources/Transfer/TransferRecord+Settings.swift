@@ -114,6 +114,11 @@ extension Client {
             try line.value("login_methods", "a list of strings", as: [String].self) ?? login.loginMethods
         login.backchannelLogoutURI = try line.optionalText("backchannel_logout_uri")
         login.initiateLoginURI = try line.optionalText("initiate_login_uri")
+        login.appleAppIDs = try line.value("apple_app_ids", "a list of strings", as: [String].self) ?? []
+        for text in try line.value("android_apps", "a list of strings", as: [String].self) ?? [] {
+            guard let app = AndroidApp(text) else { throw LineProblem("'android_apps' must be PACKAGE/FINGERPRINT") }
+            login.androidApps.append(app)
+        }
         if let problem = login.problem(with: grantTypes) { throw LineProblem(problem) }
         hostedLogin = login
     }
@@ -130,6 +135,8 @@ extension Client {
         if login.loginMethods != none.loginMethods { members.add("login_methods", login.loginMethods) }
         members.add("backchannel_logout_uri", login.backchannelLogoutURI)
         members.add("initiate_login_uri", login.initiateLoginURI)
+        if !login.appleAppIDs.isEmpty { members.add("apple_app_ids", login.appleAppIDs) }
+        if !login.androidApps.isEmpty { members.add("android_apps", login.androidApps.map(\.text)) }
     }
 }
 

@@ -65,6 +65,8 @@ CREATE TABLE clients (
     login_methods text NOT NULL, -- list
     backchannel_logout_uri text,
     initiate_login_uri text,
+    apple_app_ids text NOT NULL, -- list: TEAMID.bundle.id
+    android_apps text NOT NULL, -- list: PACKAGE/FINGERPRINT
     -- Lifetimes; null: as in the settings
     offline_session_idle_seconds bigint,
     offline_session_max_seconds bigint,

@@ -55,6 +55,8 @@ CREATE TABLE clients (
     login_methods TEXT NOT NULL, -- list
     backchannel_logout_uri TEXT,
     initiate_login_uri TEXT,
+    apple_app_ids TEXT NOT NULL, -- list: TEAMID.bundle.id
+    android_apps TEXT NOT NULL, -- list: PACKAGE/FINGERPRINT
     -- Lifetimes; null: as in the settings
     offline_session_idle_seconds INTEGER,
     offline_session_max_seconds INTEGER,

@@ -150,6 +150,8 @@ struct ClientAnswer: Encodable {
     let loginMethods: [String]
     let backchannelLogoutURI: String?
     let initiateLoginURI: String?
+    let appleAppIDs: [String]
+    let androidApps: [String]
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -178,6 +180,8 @@ struct ClientAnswer: Encodable {
         loginMethods = client.hostedLogin.loginMethods
         backchannelLogoutURI = client.hostedLogin.backchannelLogoutURI
         initiateLoginURI = client.hostedLogin.initiateLoginURI
+        appleAppIDs = client.hostedLogin.appleAppIDs
+        androidApps = client.hostedLogin.androidApps.map(\.text)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -206,5 +210,7 @@ struct ClientAnswer: Encodable {
         case loginMethods = "login_methods"
         case backchannelLogoutURI = "backchannel_logout_uri"
         case initiateLoginURI = "initiate_login_uri"
+        case appleAppIDs = "apple_app_ids"
+        case androidApps = "android_apps"
     }
 }

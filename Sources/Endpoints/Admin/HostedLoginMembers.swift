@@ -4,7 +4,7 @@ internal import Sessions
 struct HostedLoginMembers: Sendable {
     static let names = [
         "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
-        "login_methods", "backchannel_logout_uri", "initiate_login_uri",
+        "login_methods", "backchannel_logout_uri", "initiate_login_uri", "apple_app_ids", "android_apps",
     ]
 
     private let redirectURIs: [String]?
@@ -14,11 +14,13 @@ struct HostedLoginMembers: Sendable {
     private let loginMethods: [String]?
     private let backchannelLogoutURI: String??
     private let initiateLoginURI: String??
+    private let appleAppIDs: [String]?
+    private let androidApps: [AndroidApp]?
 
     init(_ members: Members) throws {
         try members.refuseNull(
             "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
-            "login_methods")
+            "login_methods", "apple_app_ids", "android_apps")
         redirectURIs = try members.strings("redirect_uris")
         postLogoutRedirectURIs = try members.strings("post_logout_redirect_uris")
         requiresPushedRequests = try members.bool("require_pushed_authorization_requests")
@@ -26,6 +28,13 @@ struct HostedLoginMembers: Sendable {
         loginMethods = try members.strings("login_methods")
         backchannelLogoutURI = try members.change("backchannel_logout_uri", members.string)
         initiateLoginURI = try members.change("initiate_login_uri", members.string)
+        appleAppIDs = try members.strings("apple_app_ids")
+        androidApps = try members.strings("android_apps")?.map { text in
+            guard let app = AndroidApp(text) else {
+                throw members.refused("android_apps", "must have the form PACKAGE/FINGERPRINT")
+            }
+            return app
+        }
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -37,5 +46,7 @@ struct HostedLoginMembers: Sendable {
         if let loginMethods { login.loginMethods = loginMethods }
         if let backchannelLogoutURI { login.backchannelLogoutURI = backchannelLogoutURI }
         if let initiateLoginURI { login.initiateLoginURI = initiateLoginURI }
+        if let appleAppIDs { login.appleAppIDs = appleAppIDs }
+        if let androidApps { login.androidApps = androidApps }
     }
 }

@@ -29,6 +29,8 @@ extension Route {
         Route(.post, "/login/password", errorFormat: .page, .open { try await $0.logInOnPage($1) }),
         Route(.get, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
         Route(.post, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
+        Route(.get, Endpoints.appleAppsPath, .open { endpoints, _ in try await endpoints.appleApps() }),
+        Route(.get, Endpoints.androidAppsPath, .open { endpoints, _ in try await endpoints.androidApps() }),
         Route(.get, "/assets/{name}", .open { try $0.asset($1) }),
         Route(.get, "/assets/accent/{name}", .open { try $0.asset($1) }),
         Route(.get, Endpoints.userInfoPath, .open { try await $0.userInfo($1) }),

@@ -28,6 +28,10 @@ public struct HostedLogin: Hashable, Sendable {
     public var backchannelLogoutURI: String?
     /// The page of the client that starts a login (OpenID Connect Core section 4).
     public var initiateLoginURI: String?
+    /// The client's apps on Apple platforms: application identifiers, `TEAMID.bundle.id`.
+    public var appleAppIDs: [String] = []
+    /// The client's apps on Android.
+    public var androidApps: [AndroidApp] = []
 
     /// The word of `loginMethods` for the password.
     public static let password = "password"
@@ -66,6 +70,14 @@ public struct HostedLogin: Hashable, Sendable {
             if let uri, !RedirectURI.isWebPage(uri) {
                 return "\(name) must be an https URI, or http with a loopback host, without user and fragment"
             }
+        }
+        guard appleAppIDs.count <= Self.uriCountMax, appleAppIDs.allSatisfy(AppleApp.isValid(id:)),
+            Set(appleAppIDs).count == appleAppIDs.count
+        else {
+            return "apple_app_ids must be at most \(Self.uriCountMax) of the form TEAMID.bundle.id, each once"
+        }
+        guard androidApps.count <= Self.uriCountMax, Set(androidApps).count == androidApps.count else {
+            return "android_apps must be at most \(Self.uriCountMax), each once"
         }
         guard !loginMethods.isEmpty, loginMethods.allSatisfy(Self.isMethod),
             Set(loginMethods).count == loginMethods.count

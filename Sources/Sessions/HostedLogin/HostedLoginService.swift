@@ -59,6 +59,11 @@ public final class HostedLoginService: UseCase {
         return try await inStore { () async throws(StoreError) in try await store.client(id) }
     }
 
+    /// All clients.
+    public func clients() async throws(ServiceError) -> [Client] {
+        try await inStore { () async throws(StoreError) in try await store.clients() }
+    }
+
     /// Answers a request by the session of the browser, without asking the user. Nil if the user has to be asked.
     public func reuse(
         _ carried: CarriedRequest, in browser: Browser, from origin: Origin

@@ -24,6 +24,16 @@ public enum RedirectURI {
         return scheme == "https" ? isHost(host) : loopbackHosts.contains(host)
     }
 
+    /// The path of an https URI on the host of `issuer`, `/` if it is empty; nil for any other URI.
+    public static func path(of uri: String, onHostOf issuer: String) -> String? {
+        guard isWebPage(uri), uri.hasPrefix("https://"), issuer.hasPrefix("https://") else { return nil }
+        let (rest, own) = (uri.dropFirst("https://".count), issuer.dropFirst("https://".count))
+        let authority = rest.prefix { !"/?".contains($0) }
+        guard authority.lowercased() == own.prefix(while: { $0 != "/" }).lowercased() else { return nil }
+        let path = rest[authority.endIndex...].prefix { $0 != "?" }
+        return path.isEmpty ? "/" : String(path)
+    }
+
     /// Returns true if a request for `uri` is one for the registered URI: both are equal byte for byte, or differ only in the
     /// port of a loopback address, which the app chooses when it starts (RFC 8252 section 7.3).
     public static func matches(_ uri: String, registered: String) -> Bool {

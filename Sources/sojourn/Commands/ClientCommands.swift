@@ -63,6 +63,11 @@ enum ClientCommands {
             "what the login page offers, separated by spaces: password, passkey, phone, provider:NAME"),
         Command.Option("--backchannel-logout-uri", "URI", "the receiver of logout tokens; '' for none"),
         Command.Option("--initiate-login-uri", "URI", "the page of the client that starts a login; '' for none"),
+        Command.Option(
+            "--apple-app-ids", "LIST", "its apps on Apple platforms: TEAMID.bundle.id, separated by spaces"),
+        Command.Option(
+            "--android-apps", "LIST",
+            "its apps on Android: PACKAGE/FINGERPRINT with the SHA-256 of the certificate, separated by spaces"),
     ]
 
     private static func body(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
@@ -78,7 +83,8 @@ enum ClientCommands {
         if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
         for (option, member) in [
             ("--redirect-uris", "redirect_uris"), ("--post-logout-redirect-uris", "post_logout_redirect_uris"),
-            ("--login-methods", "login_methods"),
+            ("--login-methods", "login_methods"), ("--apple-app-ids", "apple_app_ids"),
+            ("--android-apps", "android_apps"),
         ] {
             guard let list = arguments.value(option) else { continue }
             body[member] = .array(list.split(separator: " ").map { .string(String($0)) })
@@ -199,6 +205,7 @@ enum ClientCommands {
             ("browser session", client["browser_session"]?.cell), ("login methods", client["login_methods"]?.cell),
             ("logout tokens", client["backchannel_logout_uri"]?.cell),
             ("starts logins at", client["initiate_login_uri"]?.cell),
+            ("Apple apps", client["apple_app_ids"]?.cell), ("Android apps", client["android_apps"]?.cell),
             ("idle", span("offline_session_idle")),
             ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),
             ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),

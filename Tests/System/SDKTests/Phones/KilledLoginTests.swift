@@ -16,7 +16,7 @@ struct KilledLoginTests {
     /// The points after which the record of the login is stored.
     private static let stored = ["renamed", "folder-synced"]
 
-    private static func world(_ renewal: String) async throws -> (server: LocalServer, proxy: FaultProxy) {
+    private static func world() async throws -> (server: LocalServer, proxy: FaultProxy) {
         let proxy = try FaultProxy()
         var options = LocalServer.Options()
         options.issuer = proxy.url
@@ -25,10 +25,6 @@ struct KilledLoginTests {
         proxy.target = server.directURL
         try await server.createUser("anna", password: password)
         try await server.setRedirectURIs([redirectURI])
-        if renewal == "device-key" {
-            let grants = ["authorization_code", "urn:ietf:params:oauth:grant-type:jwt-bearer"]
-            try await server.changeClient("mobile", ["grant_types": .array(grants.map { .string($0) })])
-        }
         return (server, proxy)
     }
 
@@ -61,9 +57,9 @@ struct KilledLoginTests {
         return sessions.count { $0.members?["ended_at"] == nil }
     }
 
-    @Test("the same URL goes on after the next start", arguments: points, ["refresh-token", "bound", "device-key"])
+    @Test("the same URL goes on after the next start", arguments: points, ["refresh-token", "bound"])
     func sameURL(point: String, renewal: String) async throws {
-        let (server, proxy) = try await Self.world(renewal)
+        let (server, proxy) = try await Self.world()
         let folder = try PhoneFolder()
         let callback = try await Self.kill(at: point, folder, server, proxy, renewal)
 
@@ -84,7 +80,7 @@ struct KilledLoginTests {
     @Test(
         "without the URL a new login takes the place of the lost one", arguments: ["sent", "received", "temp-synced"])
     func newLogin(point: String) async throws {
-        let (server, proxy) = try await Self.world("bound")
+        let (server, proxy) = try await Self.world()
         let folder = try PhoneFolder()
         let lost = try await Self.kill(at: point, folder, server, proxy, "bound")
 

@@ -7,8 +7,10 @@ import Testing
 @Suite struct ConditionTests {
     @Test func aTagThatStillHoldsIsAnswered304() async throws {
         try await EndpointsFixture.with { stage in
-            for path in ["/oauth/jwks", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]
-            {
+            for path in [
+                "/oauth/jwks", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
+                "/.well-known/apple-app-site-association", "/.well-known/assetlinks.json",
+            ] {
                 let tag = try #require(await stage.send(Request(.get, path)).field("ETag"))
                 #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count == 34)
                 for value in [tag, "W/\(tag)", "\"x\", \(tag)", "\"a,b\" ,W/\(tag),", "W/\"x\",\(tag)"] {

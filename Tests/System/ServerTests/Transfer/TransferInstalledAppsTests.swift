@@ -1,0 +1,34 @@
+import Sessions
+import Testing
+
+@testable import Transfer
+@testable import sojourn
+
+/// What a client has registered for logins on the server's page moves with it.
+@Suite("Export and import: the apps of a client", .timeLimit(.minutes(5)))
+struct TransferInstalledAppsTests {
+    private let transfer: TransferTests
+
+    init() throws { transfer = try TransferTests() }
+
+    @Test("the apps of a client move, and are the same in both databases")
+    func roundTrip() async throws {
+        let fingerprint = Array(repeating: "0A", count: 32).joined(separator: ":")
+        let app = try #require(AndroidApp("com.example.shop/\(fingerprint)"))
+        try await transfer.withRoute { first, postgres, last in
+            _ = try await first.administration.createClient(id: "shop", by: .system) { client in
+                client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.shop"]
+                client.hostedLogin.androidApps = [app]
+                return nil
+            }
+            let text = try await first.export(to: transfer.folder)
+            #expect(text.contains(#""android_apps":["com.example.shop/\#(fingerprint)"]"#))
+            for stage in [postgres, last] {
+                #expect(try await stage.load(transfer.folder).refused.isEmpty)
+                let client = try #require(try await stage.store.client("shop"))
+                #expect(client.hostedLogin.appleAppIDs == ["ABCDE12345.com.example.shop"])
+                #expect(client.hostedLogin.androidApps == [app])
+            }
+        }
+    }
+}
