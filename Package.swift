@@ -289,7 +289,7 @@ let package = Package(
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository", "WebAuthn", "WebAuthnFixture",
             ], exclude: ["Scripts", "Snippets"])
         + tests(
-            "BrowserTests", "system", ["PageSamples", "TLSFixture", "Repository"], exclude: ["Scripts"])
+            "BrowserTests", "system", ["sojourn", "PageSamples", "TLSFixture", "Repository"], exclude: ["Scripts"])
         + tests(
             "SDKTests", "system",
             [

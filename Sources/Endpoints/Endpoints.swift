@@ -51,7 +51,8 @@ public final class Endpoints: Sendable {
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
-        placeOfAddress: (@Sendable (String) -> String?)? = nil, scopes: Scope = .empty, isStopping: @escaping @Sendable () -> Bool = { false },
+        placeOfAddress: (@Sendable (String) -> String?)? = nil, scopes: Scope = .empty,
+        isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
         self.context = context

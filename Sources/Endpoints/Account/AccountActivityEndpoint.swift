@@ -65,7 +65,6 @@ extension ActivityEvent {
         switch event.kind {
         case .sessionStarted, .sessionContinued: self = .signedIn(session?.signInMethod ?? .unknown)
         case .sessionEnded: self = .ended(EndReason(wire: reason))
-        case .sessionsEnded: self = .devicesEnded
         case .refreshTokenMisused: self = .tokenMisused
         case .loginFailed: self = reason.hasPrefix("wrong_password") ? .signInFailed : .signInRefused
         case .loginRefused: self = .signInRefused
@@ -79,7 +78,9 @@ extension ActivityEvent {
         case .passkeyRemoved: self = .passkeyRemoved
         case .passwordChanged: self = .passwordChanged
         case .passwordResetRequested: self = .resetRequested
-        case .sessionRestored, .authenticationModeChanged, .devicePlatformChanged, .attestationChanged, .loginApproved,
+        // Each session that ended has an event of its own.
+        case .sessionsEnded, .sessionRestored, .authenticationModeChanged, .devicePlatformChanged, .attestationChanged,
+            .loginApproved,
             .userChanged, .userDeleted, .passkeyChanged, .clientCreated, .clientChanged, .clientDeleted,
             .settingsChanged, .allSessionsRevoked, .signingKeyCreated, .signingKeyWithdrawn, .adminKeyCreated,
             .adminKeyDeleted, .backupStarted, .databaseRestored:

@@ -103,7 +103,8 @@ extension Endpoints {
         case .loginRefused: message = .loginsBlocked
         case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
         case .store(.unavailable), .overloaded: message = .unavailable
-        case .requestSpent where isOfApp, .unauthorizedClient where isOfApp: return answer(to: error, of: visit.carried.request)
+        case .requestSpent where isOfApp, .unauthorizedClient where isOfApp:
+            return answer(to: error, of: visit.carried.request)
         default: throw error
         }
         log(error, message.status, call)

@@ -60,8 +60,6 @@ public enum ActivityEvent: Hashable, Sendable {
     case passkeyAdded
     /// A passkey was removed.
     case passkeyRemoved
-    /// The user, or an admin, ended several sessions at once.
-    case devicesEnded
 
     /// Whether the user should look at it.
     var isWarning: Bool {

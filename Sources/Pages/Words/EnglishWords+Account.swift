@@ -90,7 +90,6 @@ extension EnglishWords {
         case .created: "The account was created"
         case .passkeyAdded: "A passkey was added"
         case .passkeyRemoved: "A passkey was removed"
-        case .devicesEnded: "Devices were signed out from your account"
         }
     }
 

@@ -94,7 +94,6 @@ extension GermanWords {
         case .created: "Das Konto wurde angelegt"
         case .passkeyAdded: "Ein Passkey wurde hinzugefügt"
         case .passkeyRemoved: "Ein Passkey wurde entfernt"
-        case .devicesEnded: "Geräte wurden vom Konto aus abgemeldet"
         }
     }
 

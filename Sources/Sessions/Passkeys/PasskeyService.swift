@@ -215,7 +215,8 @@ public final class PasskeyService: UseCase {
     /// Removes a passkey of the user of a browser's session, who must have authenticated a moment ago.
     public func remove(_ id: [UInt8], of visit: AccountVisit, from origin: Origin) async throws(ServiceError) {
         guard visit.isRecent else {
-            throw .insufficientUserAuthentication(PresenceRequirement.ofChanges.asked(of: visit.user, in: visit.session))
+            throw .insufficientUserAuthentication(
+                PresenceRequirement.ofChanges.asked(of: visit.user, in: visit.session))
         }
         try await remove(id, of: visit.user.id, from: origin)
     }

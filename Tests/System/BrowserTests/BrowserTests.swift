@@ -7,6 +7,14 @@ import Testing
 /// The pages in a Chromium of this machine, by the scripts of `Scripts`: the full lane installs it.
 @Suite(.serialized, .enabled(if: Lane.isFull, "the full lane has a browser"))
 struct BrowserTests {
+    /// The program, beside the test bundle, unless `SOJOURN_BIN` names another.
+    private static let program: String =
+        ProcessInfo.processInfo.environment["SOJOURN_BIN"]
+        ?? {
+            let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+            return bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/sojourn"
+        }()
+
     /// Runs a script over the documents, written to a folder of their own.
     private static func run(_ script: String, _ arguments: [String] = []) async throws -> Tool.Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pages-\(UUID().uuidString)")
@@ -25,6 +33,16 @@ struct BrowserTests {
     func looks(look: String) async throws {
         let result = try await Self.run("looks", [look])
         #expect(result.status == 0 && result.contains(" pages, 0 failures"), "\(result.text)")
+    }
+
+    @Test("a user's walk through login, account and reset: after a logout by the API the password is asked")
+    func walk() async throws {
+        let result = try await Tool.run(
+            [
+                Repository.path(".build/peers/bin/python"), "-B",
+                Repository.path("Tests/System/BrowserTests/Scripts/walk.py"), Self.program,
+            ])
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 
     @Test("forms, passkeys, phones, redirects to apps and the keyboard work, the forms without script as well")

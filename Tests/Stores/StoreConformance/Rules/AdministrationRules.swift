@@ -134,6 +134,24 @@ let keyRules: [StoreRule] = [
 
 /// The audit trail.
 let eventRules: [StoreRule] = [
+    StoreRule("the events of a user are read backwards, page by page") { store in
+        let (anna, bert) = (Fixture.userID(), Fixture.userID())
+        for number in 0..<5 {
+            try await store.append([
+                AuditEvent(.loginFailed, at: Fixture.start, by: .system, userID: anna, reason: "\(number)"),
+                AuditEvent(.loginFailed, at: Fixture.start, by: .system, userID: bert),
+                AuditEvent(.settingsChanged, at: Fixture.start, by: .system),
+            ])
+        }
+        let first = try await store.events(ofUser: anna, before: nil, limit: 2)
+        #expect(first.map(\.event.reason) == ["4", "3"])
+        let cursor = try #require(first.last?.id)
+        let rest = try await store.events(ofUser: anna, before: cursor, limit: 9)
+        #expect(rest.map(\.event.reason) == ["2", "1", "0"])
+        #expect(try await store.events(ofUser: anna, before: rest.last?.id, limit: 9).isEmpty)
+        #expect(try await store.events(ofUser: anna, before: nil, limit: 0).isEmpty)
+        #expect(try await store.events(ofUser: Fixture.userID(), before: nil, limit: 9).isEmpty)
+    },
     StoreRule("an event comes back with every member") { store in
         let user = Fixture.userID()
         let session = Fixture.session(of: user)

@@ -76,6 +76,9 @@ import Testing
         "GET /oauth/userinfo": [bearer, dpop], "POST /oauth/userinfo": [form("access_token="), bearer, dpop],
         // Pages, which take cookies: `Login` has their tests.
         "GET /oauth/authorize": [], "POST /oauth/authorize": [], "GET /login": [], "POST /login/password": [],
+        "GET /account": [], "POST /account/end": [], "GET /account/security": [], "POST /account/password": [],
+        "POST /account/logins": [], "POST /account/passkeys": [], "GET /account/activity": [], "GET /reset": [],
+        "POST /reset": [],
         "GET /oauth/logout": [], "POST /oauth/logout": [], "GET /assets/{name}": [], "GET /assets/accent/{name}": [],
         "GET /oauth/jwks": [],
         "POST /v1/login": [field("DPoP", "")], "POST /v1/passkeys/options": [],

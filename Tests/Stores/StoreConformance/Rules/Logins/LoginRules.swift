@@ -57,6 +57,27 @@ let loginRules: [StoreRule] = [
         #expect(try await store.exchangeCode([UInt8](repeating: 1, count: 32), deviceID: "d") { $0.login } == login)
         #expect(try await store.exchangeCode([9], deviceID: "d") { $0.login } == nil)
     },
+    StoreRule("a login without a code starts, keeps and ends the sessions of a browser") { store in
+        let user = try await store.given(Fixture.user())
+        let old = try await store.given(Fixture.session(of: user.id, device: "old"))
+        let new = Fixture.session(of: user.id, device: "new")
+        func approve(_ edit: @escaping @Sendable (inout LoginApproval) -> Void) async throws {
+            try await store.approveLogin(
+                userID: user.id, clientID: Client.browserID, using: nil, browser: old.id, edit)
+        }
+        try await approve { approval in
+            approval.kept = approval.browser
+            approval.kept?.renewedAt = Fixture.start + .seconds(60)
+        }
+        #expect(try await store.session(old.id)?.session.renewedAt == Fixture.start + .seconds(60))
+        try await approve { approval in
+            approval.ended = .init(reason: .replaced, at: Fixture.start)
+            approval.started = new
+        }
+        #expect(try await store.session(old.id)?.session.ending?.reason == .replaced)
+        #expect(try await store.session(new.id)?.session == new)
+        #expect(try await store.login(new.id) == nil)
+    },
     StoreRule("an exchange starts the session of the login, and the next one finds both") { store in
         let user = try await store.given(Fixture.user())
         let old = try await store.given(Fixture.session(of: user.id))
