@@ -90,6 +90,12 @@ import Testing
                 #expect(answer.status == 200 && answer.text.contains("Please press once more"))
                 #expect(answer.text.contains(token))
             }
+            // This browser, with the token of another form.
+            for csrf in [nil, "x"] {
+                var all = form
+                all["csrf"] = csrf
+                #expect(await account.browser.post("/reset", all).text.contains("Please press once more"))
+            }
             #expect(!(await account.events().contains("password_changed")))
             #expect(!(await account.browser.get("/reset?t=x").text.contains("Your password is changed")))
         }
