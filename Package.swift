@@ -153,7 +153,7 @@ let package = Package(
             name: "Notifications",
             dependencies: [
                 "Calendar", "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sessions", "Geolocation",
-                "Endpoints",
+                "Endpoints", "Locks",
             ], swiftSettings: strict),
         // Row 6: what an operator decides
         .target(

@@ -143,7 +143,9 @@ extension ConfigurationKey {
         ConfigurationKey(
             path: path, expectation: "one of " + Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "),
             set: { configuration, value in
-                guard case .string(let text) = value, let word = Value(rawValue: text) else { return false }
+                guard case .string(let text) = value,
+                    let word = Value.allCases.first(where: { $0.rawValue == text })
+                else { return false }
                 configuration[keyPath: member] = word
                 return true
             },

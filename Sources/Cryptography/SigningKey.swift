@@ -2,10 +2,15 @@ internal import COpenSSL
 
 /// The signature algorithms of this server, by their JOSE names.
 public enum SignatureAlgorithm: String, Sendable, CaseIterable {
+    /// The algorithms that can sign any token. `rs256` is for clients that know no other.
+    public static let allCases: [SignatureAlgorithm] = [.es256, .eddsa]
+
     /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4).
     case es256 = "ES256"
     /// Ed25519 (RFC 8037 §3.1).
     case eddsa = "EdDSA"
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3).
+    case rs256 = "RS256"
 }
 
 /// A private key that signs with one algorithm, from any thread.
@@ -25,6 +30,7 @@ public struct SigningKey: Sendable {
             switch algorithm {
             case .es256: unsafe LibraryObject(COpenSSL_P256_generate()) { unsafe EVP_PKEY_free($0) }
             case .eddsa: unsafe LibraryObject(COpenSSL_Ed25519_generate()) { unsafe EVP_PKEY_free($0) }
+            case .rs256: unsafe LibraryObject(COpenSSL_RSA_generate()) { unsafe EVP_PKEY_free($0) }
             }
         return SigningKey(algorithm, key)
     }
@@ -86,15 +92,18 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// Returns the signature in JOSE's form, 64 bytes: r and s for ES256 (RFC 7518 §3.4), R and S for EdDSA (RFC 8032
-    /// §5.1.6).
+    /// Returns the signature in JOSE's form: 64 bytes with r and s for ES256 (RFC 7518 §3.4), 64 bytes with R and S for EdDSA
+    /// (RFC 8032 §5.1.6), as many bytes as the modulus has for RS256 (RFC 7518 §3.3).
     public func sign(_ message: [UInt8]) -> [UInt8] {
         if let prepared { return signES256(sha256(message), prepared) }
         let context = unsafe orStop(EVP_MD_CTX_new())
         defer { unsafe EVP_MD_CTX_free(context) }
-        unsafe mustSucceed(EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key.pointer, nil))
-        return unsafe [UInt8](unsafeUninitializedCapacity: 64) { signature, initialized in
-            var count = 64
+        // Padding PKCS #1 v1.5 is libcrypto's default for RSA.
+        let digest = algorithm == .rs256 ? "SHA256" : nil
+        unsafe mustSucceed(EVP_DigestSignInit_ex(context, nil, digest, nil, nil, key.pointer, nil))
+        let capacity = unsafe Int(EVP_PKEY_get_size(key.pointer))
+        return unsafe [UInt8](unsafeUninitializedCapacity: capacity) { signature, initialized in
+            var count = capacity
             unsafe mustSucceed(EVP_DigestSign(context, signature.baseAddress, &count, message, message.count))
             initialized = count
         }
@@ -125,6 +134,10 @@ extension SignatureAlgorithm {
     init?(of key: LibraryObject) {
         if unsafe EVP_PKEY_is_a(key.pointer, "ED25519") == 1 {
             self = .eddsa
+            return
+        }
+        if unsafe EVP_PKEY_is_a(key.pointer, "RSA") == 1, unsafe EVP_PKEY_get_bits(key.pointer) >= 2048 {
+            self = .rs256
             return
         }
         guard unsafe EVP_PKEY_is_a(key.pointer, "EC") == 1 else { return nil }

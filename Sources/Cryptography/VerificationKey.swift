@@ -40,6 +40,7 @@ extension SignatureAlgorithm {
         switch self {
         case .es256: .es256
         case .eddsa: .eddsa
+        case .rs256: .rs256
         }
     }
 }
@@ -112,6 +113,7 @@ public struct VerificationKey: Sendable {
             switch algorithm {
             case .es256: .p256(x: Self.coordinate("qx", of: key), y: Self.coordinate("qy", of: key))
             case .eddsa: .ed25519(x: Self.rawPublicKey(of: key))
+            case .rs256: .rsa(n: Self.number("n", of: key), e: Self.number("e", of: key))
             }
     }
 
@@ -204,6 +206,17 @@ public struct VerificationKey: Sendable {
         defer { unsafe BN_free(number) }
         var bytes = [UInt8](repeating: 0, count: 32)
         unsafe mustSucceed(BN_bn2binpad(number, &bytes, 32) == 32 ? 1 : 0)
+        return bytes
+    }
+
+    /// A number of an RSA key, big-endian without leading zeros.
+    private static func number(_ name: String, of key: LibraryObject) -> [UInt8] {
+        var number: OpaquePointer?
+        unsafe mustSucceed(EVP_PKEY_get_bn_param(key.pointer, name, &number))
+        defer { unsafe BN_free(number) }
+        var bytes = [UInt8](repeating: 0, count: unsafe (Int(BN_num_bits(number)) + 7) / 8)
+        let count = Int32(bytes.count)
+        unsafe mustSucceed(BN_bn2binpad(number, &bytes, count) == count ? 1 : 0)
         return bytes
     }
 

@@ -65,7 +65,28 @@ struct ContentsCheck {
                 Self.webhook(
                     webhook.name, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
             }
+        } + logouts(progress)
+    }
+
+    /// The progress of each client's logout tokens.
+    private func logouts(_ progress: [String: WebhookProgress]) -> [Finding] {
+        progress.sorted { $0.key < $1.key }.compactMap { name, progress in
+            WebhookProgress.clientID(ofLogouts: name).map { client in
+                Self.logouts(
+                    of: client, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
+            }
         }
+    }
+
+    /// The progress of the logout tokens of one client, or of the one that fails longest; a single failure is not reported.
+    static func logouts(of client: String?, failingSeconds: Int64) -> Finding {
+        let name = client.map { "the client \($0)" } ?? "each client"
+        if failingSeconds < 300 { return Finding(.ok, "logout tokens", "\(name) takes its logout tokens") }
+        return Finding(
+            .warn, "logout tokens",
+            "\(client.map { "the client \($0)" } ?? "a client") has not taken its next logout token for "
+                + "\(failingSeconds / 60) minutes: the server's log says why, 'sojourn client logouts' which. Users whom it "
+                + "should have logged out are still logged in there")
     }
 
     /// The progress of one webhook; a single failure is not reported.

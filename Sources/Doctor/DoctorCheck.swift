@@ -145,18 +145,22 @@ public struct DoctorCheck {
         return [server] + inUse
     }
 
-    /// The webhooks of a running server, by its metrics.
+    /// The webhooks and the logout tokens of a running server, by its metrics.
     private func runningWebhooks(_ socket: SocketAddress) -> [Finding] {
-        guard !configuration.webhooks.isEmpty,
-            let answer = try? HTTPExchange.send(Request(.get, "/metrics"), to: socket)
-        else { return [] }
+        guard let answer = try? HTTPExchange.send(Request(.get, "/metrics"), to: socket) else { return [] }
         let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
-        return configuration.webhooks.compactMap { webhook in
-            let name = "sojourn_webhook_failing_seconds{webhook=\"\(webhook.name)\"} "
-            let line = lines.first { $0.hasPrefix(name) }
-            guard let seconds = line.flatMap({ Double($0.dropFirst(name.count)) }) else { return nil }
-            return ContentsCheck.webhook(webhook.name, failingSeconds: Int64(seconds))
+        func seconds(_ name: String) -> Int64? {
+            let line = lines.first { $0.hasPrefix(name + " ") }
+            return line.flatMap { Double($0.dropFirst(name.utf8.count + 1)) }.map { Int64($0) }
         }
+        let webhooks = configuration.webhooks.compactMap { webhook in
+            seconds("sojourn_webhook_failing_seconds{webhook=\"\(webhook.name)\"}").map {
+                ContentsCheck.webhook(webhook.name, failingSeconds: $0)
+            }
+        }
+        // Most servers have no client that gets logout tokens.
+        guard let failing = seconds("sojourn_logout_tokens_failing_seconds"), failing > 0 else { return webhooks }
+        return webhooks + [ContentsCheck.logouts(of: nil, failingSeconds: failing)]
     }
 
     private var damaged: String {

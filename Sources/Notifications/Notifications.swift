@@ -1,8 +1,9 @@
-// Notifications: webhooks, which report the events of the audit trail to other programs.
+// Notifications: webhooks, which report the events of the audit trail to other programs, and logout tokens, which tell clients
+// that sessions have ended.
 //
 // This module owns the order, the repetition and the signature of messages, their content, and the probe of
-// `sojourn webhook test`. It must not know the configuration file, nor where secrets and geo databases are kept: the
+// `sojourn webhook test`. Logout tokens are signed by `Sessions`. It must not know the configuration file, nor where secrets and geo databases are kept: the
 // server passes a `WebhookTarget` and a function that locates addresses.
 //
 // Reading order: WebhookTarget and WebhookEvents (what is sent, and to which receiver), Webhook (when), WebhookMessage
-// (the content), WebhookProbe.
+// (the content), WebhookProbe; then LogoutDeliveries and LogoutDelivery.

@@ -34,6 +34,10 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var authorizationResponseIssParameterSupported = true
     /// The values of `prompt` (OpenID Connect Core section 3.1.2.1).
     public var promptValuesSupported = ["none", "login", "consent", "select_account"]
+    /// Clients can get logout tokens (OpenID Connect Back-Channel Logout section 2.1).
+    public var backchannelLogoutSupported = true
+    /// Logout tokens name the session.
+    public var backchannelLogoutSessionSupported = true
     /// The claims of ID tokens and userinfo.
     public var claimsSupported = [
         "acr", "amr", "aud", "auth_time", "email", "email_verified", "exp", "iat", "iss", "name", "nonce",
@@ -75,7 +79,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
         authorizationPath: String, pushedRequestPath: String, userInfoPath: String, logoutPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
-        signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String], scopes: [String] = []
+        idTokenAlgorithms: [String], signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String],
+        scopes: [String] = []
     ) {
         // RFC 8414 §2: clients compare the issuer exactly, so a slash at its end stays.
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
@@ -97,7 +102,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         tokenEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
         revocationEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
         introspectionEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
-        idTokenSigningAlgValuesSupported = signingAlgorithms
+        idTokenSigningAlgValuesSupported = idTokenAlgorithms
         introspectionSigningAlgValuesSupported = signingAlgorithms
         dpopSigningAlgValuesSupported = proofAlgorithms
         acrValuesSupported = acrValues
@@ -120,6 +125,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case codeChallengeMethodsSupported = "code_challenge_methods_supported"
         case authorizationResponseIssParameterSupported = "authorization_response_iss_parameter_supported"
         case promptValuesSupported = "prompt_values_supported"
+        case backchannelLogoutSupported = "backchannel_logout_supported"
+        case backchannelLogoutSessionSupported = "backchannel_logout_session_supported"
         case claimsSupported = "claims_supported"
         case requestParameterSupported = "request_parameter_supported"
         case requestURIParameterSupported = "request_uri_parameter_supported"

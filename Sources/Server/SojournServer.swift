@@ -92,16 +92,18 @@ public actor SojournServer {
             }
             application.metrics.showCertificates(reloaders, engine)
             if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
+            let logouts = application.logoutDeliveries(surroundings)
             let upkeep = Maintenance(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
                 clockComparison: ClockComparison(application.database, application.metrics, surroundings.logger),
-                cleanUp: configuration.cleanUp, webhooks: webhooks)
+                cleanUp: configuration.cleanUp, webhooks: webhooks, logouts: logouts)
             let rechecks = application.rechecks(surroundings.logger)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 upkeep: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
+                        group.addTask { await logouts.run() }
                         for webhook in webhooks { group.addTask { await webhook.run() } }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }
                         for recheck in rechecks { group.addTask { await recheck.run() } }

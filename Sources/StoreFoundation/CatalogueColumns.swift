@@ -49,7 +49,8 @@ public enum ClientColumns {
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
         "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris",
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
-        "initiate_login_uri", "apple_app_ids", "android_apps")
+        "initiate_login_uri", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
+        "id_token_signed_response_alg")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -93,6 +94,10 @@ public enum ClientColumns {
             }
             client.hostedLogin.androidApps.append(app)
         }
+        client.hostedLogin.requiresLogoutSession = row.bool()
+        client.hostedLogin.idTokenAlgorithm = try row.optional { (row) throws(CorruptRow) in
+            try row.word(as: HostedLogin.IDTokenAlgorithm.self)
+        }
         return client
     }
 
@@ -134,5 +139,7 @@ public enum ClientColumns {
         row.add(client.hostedLogin.initiateLoginURI)
         row.add(list: client.hostedLogin.appleAppIDs)
         row.add(list: client.hostedLogin.androidApps.map(\.text))
+        row.add(client.hostedLogin.requiresLogoutSession)
+        row.add(client.hostedLogin.idTokenAlgorithm?.rawValue)
     }
 }

@@ -119,6 +119,9 @@ extension Client {
             guard let app = AndroidApp(text) else { throw LineProblem("'android_apps' must be PACKAGE/FINGERPRINT") }
             login.androidApps.append(app)
         }
+        login.requiresLogoutSession =
+            try line.value("backchannel_logout_session_required", "true or false", as: Bool.self) ?? false
+        login.idTokenAlgorithm = try line.optionalWord("id_token_signed_response_alg")
         if let problem = login.problem(with: grantTypes) { throw LineProblem(problem) }
         hostedLogin = login
     }
@@ -137,6 +140,8 @@ extension Client {
         members.add("initiate_login_uri", login.initiateLoginURI)
         if !login.appleAppIDs.isEmpty { members.add("apple_app_ids", login.appleAppIDs) }
         if !login.androidApps.isEmpty { members.add("android_apps", login.androidApps.map(\.text)) }
+        if login.requiresLogoutSession { members.add("backchannel_logout_session_required", true) }
+        members.add("id_token_signed_response_alg", login.idTokenAlgorithm?.rawValue)
     }
 }
 

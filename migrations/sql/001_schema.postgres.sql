@@ -64,6 +64,8 @@ CREATE TABLE clients (
     browser_session text NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
     login_methods text NOT NULL, -- list
     backchannel_logout_uri text,
+    backchannel_logout_session_required boolean NOT NULL,
+    id_token_signed_response_alg text, -- 'RS256'; null: as access tokens
     initiate_login_uri text,
     apple_app_ids text NOT NULL, -- list: TEAMID.bundle.id
     android_apps text NOT NULL, -- list: PACKAGE/FINGERPRINT
@@ -311,6 +313,8 @@ CREATE TABLE logins (
 CREATE UNIQUE INDEX logins_code ON logins (code_hash) WHERE code_hash IS NOT NULL;
 -- Finds the codes of a user that can still be exchanged.
 CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
+-- Finds the logins whose sessions belong to the session of a browser.
+CREATE INDEX logins_browser ON logins (browser_session_id) WHERE browser_session_id IS NOT NULL;
 -- Finds the rows that can be deleted.
 CREATE INDEX logins_started ON logins (started_at);
 -- Find a living login by what the phone scanned, and by what the user typed.
@@ -344,6 +348,8 @@ CREATE TABLE audit_events (
 
 CREATE INDEX audit_events_of_user ON audit_events (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX audit_events_of_session ON audit_events (session_id) WHERE session_id IS NOT NULL;
+-- Finds the ends that the receiver of a client's logout tokens has not taken.
+CREATE INDEX audit_events_ends ON audit_events (client_id, number) WHERE kind = 'session_ended';
 
 -- The feed that resource servers read: access tokens that have not expired and are refused all the same. Numbers are
 -- given in the order of commits, under the lock of the audit trail.

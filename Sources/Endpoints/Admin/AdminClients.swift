@@ -152,6 +152,8 @@ struct ClientAnswer: Encodable {
     let initiateLoginURI: String?
     let appleAppIDs: [String]
     let androidApps: [String]
+    let backchannelLogoutSessionRequired: Bool
+    let idTokenSignedResponseAlg: String?
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -182,6 +184,8 @@ struct ClientAnswer: Encodable {
         initiateLoginURI = client.hostedLogin.initiateLoginURI
         appleAppIDs = client.hostedLogin.appleAppIDs
         androidApps = client.hostedLogin.androidApps.map(\.text)
+        backchannelLogoutSessionRequired = client.hostedLogin.requiresLogoutSession
+        idTokenSignedResponseAlg = client.hostedLogin.idTokenAlgorithm?.rawValue
     }
 
     enum CodingKeys: String, CodingKey {
@@ -212,5 +216,7 @@ struct ClientAnswer: Encodable {
         case initiateLoginURI = "initiate_login_uri"
         case appleAppIDs = "apple_app_ids"
         case androidApps = "android_apps"
+        case backchannelLogoutSessionRequired = "backchannel_logout_session_required"
+        case idTokenSignedResponseAlg = "id_token_signed_response_alg"
     }
 }

@@ -5,6 +5,7 @@ struct HostedLoginMembers: Sendable {
     static let names = [
         "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
         "login_methods", "backchannel_logout_uri", "initiate_login_uri", "apple_app_ids", "android_apps",
+        "backchannel_logout_session_required", "id_token_signed_response_alg",
     ]
 
     private let redirectURIs: [String]?
@@ -16,11 +17,13 @@ struct HostedLoginMembers: Sendable {
     private let initiateLoginURI: String??
     private let appleAppIDs: [String]?
     private let androidApps: [AndroidApp]?
+    private let requiresLogoutSession: Bool?
+    private let idTokenAlgorithm: HostedLogin.IDTokenAlgorithm??
 
     init(_ members: Members) throws {
         try members.refuseNull(
             "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
-            "login_methods", "apple_app_ids", "android_apps")
+            "login_methods", "apple_app_ids", "android_apps", "backchannel_logout_session_required")
         redirectURIs = try members.strings("redirect_uris")
         postLogoutRedirectURIs = try members.strings("post_logout_redirect_uris")
         requiresPushedRequests = try members.bool("require_pushed_authorization_requests")
@@ -35,6 +38,10 @@ struct HostedLoginMembers: Sendable {
             }
             return app
         }
+        requiresLogoutSession = try members.bool("backchannel_logout_session_required")
+        idTokenAlgorithm = try members.change("id_token_signed_response_alg") { name in
+            try members.word(name, as: HostedLogin.IDTokenAlgorithm.self)
+        }
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -48,5 +55,7 @@ struct HostedLoginMembers: Sendable {
         if let initiateLoginURI { login.initiateLoginURI = initiateLoginURI }
         if let appleAppIDs { login.appleAppIDs = appleAppIDs }
         if let androidApps { login.androidApps = androidApps }
+        if let requiresLogoutSession { login.requiresLogoutSession = requiresLogoutSession }
+        if let idTokenAlgorithm { login.idTokenAlgorithm = idTokenAlgorithm }
     }
 }

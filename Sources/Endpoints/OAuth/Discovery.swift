@@ -29,6 +29,7 @@ extension Endpoints {
     /// metadata.
     func serverMetadata() throws -> Response {
         let confidential = [Client.AuthenticationMethod.clientSecretBasic, .clientSecretPost, .privateKeyJWT]
+        let algorithms = Set(context.signingKeys.all.map(\.algorithm)).sorted()
         return try cacheable(
             ServerMetadata(
                 issuer: context.issuer, tokenPath: Self.tokenPath, revocationPath: Self.revocationPath,
@@ -39,7 +40,8 @@ extension Endpoints {
                 authMethods: ([.none] + confidential).map(\.rawValue),
                 confidentialAuthMethods: confidential.map(\.rawValue),
                 assertionAlgorithms: ClientKeys.algorithms.map(\.rawValue),
-                signingAlgorithms: Set(context.signingKeys.all.map(\.algorithm)).sorted(),
+                idTokenAlgorithms: algorithms,
+                signingAlgorithms: algorithms.filter { $0 != SignatureAlgorithm.rs256.rawValue },
                 proofAlgorithms: DPoPProof.algorithms.map(\.rawValue),
                 acrValues: PresenceRequirement.Way.allCases.map(\.rawValue), scopes: scopes.tokens))
     }

@@ -136,6 +136,8 @@ extension Route {
         Route(.get, "/admin/v1/backup", on: .admin, .admin(.read) { try await $0.showBackup($1) }),
         Route(.get, "/admin/v1/events", on: .admin, .admin(.read) { try await $0.listEvents($1) }),
         Route(.get, "/admin/v1/revocations", on: .admin, .streaming(.feed) { try await $0.followRevocations($1) }),
+        Route(
+            .get, "/admin/v1/logout-receivers", on: .admin, .admin(.read) { try await $0.listLogoutReceivers($1) }),
         Route(.get, "/admin/v1/keys", on: .admin, .admin(.read) { try await $0.listSigningKeys($1) }),
         Route(.post, "/admin/v1/keys/rotate", on: .admin, .admin(.owner) { try await $0.rotateSigningKey($1) }),
         Route(.delete, "/admin/v1/keys/{kid}", on: .admin, .admin(.owner) { try await $0.withdrawSigningKey($1) }),

@@ -88,5 +88,8 @@ static inline EVP_PKEY *COpenSSL_RSA_public_key(
 /// Generates a P-256 key. It exists because EVP_PKEY_Q_keygen is variadic.
 static inline EVP_PKEY *COpenSSL_P256_generate(void) { return EVP_EC_gen("P-256"); }
 
+/// Generates an RSA key of 2048 bits. It exists because EVP_PKEY_Q_keygen is variadic.
+static inline EVP_PKEY *COpenSSL_RSA_generate(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048); }
+
 /// Generates an Ed25519 key. It exists because EVP_PKEY_Q_keygen is variadic.
 static inline EVP_PKEY *COpenSSL_Ed25519_generate(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }

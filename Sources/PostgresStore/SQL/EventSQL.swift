@@ -133,6 +133,15 @@ enum EventSQL {
         WHERE number > $1::bigint AND (\(EventColumns.isGeneral) OR \(EventColumns.isOfUser)) ORDER BY number
         """)
 
+    static func selectEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT number, \(EventColumns.all.list) FROM audit_events
+            WHERE number > $1::bigint AND kind = 'session_ended' AND client_id = $2::text
+            ORDER BY number LIMIT $3::bigint
+            """, cursor, clientID, limit)
+    }
+
     static func select(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Statement {

@@ -15,6 +15,10 @@ enum LoginSQL {
         Statement("SELECT \(columns) FROM logins WHERE code_hash = $1::bytea", hash)
     }
 
+    static func select(browser id: Identifier<Session>) -> Statement {
+        Statement("SELECT \(columns) FROM logins WHERE browser_session_id = $1::uuid AND kind = 'authorize'", id)
+    }
+
     static func insert(_ login: Login) -> Statement {
         Statement(
             "INSERT INTO logins (\(columns)) VALUES (\(LoginColumns.all.placeholders()))"
@@ -43,9 +47,13 @@ enum LoginSQL {
             """
             DELETE FROM logins WHERE id IN (
                 SELECT id FROM logins l
-                WHERE l.started_at < $1::bigint AND (l.browser_session_id IS NULL OR NOT EXISTS (
-                    SELECT 1 FROM sessions s WHERE s.id = l.id AND s.ended_at IS NULL
-                )) LIMIT $2::bigint
+                WHERE l.started_at < $1::bigint AND NOT EXISTS (
+                    SELECT 1 FROM sessions s WHERE s.id = l.id AND (
+                        s.ended_at IS NULL AND l.browser_session_id IS NOT NULL OR EXISTS (
+                            SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
+                        )
+                    )
+                ) LIMIT $2::bigint
             )
             """, instant, limit)
     }

@@ -12,6 +12,10 @@ extension PostgresRows {
         all(EventSQL.selectLatest(of: userID, before: cursor, limit: limit), EventSQL.read)
     }
 
+    func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
+        all(EventSQL.selectEnds(ofClient: clientID, after: cursor, limit: limit), EventSQL.read)
+    }
+
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
         ask(EventSQL.selectStep(after: cursor, limit: limit)) { (rows) throws(DatabaseError) in
             let end = try rows[0].first { row in row.integer() }

@@ -6,6 +6,10 @@ extension PostgresRows {
 
     func login(code hash: [UInt8]) -> Answer<Login?> { first(LoginSQL.select(code: hash), LoginSQL.read) }
 
+    func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]> {
+        all(LoginSQL.select(browser: id), LoginSQL.read)
+    }
+
     func loginForUpdate(_ id: Identifier<Session>) -> Answer<Login?> {
         first(LoginSQL.select(id, locked: "FOR UPDATE"), LoginSQL.read)
     }

@@ -16,6 +16,8 @@ enum EventRow {
         SELECT e.number, \(EventColumns.all.list(of: "e")) FROM audit_events e WHERE e.user_id = ? AND e.number < ?
         ORDER BY e.number DESC LIMIT ?
         """)
+    static let selectEnds = Query(
+        "\(select) AND e.kind = 'session_ended' AND e.client_id = ? ORDER BY e.number LIMIT ?")
 
     /// The end of a step along the trail; null if there are no more events.
     static let selectStepEnd = Query(

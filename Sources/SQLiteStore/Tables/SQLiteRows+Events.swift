@@ -23,6 +23,12 @@ extension SQLiteRows {
         }
     }
 
+    func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(EventRow.selectEnds, cursor, clientID, limit, read: EventRow.read)
+        }
+    }
+
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
         answer { (connection) throws(DatabaseError) in
             let end = try connection.first(EventRow.selectStepEnd, cursor, limit) { row in

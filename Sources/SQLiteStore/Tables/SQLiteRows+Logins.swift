@@ -6,6 +6,8 @@ private enum LoginRow {
     private static let columns = LoginColumns.all.list
 
     static let selectByID = Query("SELECT \(columns) FROM logins WHERE id = ? AND kind = 'authorize'")
+    static let selectByBrowser = Query(
+        "SELECT \(columns) FROM logins WHERE browser_session_id = ? AND kind = 'authorize'")
     static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
     static let insert = Query(inserting: nil, LoginColumns.all, into: "logins")
     static let updateCode = Query("UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ? WHERE id = ?")
@@ -18,9 +20,13 @@ private enum LoginRow {
         """
         DELETE FROM logins WHERE number IN (
             SELECT number FROM logins l
-            WHERE l.started_at < ? AND (l.browser_session_id IS NULL OR NOT EXISTS (
-                SELECT 1 FROM sessions s WHERE s.id = l.id AND s.ended_at IS NULL
-            )) LIMIT ?
+            WHERE l.started_at < ? AND NOT EXISTS (
+                SELECT 1 FROM sessions s WHERE s.id = l.id AND (
+                    s.ended_at IS NULL AND l.browser_session_id IS NOT NULL OR EXISTS (
+                        SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
+                    )
+                )
+            ) LIMIT ?
         )
         """)
 
@@ -37,6 +43,12 @@ extension SQLiteRows {
     func login(code hash: [UInt8]) -> Answer<Login?> {
         answer { (connection) throws(DatabaseError) in
             try connection.first(LoginRow.selectByCode, hash, read: LoginRow.read)
+        }
+    }
+
+    func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginRow.selectByBrowser, id, read: LoginRow.read)
         }
     }
 

@@ -11,6 +11,7 @@ extension Maintenance {
         guard let retention = cleanUp.auditRetention else { return 0 }
         // Events are deleted even if this report fails.
         for webhook in webhooks { try? await webhook.reportLost(before: settled + (.seconds(1) - retention)) }
+        await logouts?.reportLost(before: settled + (.seconds(1) - retention))
         return await sweep("audit events", pause) { () async throws(StoreError) in
             // An event is deleted in the second in which it reaches that age, as sessions are.
             let instant = settled + (.seconds(1) - retention)
@@ -32,8 +33,11 @@ extension Maintenance {
 
     /// Deletes the progress of webhooks that are not in this configuration and that no node has run for `webhookMemory`.
     func forgetWebhooks() async {
-        let (known, limit) = (Set(webhooks.map(\.name)), settled + (.zero - Self.webhookMemory))
+        let limit = settled + (.zero - Self.webhookMemory)
         do throws(StoreError) {
+            let clients = try await context.store.catalogue().clients.values
+            let receivers = clients.filter { $0.hostedLogin.backchannelLogoutURI != nil }
+            let known = Set(webhooks.map(\.name) + receivers.map { WebhookProgress.name(ofLogoutsTo: $0.id) })
             for (name, progress) in try await context.store.webhooks()
             where !known.contains(name) && progress.heldUntil < limit {
                 let isGone = try await context.store.updateWebhook(name) { progress in

@@ -16,6 +16,8 @@ struct Maintenance: Sendable {
     var cleanUp = ServerConfiguration.CleanUp()
     /// The webhooks, which report events before clean-up deletes them.
     var webhooks: [Webhook] = []
+    /// The deliveries of logout tokens, which report likewise; nil for none.
+    var logouts: LogoutDeliveries?
 
     /// The time between two rounds. It is short enough for signing keys, which are published a day before their first use.
     static let period = Duration.seconds(300)

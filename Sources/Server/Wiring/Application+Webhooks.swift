@@ -11,9 +11,7 @@ extension Application {
         _ configurations: [ServerConfiguration.Webhook], _ environment: Environment, locations: GeoDatabaseFile? = nil
     ) throws(StartError) -> [Webhook] {
         if configurations.isEmpty { return [] }
-        // Only one process has a database file open, so the next process continues at once, under the same name.
-        var node = "file"
-        if case .postgres = database { node = Hex.encode(environment.random.bytes(8)) }
+        let node = node(environment)
         let locate = locations.map { file -> WebhookMessage.Locator in { file.location(of: $0) } }
         var webhooks: [Webhook] = []
         for (webhook, metrics) in zip(configurations, WebhookMetrics.all(configurations.map(\.name), in: metrics)) {
@@ -23,6 +21,19 @@ extension Application {
                     metrics: metrics, node: node, locate: locate))
         }
         return webhooks
+    }
+
+    /// The deliveries of logout tokens.
+    func logoutDeliveries(_ environment: Environment) -> LogoutDeliveries {
+        LogoutDeliveries(
+            context: context, logger: environment.logger, metrics: LogoutMetrics(in: metrics, clock: context.clock),
+            node: node(environment))
+    }
+
+    /// The name of this node among all nodes.
+    private func node(_ environment: Environment) -> String {
+        // Only one process has a database file open, so the next process continues at once, under the same name.
+        if case .postgres = database { Hex.encode(environment.random.bytes(8)) } else { "file" }
     }
 }
 

@@ -97,7 +97,16 @@ extension Administration {
                 return result
             }
         }
-        return try result.get()
+        let value = try result.get()
+        await makeKey(forClient: id, at: now)
+        return value
+    }
+
+    /// Makes the RSA key that the client is the first to need. A failure is mended by the next round of maintenance.
+    private func makeKey(forClient id: String, at now: Instant) async {
+        let client = (try? await store.client(id)) ?? nil
+        guard let client, context.signingKeys.signer(at: now, for: client) == nil else { return }
+        try? await context.signingKeys.maintain(at: context.clockGuard?.settled ?? now)
     }
 
     private static func makeSecret(random: RandomSource) -> String { "sjc_" + Base64URL.encode(random.bytes(32)) }

@@ -13,6 +13,9 @@ public struct UserChange: Sendable {
         /// The device of the sessions that end; nil means every device.
         public var deviceID: String?
 
+        /// Whether the sessions of every client and device end.
+        var isOfAll: Bool { clientID == nil && deviceID == nil }
+
         /// Selects all sessions of the user except `except`, restricted to the client and the device if given.
         public init(
             _ reason: EndReason, at: Instant, except: Identifier<Session>? = nil, clientID: String? = nil,

@@ -117,6 +117,11 @@ public struct Origin: Hashable, Sendable {
         self.requestID = requestID
     }
 
+    /// The cause of `event`.
+    init(_ event: AuditEvent) {
+        self.init(actor: event.actor, remoteAddress: event.remoteAddress, requestID: event.requestID)
+    }
+
     /// The actor of users on their own account.
     public static let userActor = "user"
 

@@ -1,4 +1,4 @@
-/// The progress of a webhook, and the node that sends it. Only one of several nodes sends, and the next one continues where the
+/// The progress of a webhook, or of the logout tokens for a client's receiver, and the node that sends it. Only one of several nodes sends, and the next one continues where the
 /// last one stopped.
 public struct WebhookProgress: Hashable, Sendable {
     /// The id of the last finished event of the audit trail.
@@ -22,6 +22,16 @@ public struct WebhookProgress: Hashable, Sendable {
 }
 
 extension WebhookProgress {
+    private static let logoutPrefix = "logout "
+
+    /// The name under which the store keeps the progress of a client's logout tokens. No webhook has a space in its name.
+    public static func name(ofLogoutsTo clientID: String) -> String { logoutPrefix + clientID }
+
+    /// The client whose logout tokens have their progress under `name`; nil for a webhook.
+    public static func clientID(ofLogouts name: String) -> String? {
+        name.hasPrefix(logoutPrefix) ? String(name.dropFirst(logoutPrefix.count)) : nil
+    }
+
     /// The longest lease, even for a receiver that asks for time. A longer one in the store comes from a node with a fast
     /// clock, which may be gone, and is ignored.
     private static let longestHold = Duration.seconds(600)

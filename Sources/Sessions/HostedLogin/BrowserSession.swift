@@ -163,7 +163,7 @@ extension HostedLoginService {
     ) async throws(ServiceError) {
         if let id = sessionID.flatMap({ Identifier<Session>($0) }) {
             let login = try await inStore { () async throws(StoreError) in try await store.login(id) }
-            // This ends the browser's session as well.
+            // Both ends name one another, whichever session is gone already.
             if login?.browserSession == handle.id { _ = try await logout.end(id, .loggedOut, from: origin) }
         }
         _ = try await logout.end(handle.id, .loggedOut, from: origin)

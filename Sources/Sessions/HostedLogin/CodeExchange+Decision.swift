@@ -53,7 +53,7 @@ extension HostedLoginService {
         guard let outcome else { throw .invalidGrant }
         let (entitlement, login) = try outcome.get()
         let tokens = try await signer.grant(entitlement, at: now)
-        return Grant(tokens: tokens, idToken: try idToken(of: tokens, login, at: now))
+        return Grant(tokens: tokens, idToken: try idToken(of: tokens, login, for: entitlement.client, at: now))
     }
 }
 

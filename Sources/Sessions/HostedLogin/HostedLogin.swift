@@ -11,6 +11,12 @@ public struct HostedLogin: Hashable, Sendable {
         case shared
     }
 
+    /// An algorithm that a client can demand for its ID tokens, because its library knows no other.
+    public enum IDTokenAlgorithm: String, CaseIterable, Sendable {
+        /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 section 3.3).
+        case rs256 = "RS256"
+    }
+
     /// The largest number of URIs in each list.
     public static let uriCountMax = 20
 
@@ -26,6 +32,10 @@ public struct HostedLogin: Hashable, Sendable {
     public var loginMethods = [Self.password]
     /// The receiver of logout tokens (OpenID Connect Back-Channel Logout).
     public var backchannelLogoutURI: String?
+    /// Whether each logout token must name the session. Each does.
+    public var requiresLogoutSession = false
+    /// The algorithm of the client's ID tokens and logout tokens; nil: that of access tokens.
+    public var idTokenAlgorithm: IDTokenAlgorithm?
     /// The page of the client that starts a login (OpenID Connect Core section 4).
     public var initiateLoginURI: String?
     /// The client's apps on Apple platforms: application identifiers, `TEAMID.bundle.id`.

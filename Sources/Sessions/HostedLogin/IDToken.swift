@@ -38,15 +38,18 @@ extension HostedLoginService {
     static let idTokenLifetime = Duration.seconds(300)
 
     /// The ID token of a login (OpenID Connect Core section 2); nil without the scope `openid`.
-    func idToken(of grant: TokenGrant, _ login: Login, at now: Instant) throws(ServiceError) -> String? {
+    func idToken(
+        of grant: TokenGrant, _ login: Login, for client: Client, at now: Instant
+    ) throws(ServiceError) -> String? {
         guard grant.scope.tokens.contains("openid") else { return nil }
-        guard let active = context.signingKeys.signer(at: now),
+        guard let active = context.signingKeys.signer(at: now, for: client),
             let signer = try? JWTSigner(key: active.key, kid: active.kid, typ: "JWT")
         else { throw .store(.unavailable("no signing key is active")) }
         var claims = JSONObject(capacity: 512)
+        claims.add("acr", Self.context(of: login))
         claims.add("amr", login.methods.isEmpty ? nil : login.methods)
         // Section 3.1.3.6: the left half of the hash of the signature's algorithm, which for EdDSA is not agreed upon.
-        if active.key.algorithm == .es256 {
+        if active.key.algorithm != .eddsa {
             claims.add("at_hash", Base64URL.encode(Array(sha256(Array(grant.accessToken.utf8)).prefix(16))))
         }
         claims.add("aud", login.clientID)
@@ -60,6 +63,11 @@ extension HostedLoginService {
         claims.add("sub", grant.user.id.description)
         ScopedClaims(of: grant.user, in: grant.scope).add(to: &claims)
         return signer.sign(encodedClaims: claims.encoded())
+    }
+
+    /// What the login was, in a word of `acr_values_supported`; nil for a way without a word.
+    private static func context(of login: Login) -> String? {
+        login.methods.contains("pwd") ? PresenceRequirement.Way.password.rawValue : nil
     }
 
     /// The subject and the session that a genuine ID token of this server names, however old it is (OpenID Connect RP-Initiated

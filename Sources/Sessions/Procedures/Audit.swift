@@ -26,6 +26,16 @@ extension Store {
         }
     }
 
+    /// The ends of the client's sessions in the audit trail after number `cursor`, the oldest first. Reads no other event.
+    public func sessionEnds(
+        ofClient clientID: String, after cursor: Int64, limit: Int
+    ) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        return try await read(.short) { (reader) throws(TransactionError) in
+            try reader.sessionEnds(ofClient: clientID, after: cursor, limit: limit).value()
+        }
+    }
+
     /// One step of the audit trail's clean-up: reads the `limit` oldest events by number, and deletes those that occurred
     /// before `instant`. Returns the number of deleted events; 0 ends the walk.
     public func sweepEvents(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
@@ -68,6 +78,11 @@ extension Store {
             if progress != old { transaction.write(progress, ofWebhook: name) }
             return outcome
         }
+    }
+
+    /// The progress of the webhook of that name; nil if none is recorded.
+    public func webhook(_ name: String) async throws(StoreError) -> WebhookProgress? {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.webhook(name).value() }
     }
 
     /// The progress of each webhook by name, including webhooks that are no longer configured.

@@ -55,7 +55,7 @@ extension Store {
                     user: user, client: current.clients[login.clientID], settings: current.settings,
                     previous: try previous.value()))
             let outcome = decide(&exchange)
-            transaction.write(exchange, of: login, current)
+            try transaction.write(exchange, of: login, current)
             return outcome
         }
     }
@@ -65,35 +65,9 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.login(id).value() }
     }
 
-    /// Lets `change` end a session, and ends the session of the browser in which it began in the same transaction, so that the
-    /// browser asks again after the app has logged out. Nil if there is no such session.
-    public func endSession<Outcome: Sendable>(
-        _ id: Identifier<Session>, withBrowser browserID: Identifier<Session>, by origin: Origin,
-        _ change: @escaping @Sendable (inout SessionChange) -> Outcome
-    ) async throws(StoreError) -> Outcome? {
-        try await write(TransactionScope(.sessions, queue: id.bytes.last ?? 0)) {
-            (transaction) throws(TransactionError) in
-            let (found, foundBrowser) = (transaction.sessionForUpdate(id), transaction.sessionForUpdate(browserID))
-            let catalogue = transaction.catalogue()
-            guard let session = try found.value() else { return nil }
-            let (browser, known) = (try foundBrowser.value(), try catalogue.value())
-            let user = try transaction.user(.id(session.userID)).value()
-            var edited = SessionChange(known.record(of: session, user))
-            let outcome = change(&edited)
-            if session.ending == nil, let ending = edited.session.ending {
-                transaction.end(id, ending)
-                if let browser, browser.ending == nil {
-                    transaction.end(browserID, ending)
-                    edited.events.append(.ended(browser, ending.reason, at: transaction.now, by: origin))
-                }
-            }
-            transaction.append(edited.events, known)
-            return outcome
-        }
-    }
-
-    /// Deletes up to `limit` logins that were completed before `instant`, except those with a browser session whose own session
-    /// has no end yet. Returns the number of deleted rows.
+    /// Deletes up to `limit` logins that were completed before `instant`. Kept are those with a browser session whose own session
+    /// has no end yet, and those of a client that gets logout tokens for as long as the session or its tombstone exists: they
+    /// tell which ended sessions came of a login on the page. Returns the number of deleted rows.
     public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             try transaction.deleteLogins(before: instant, limit: limit).value()
@@ -103,15 +77,22 @@ extension Store {
 
 extension StoreTransaction {
     /// Writes what an exchange decided about `login`.
-    fileprivate func write(_ exchange: CodeExchange, of login: Login, _ catalogue: Catalogue) {
+    fileprivate func write(
+        _ exchange: CodeExchange, of login: Login, _ catalogue: Catalogue
+    ) throws(TransactionError) {
         if let session = exchange.opening.session {
             if let previous = exchange.opening.previous {
                 end(previous.id, .init(reason: .replaced, at: session.renewedAt))
             }
             insert(session)
         }
-        if let ending = exchange.ending { end(login.id, ending) }
+        var events = exchange.opening.events
+        if let ending = exchange.ending {
+            end(login.id, ending)
+            let origin = events.first.map(Origin.init) ?? .system
+            events += try endCompanions(of: login.id, ofClient: login.clientID, ending, by: origin)
+        }
         if exchange.login != login { update(exchange.login) }
-        append(exchange.opening.events, catalogue)
+        append(events, catalogue)
     }
 }

@@ -51,7 +51,12 @@ extension Store {
             } else if check != nil {
                 transaction.deleteProviderCheck(of: id)
             }
-            transaction.append(edited.events, try catalogue.value())
+            var events = edited.events
+            if old.ending == nil, let ending = session.ending {
+                let origin = events.first.map(Origin.init) ?? .system
+                events += try transaction.endCompanions(of: id, ofClient: old.clientID, ending, by: origin)
+            }
+            transaction.append(events, try catalogue.value())
             return outcome
         }
     }

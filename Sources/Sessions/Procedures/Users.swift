@@ -87,6 +87,9 @@ extension StoreTransaction {
             let sessions = try sessions.value()
             ended += sessions.count
             events += edited.events(sessions, by: ending)
+            if !ending.isOfAll, catalogue.clients[Client.browserID] != nil {
+                events += try endCompanions(of: sessions, by: ending, events.first)
+            }
         }
         if edited.forgetsFailedAttempts { deleteFailedAttempts(of: old.id) }
         if effect.deletes {
@@ -96,6 +99,21 @@ extension StoreTransaction {
         }
         append(events, catalogue)
         return .done(outcome, endedSessions: ended)
+    }
+
+    /// Ends the companions of sessions that end by their client or their device. Where all sessions of the user end, no companion
+    /// is left.
+    private func endCompanions(
+        of sessions: [EndedSession], by ending: UserChange.EndingSessions, _ cause: AuditEvent?
+    ) throws(TransactionError) -> [AuditEvent] {
+        let end = Session.Ending(reason: ending.reason, at: ending.at)
+        let origin = cause.map(Origin.init) ?? .system
+        var events: [AuditEvent] = []
+        for session in sessions {
+            events += try endCompanions(
+                of: session.id, ofClient: session.clientID, end, except: ending.except, by: origin)
+        }
+        return events
     }
 
     /// The user that has the name of `user`. Nil, without a request, if the name does not change.

@@ -48,6 +48,7 @@ public final class RefreshAttempt: Sendable {
         var verdict: Verdict?
         var refusedUserID: Identifier<User>?
         var grant: Result<TokenGrant, ServiceError>?
+        var endsCompanions = false
     }
 
     /// The context, origin and time of the decision.
@@ -186,8 +187,15 @@ extension RefreshAttempt {
         state.withLock { state in
             state.verdict = verdict
             state.grant = nil
+            state.endsCompanions = false
         }
     }
+
+    /// Records that the decision ends the session, and may end its companions.
+    func noteCompanions() { state.withLock { $0.endsCompanions = true } }
+
+    /// Whether the decision may end companions of the session.
+    var endsCompanions: Bool { state.withLock { $0.endsCompanions } }
 
     /// The decision; nil before it was made.
     var verdict: Verdict? { state.withLock { $0.verdict } }

@@ -106,6 +106,9 @@ public protocol StoreReader {
     /// The login whose code has that hash.
     func login(code hash: [UInt8]) -> Answer<Login?>
 
+    /// The logins on the page whose sessions belong to that session of a browser.
+    func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]>
+
     /// The login with a phone that `key` finds.
     func loginSession(_ key: LoginSession.Key) -> Answer<LoginSession?>
 
@@ -135,6 +138,8 @@ public protocol StoreReader {
 
     /// The events of a user before number `cursor`, the newest first.
     func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
+    /// The ends of the client's sessions in the audit trail after number `cursor`, the oldest first. Reads no other event.
+    func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
 
     /// Reads the next `limit` events after number `cursor`, and returns those of the kinds `ImportLedger.generalKinds`.
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep>

@@ -4,6 +4,9 @@ internal import Locks
 
 /// The keys that sign access tokens. The store has them encrypted with the root key, and this object holds them decrypted.
 ///
+/// Clients that know no other algorithm have their ID tokens and logout tokens signed by an RSA key beside these, which exists once
+/// a client needs it.
+///
 /// They rotate automatically. A new key is published one day before it signs, so that every verifier has it in time, and an old
 /// key is published until the last token that it signed has expired.
 public final class SigningKeys: Sendable {
@@ -80,16 +83,30 @@ public final class SigningKeys: Sendable {
             clients = try await store.clients()
             let tokenLife = longestTokenLife(settings: settings, clients: clients)
             let (algorithm, rotation, rootKeys, random) = (algorithm.rawValue, rotation, rootKeys, random)
+            let rsa = try await rsaKey(for: clients, at: now)
             stored = try await store.updateSigningKeys { keys, events in
                 Self.reseal(&keys, with: rootKeys, random)
                 let due = Self.isNewKeyDue(keys, algorithm: algorithm, rotation: rotation, at: now)
                 if due { Self.add(fresh, to: &keys, events: &events, at: now, by: .system) }
+                if let rsa, Self.isNewKeyDue(keys, algorithm: rsa.algorithm, rotation: rotation, at: now) {
+                    Self.add(rsa, to: &keys, events: &events, at: now, by: .system)
+                }
                 Self.retire(&keys, at: now, tokenLife: tokenLife)
                 return keys
             }
         } catch { throw .store(error) }
         try load(stored, ticket)
     }
+
+    /// The next RSA key, if a client needs one and it is due. It is made only then, because that takes a tenth of a second.
+    private func rsaKey(for clients: [Client], at now: Instant) async throws(StoreError) -> StoredSigningKey? {
+        guard clients.contains(where: { $0.hostedLogin.idTokenAlgorithm == .rs256 }) else { return nil }
+        let keys = try await store.updateSigningKeys { keys, _ in keys }
+        guard Self.isNewKeyDue(keys, algorithm: Self.rsa, rotation: rotation, at: now) else { return nil }
+        return makeKey(.rs256, at: now)
+    }
+
+    private static let rsa = SignatureAlgorithm.rs256.rawValue
 
     /// Reads the keys again if the store has noticed a change by another node.
     func follow() async throws(StoreError) {
@@ -139,7 +156,8 @@ public final class SigningKeys: Sendable {
     /// tokens remain valid, so that every app gets a new access token at its next refresh. Returns false if there is no such
     /// key.
     public func withdraw(_ id: String, at now: Instant, by origin: Origin) async throws(Problem) -> Bool {
-        var fresh = makeKey(at: now)
+        let isRSA = all.contains { $0.id == id && $0.algorithm == Self.rsa }
+        var fresh = makeKey(isRSA ? .rs256 : algorithm, at: now)
         fresh.activeFrom = now
         let successor = fresh
         let stored: [StoredSigningKey]?
@@ -147,7 +165,7 @@ public final class SigningKeys: Sendable {
         do throws(StoreError) {
             stored = try await store.updateSigningKeys { keys, events in
                 guard let index = keys.firstIndex(where: { $0.id == id }) else { return nil }
-                if Self.signing(keys, at: now)?.id == id {
+                if Self.signing(keys, at: now, isRSA: isRSA)?.id == id {
                     Self.add(successor, to: &keys, events: &events, at: now, by: origin)
                 }
                 keys.remove(at: index)
@@ -176,9 +194,18 @@ public final class SigningKeys: Sendable {
     }
 
     /// The signer at `now`: the newest active key.
-    func signer(at now: Instant) -> JWTSigner? {
+    func signer(at now: Instant) -> JWTSigner? { signer(at: now, isRSA: false) }
+
+    /// The signer at `now` of ID tokens and logout tokens for `client`; nil if the client needs an RSA key and there is none.
+    func signer(at now: Instant, for client: Client) -> JWTSigner? {
+        signer(at: now, isRSA: client.hostedLogin.idTokenAlgorithm == .rs256)
+    }
+
+    private func signer(at now: Instant, isRSA: Bool) -> JWTSigner? {
         opened.withLock { keys in
-            Self.signing(keys, at: now) { ($0.stored.createdAt, $0.stored.activeFrom) }?.signer
+            Self.signing(keys, at: now, isRSA: isRSA) {
+                ($0.stored.createdAt, $0.stored.activeFrom, $0.signer.key.algorithm == .rs256)
+            }?.signer
         }
     }
 
@@ -187,7 +214,9 @@ public final class SigningKeys: Sendable {
         opened.withLock { keys in keys.first { $0.stored.id == id }?.publicKey }
     }
 
-    private func makeKey(at now: Instant) -> StoredSigningKey {
+    private func makeKey(at now: Instant) -> StoredSigningKey { makeKey(algorithm, at: now) }
+
+    private func makeKey(_ algorithm: SignatureAlgorithm, at now: Instant) -> StoredSigningKey {
         let key = SigningKey.generate(algorithm)
         let id = JWK(key.publicKey).thumbprint
         return StoredSigningKey(
@@ -263,7 +292,7 @@ public final class SigningKeys: Sendable {
     ) {
         var key = key
         // The first key signs at once, because no verifier exists yet.
-        if keys.isEmpty { key.activeFrom = now }
+        if !keys.contains(where: { ($0.algorithm == rsa) == (key.algorithm == rsa) }) { key.activeFrom = now }
         keys.append(key)
         events.append(AuditEvent(.signingKeyCreated, at: now, by: origin, reason: key.id))
     }
@@ -272,33 +301,41 @@ public final class SigningKeys: Sendable {
     /// clock was set back to before all of them, the newest one signs, which was published before, so that no token has to wait
     /// for the clock.
     private static func signing<Key>(
-        _ keys: [Key], at now: Instant, _ times: (Key) -> (createdAt: Instant, activeFrom: Instant)
+        _ keys: [Key], at now: Instant, isRSA: Bool,
+        _ facts: (Key) -> (createdAt: Instant, activeFrom: Instant, isRSA: Bool)
     ) -> Key? {
         var newest: (key: Key, activeFrom: Instant)?
         for key in keys {
-            let activeFrom = times(key).activeFrom
-            if activeFrom > now { continue }
+            let (_, activeFrom, isOfRSA) = facts(key)
+            if activeFrom > now || isOfRSA != isRSA { continue }
             if let newest, newest.activeFrom > activeFrom { continue }
             newest = (key, activeFrom)
         }
-        return newest?.key ?? keys.max { times($0).createdAt < times($1).createdAt }
+        if let newest { return newest.key }
+        return keys.filter { facts($0).isRSA == isRSA }.max { facts($0).createdAt < facts($1).createdAt }
     }
 
-    private static func signing(_ keys: [StoredSigningKey], at now: Instant) -> StoredSigningKey? {
-        signing(keys, at: now) { ($0.createdAt, $0.activeFrom) }
+    private static func signing(_ keys: [StoredSigningKey], at now: Instant, isRSA: Bool) -> StoredSigningKey? {
+        signing(keys, at: now, isRSA: isRSA) { ($0.createdAt, $0.activeFrom, $0.algorithm == rsa) }
     }
 
     /// Sets the end of keys with a successor, later if settings have since extended the lifetime of their tokens, and deletes
     /// those with an end that has passed.
     private static func retire(_ keys: inout [StoredSigningKey], at now: Instant, tokenLife: Duration) {
-        guard let signing = signing(keys, at: now), signing.activeFrom <= now else { return }
-        let active = keys.filter { $0.activeFrom <= now }
+        for isRSA in [false, true] { retire(&keys, isRSA: isRSA, at: now, tokenLife: tokenLife) }
+        keys.removeAll { $0.retiredAt.map { $0 <= now } ?? false }
+    }
+
+    private static func retire(
+        _ keys: inout [StoredSigningKey], isRSA: Bool, at now: Instant, tokenLife: Duration
+    ) {
+        guard let signing = signing(keys, at: now, isRSA: isRSA), signing.activeFrom <= now else { return }
+        let active = keys.filter { $0.activeFrom <= now && ($0.algorithm == rsa) == isRSA }
         for key in active where key.id != signing.id {
             let successors = active.filter { $0.activeFrom >= key.activeFrom && $0.id != key.id }
             let lastSigned = successors.map(\.activeFrom).min() ?? signing.activeFrom
             let end = max(key.retiredAt ?? now + tokenLife, lastSigned + tokenLife)
             for index in keys.indices where keys[index].id == key.id { keys[index].retiredAt = end }
         }
-        keys.removeAll { $0.retiredAt.map { $0 <= now } ?? false }
     }
 }

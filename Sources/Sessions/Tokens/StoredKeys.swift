@@ -2,7 +2,7 @@
 public struct StoredSigningKey: Hashable, Sendable {
     /// The `kid`: the key's JWK thumbprint (RFC 7638).
     public var id: String
-    /// `ES256` or `EdDSA`.
+    /// `ES256`, `EdDSA` or `RS256`.
     public var algorithm: String
     /// The private key as PKCS #8, sealed with AES-256-GCM under a key derived from the root key, bound to `id`.
     public var sealedPrivateKey: [UInt8]

@@ -94,10 +94,8 @@ public final class LogoutService: UseCase {
             return .success(())
         }
         let outcome = try await inStore { () async throws(StoreError) in
-            guard let browser = try await store.login(id)?.browserSession, browser != spared else {
-                return try await store.updateSession(id, change)
-            }
-            return try await store.endSession(id, withBrowser: browser, by: origin, change)
+            guard try await store.hasCompanions(id) else { return try await store.updateSession(id, change) }
+            return try await store.updateSessionAndCompanions(id, sparing: spared, by: origin, change)
         }
         try outcome?.get()
         return outcome != nil

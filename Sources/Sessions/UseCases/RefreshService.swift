@@ -39,12 +39,29 @@ public final class RefreshService: UseCase {
     func runTransaction(
         of attempt: RefreshAttempt, in id: Identifier<Session>
     ) async throws(ServiceError) -> Bool {
-        try await inStore { () async throws(StoreError) in
+        let isFound = try await inStore { () async throws(StoreError) in
             try await store.changeSession(id) { change in
+                let session = change.session
                 attempt.settle(&change)
+                guard change.endsCompanions(after: session) else { return }
+                // The end is not written here, because the companions end in the same transaction.
+                (change.session, change.events) = (session, [])
+                attempt.noteCompanions()
             } preparing: {
                 sign(attempt)
             }
+        }
+        // Tokens were granted to nearly all.
+        if case .granted = attempt.verdict { return isFound }
+        return attempt.endsCompanions ? try await end(attempt, id) : isFound
+    }
+
+    /// Decides `attempt` again in a transaction that ends the companions of the session as well.
+    @inline(never)
+    private func end(_ attempt: RefreshAttempt, _ id: Identifier<Session>) async throws(ServiceError) -> Bool {
+        let origin = attempt.circumstances.origin
+        return try await inStore { () async throws(StoreError) in
+            try await store.updateSessionAndCompanions(id, by: origin) { attempt.settle(&$0) } != nil
         }
     }
 

@@ -5,7 +5,7 @@ import Sessions
 
 /// `sojourn client …`
 enum ClientCommands {
-    static let all = [create, list, show, update, delete]
+    static let all = [create, list, show, update, delete, logouts]
 
     private static let members =
         [
@@ -62,6 +62,11 @@ enum ClientCommands {
             "--login-methods", "LIST",
             "what the login page offers, separated by spaces: password, passkey, phone, provider:NAME"),
         Command.Option("--backchannel-logout-uri", "URI", "the receiver of logout tokens; '' for none"),
+        Command.Option(
+            "--backchannel-logout-session-required", "BOOL",
+            "true: the receiver needs the session in each logout token, which always has it"),
+        Command.Option(
+            "--id-token-alg", "NAME", "RS256, for libraries that know no other algorithm; '' for that of access tokens"),
         Command.Option("--initiate-login-uri", "URI", "the page of the client that starts a login; '' for none"),
         Command.Option(
             "--apple-app-ids", "LIST", "its apps on Apple platforms: TEAMID.bundle.id, separated by spaces"),
@@ -91,8 +96,12 @@ enum ClientCommands {
         }
         for (option, member) in [
             ("--backchannel-logout-uri", "backchannel_logout_uri"), ("--initiate-login-uri", "initiate_login_uri"),
+            ("--id-token-alg", "id_token_signed_response_alg"),
         ] {
             if let uri = arguments.value(option) { body[member] = uri.isEmpty ? .null : .string(uri) }
+        }
+        if let needed = try arguments.bool("--backchannel-logout-session-required") {
+            body["backchannel_logout_session_required"] = .bool(needed)
         }
         if let rule = arguments.value("--browser-session") { body["browser_session"] = .string(rule) }
         if let demand = try arguments.bool("--require-par") {
@@ -177,6 +186,20 @@ enum ClientCommands {
             try await connection.send(.delete, ["clients", arguments.operands[0]])
         },
         show: { _, arguments in "client \(arguments.operands[0]) is deleted" })
+
+    static let logouts = Command.admin(
+        ["client", "logouts"], "Lists the clients that get logout tokens, and what they have not taken.",
+        examples: ["sojourn client logouts"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.get, ["logout-receivers"]) },
+        show: { page, _ in
+            page.table(
+                ["CLIENT", "RECEIVER", "WAITING", "SINCE", "FAILING SINCE"], empty: "no client gets logout tokens"
+            ) {
+                receiver in
+                ["client_id", "backchannel_logout_uri", "waiting"].map { receiver[$0]?.cell ?? "-" }
+                    + ["waiting_since", "failing_since"].map { Formatting.time(receiver[$0]?.integer) }
+            }
+        })
 
     /// `ES256 signer-1, EdDSA 2`: the keys of a set, each by its algorithm and name, or else its place.
     private static func keyNames(_ set: JSONValue) -> String {

@@ -88,6 +88,8 @@ enum Fixture {
         client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.one", "ABCDE12345.com.example.two"]
         let fingerprint = Array(repeating: "AB", count: 32).joined(separator: ":")
         client.hostedLogin.androidApps = ["one", "two"].compactMap { AndroidApp("com.example.\($0)/\(fingerprint)") }
+        client.hostedLogin.requiresLogoutSession = true
+        client.hostedLogin.idTokenAlgorithm = .rs256
         return client
     }
 }

@@ -83,6 +83,9 @@ enum MetricsPage {
             group("Webhooks", "Servers with `webhooks` in their configuration have them.") { registry in
                 _ = WebhookMetrics.all([], in: registry)
             },
+            group("Logout tokens", always) { registry in
+                _ = LogoutMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
+            },
             group("Places", "Servers with `geo.database` in their configuration have it.") { registry in
                 registry.showGeoDatabase { 0 }
             },

@@ -21,9 +21,10 @@ struct ClientLifeTests {
     @Test(
         "a whole life",
         arguments: [
-            "apache_resource_server", "authlib_life", "document_check", "joserfc_life", "jwcrypto_life",
+            "apache_relying_party", "apache_resource_server", "authlib_life", "authlib_web", "document_check",
+            "joserfc_life", "jwcrypto_life",
             "oidc_agent_life",
-            "pyjwt_life", "requests_oauth2client_life", "requests_oauthlib_life",
+            "pyjwt_life", "requests_oauth2client_life", "requests_oauth2client_web", "requests_oauthlib_life",
         ])
     func life(script: String) async throws {
         let server = try await ServerForClients()

@@ -38,7 +38,8 @@ import Testing
     ]
     private static let flags: Set<String> = [
         "authorization_response_iss_parameter_supported", "request_parameter_supported",
-        "request_uri_parameter_supported", "claims_parameter_supported",
+        "backchannel_logout_supported", "backchannel_logout_session_supported", "request_uri_parameter_supported",
+        "claims_parameter_supported",
     ]
 
     @Test(arguments: ["oauth-authorization-server", "openid-configuration"])

@@ -137,22 +137,6 @@ let loginRules: [StoreRule] = [
         try await end(nil, device: nil)
         #expect(try await waiting() == [3])
     },
-    StoreRule("an app's session and that of its browser end in one transaction") { store in
-        let user = try await store.given(Fixture.user())
-        let app = try await store.given(Fixture.session(of: user.id))
-        let browser = try await store.given(Fixture.session(of: user.id, client: "browser", device: "b"))
-        let found: Void? = try await store.endSession(app.id, withBrowser: browser.id, by: Fixture.admin) { change in
-            change.session.end(.loggedOut, at: Fixture.start)
-        }
-        #expect(found != nil)
-        for id in [app.id, browser.id] {
-            #expect(try await store.session(id)?.session.ending == .init(reason: .loggedOut, at: Fixture.start))
-        }
-        let none: Void? = try await store.endSession(
-            Fixture.sessionID(), withBrowser: browser.id, by: Fixture.admin
-        ) { _ in }
-        #expect(none == nil)
-    },
     StoreRule("old logins are deleted, except those of a browser whose session goes on") { store in
         let user = try await store.given(Fixture.user())
         let browser = Fixture.sessionID()

@@ -1,0 +1,34 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /admin/v1/logout-receivers`: lists the clients that get logout tokens, and what they have not taken.
+    func listLogoutReceivers(_ call: Call) async throws -> Response {
+        try .json(ListAnswer(try await services.administration.logoutReceivers().map(LogoutReceiverAnswer.init)))
+    }
+}
+
+/// A receiver of logout tokens as JSON.
+private struct LogoutReceiverAnswer: Encodable {
+    let clientID: String
+    let backchannelLogoutURI: String
+    let waiting: Int
+    let waitingSince: Int64?
+    let failingSince: Int64?
+
+    init(_ receiver: LogoutReceiver) {
+        clientID = receiver.clientID
+        backchannelLogoutURI = receiver.uri
+        waiting = receiver.waiting
+        waitingSince = receiver.waitingSince?.secondsSinceEpoch
+        failingSince = receiver.failingSince?.secondsSinceEpoch
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case backchannelLogoutURI = "backchannel_logout_uri"
+        case waiting
+        case waitingSince = "waiting_since"
+        case failingSince = "failing_since"
+    }
+}
