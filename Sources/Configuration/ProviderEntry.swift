@@ -35,38 +35,92 @@ extension ListEntry {
         provider.authorities = text("ca_file", "a path") { !$0.isEmpty && !$0.utf8.contains(0) }
         provider.linksByProvenEmail = flag("link_by_proven_email")
         readClaims(into: &provider.claims)
-        provider.recheck = recheck(isPlain)
+        let client = ClientMembers(
+            tokenURL: url("token_endpoint", isPlain),
+            id: text("client_id", "the id of a client") { Text.isValid($0, lengthMax: 256) },
+            secretFile: text("client_secret_file", "a path") { !$0.isEmpty && !$0.utf8.contains(0) },
+            authentication: word("client_authentication", as: IdentityProvider.ClientAuthentication.self) ?? .basic)
+        provider.redirect = redirect(client, isPlain, name: provider.name, discovers: provider.discoveryURL != nil)
+        provider.recheck = recheck(client, hasRedirect: provider.redirect != nil)
         return provider
     }
 
+    /// The members about this server's client at the provider, which logins by redirect and rechecks share.
+    private struct ClientMembers {
+        let tokenURL: OutboundURL?
+        let id: String?
+        let secretFile: String?
+        let authentication: IdentityProvider.ClientAuthentication
+    }
+
+    /// Reads the members for logins by redirect; none of them is valid without `redirect`.
+    private mutating func redirect(
+        _ client: ClientMembers, _ isPlain: Bool, name: String, discovers: Bool
+    ) -> IdentityProvider.Redirect? {
+        var redirect = IdentityProvider.Redirect(clientID: client.id ?? "", title: name)
+        redirect.tokenURL = client.tokenURL
+        redirect.clientSecretFile = client.secretFile
+        redirect.clientAuthentication = client.authentication
+        if let title = text("display_name", "a name to show", isValid: { Text.isValid($0, lengthMax: 64) }) {
+            redirect.title = title
+        }
+        redirect.authorizationURL = url("authorization_endpoint", isPlain)
+        if let scope = text("scope", "scopes with openid", isValid: { Scope($0)?.tokens.contains("openid") == true }) {
+            redirect.scope = scope
+        }
+        if value("force_login") != nil { redirect.forcesLogin = flag("force_login") }
+        redirect.requiresAuthenticationTime = flag("require_auth_time")
+        guard flag("redirect") else {
+            for name in Self.redirectNames where value(name) != nil {
+                problems.append("\(path).\(name) is for a provider with redirect")
+            }
+            return nil
+        }
+        requireMember("client_id")
+        if !discovers, redirect.authorizationURL == nil || redirect.tokenURL == nil {
+            problems.append(
+                "\(path) has redirect and jwks_uri: it needs authorization_endpoint and token_endpoint as well")
+        }
+        return redirect
+    }
+
+    private static let redirectNames = [
+        "display_name", "authorization_endpoint", "scope", "force_login", "require_auth_time",
+    ]
+
     /// Reads the members for rechecks; none of them is valid without the interval.
-    private mutating func recheck(_ isPlain: Bool) -> IdentityProvider.Recheck? {
+    private mutating func recheck(_ client: ClientMembers, hasRedirect: Bool) -> IdentityProvider.Recheck? {
         let interval = seconds("recheck_interval_seconds", 300...2_592_000)
         let outage = seconds("recheck_outage_seconds", 0...2_592_000)
         let terms = RecheckTerms(
             interval: interval ?? .zero, outageBudget: outage ?? interval ?? .zero, isRequired: flag("recheck_required")
         )
         var recheck = IdentityProvider.Recheck(terms: terms)
-        recheck.tokenURL = url("token_endpoint", isPlain)
-        recheck.clientID = text("client_id", "the id of a client") { Text.isValid($0, lengthMax: 256) }
-        recheck.clientSecretFile = text("client_secret_file", "a path") { !$0.isEmpty && !$0.utf8.contains(0) }
-        if let method = word("client_authentication", as: IdentityProvider.ClientAuthentication.self) {
-            recheck.clientAuthentication = method
-        }
+        recheck.tokenURL = client.tokenURL
+        recheck.clientID = client.id
+        recheck.clientSecretFile = client.secretFile
+        recheck.clientAuthentication = client.authentication
         recheck.takesNoIDToken = flag("recheck_without_id_token")
         if let concurrency = number("recheck_concurrency", 1...64) { recheck.concurrency = concurrency }
         if let rate = number("recheck_rate", 1...1000) { recheck.rate = rate }
-        if interval != nil { return recheck }
-        for name in Self.recheckNames where value(name) != nil {
-            problems.append("\(path).\(name) is for a provider with recheck_interval_seconds")
+        if interval != nil {
+            if hasRedirect, recheck.terms.isRequired {
+                problems.append("\(path) has redirect and recheck_required: a login by redirect is not rechecked")
+            }
+            return recheck
+        }
+        for name in Self.recheckNames + (hasRedirect ? [] : Self.clientNames) where value(name) != nil {
+            let isShared = Self.clientNames.contains(name)
+            problems.append(
+                "\(path).\(name) is for a provider with recheck_interval_seconds\(isShared ? " or redirect" : "")")
         }
         return nil
     }
 
     private static let recheckNames = [
-        "recheck_outage_seconds", "recheck_required", "token_endpoint", "client_id", "client_secret_file",
-        "client_authentication", "recheck_without_id_token", "recheck_concurrency", "recheck_rate",
+        "recheck_outage_seconds", "recheck_required", "recheck_without_id_token", "recheck_concurrency", "recheck_rate",
     ]
+    private static let clientNames = ["token_endpoint", "client_id", "client_secret_file", "client_authentication"]
 
     private mutating func audiences() -> [String] {
         guard let value = value("audiences") else {

@@ -1,13 +1,14 @@
 // Federation: the users of identity providers, and the rechecks of their sessions.
 //
 // Owns: the checks of an ID token (OpenID Connect Core §3.1.3.7, RFC 8725), the keys of the providers and their
-// fetching, the claims that become a profile, and the rechecks at a provider's token endpoint.
+// fetching, the claims that become a profile, the logins by redirect, and the rechecks at a provider's token endpoint.
 //
 // Must not know: how the store keeps users and sessions, and how a token arrives. `Sessions` creates users from
 // identities; `Endpoints` reads requests.
 //
 // Reading order: IdentityProvider, IdentityProviders, IDToken, ProviderKeys, ProviderDocuments; Rechecks with
-// TokenEndpoint and IdentityProviders+Rechecks, which ask a provider again.
+// TokenEndpoint and IdentityProviders+Rechecks, which ask a provider again; RedirectClient with
+// IdentityProviders+Redirects, to which the login page sends browsers.
 
 public import HTTPClient
 internal import JOSE
@@ -22,6 +23,8 @@ public struct IdentityProviders: IdentityVerifier {
         let keys: ProviderKeys
         /// The token endpoint for rechecks; nil if the provider has none configured.
         let tokenEndpoint: TokenEndpoint?
+        /// This server as a client of the provider; nil if the login page does not lead to it.
+        let redirectClient: RedirectClient?
     }
 
     let members: [Member]
@@ -52,7 +55,8 @@ public struct IdentityProviders: IdentityVerifier {
                             "the keys of an identity provider cannot be fetched",
                             ["provider": .string(provider.name), "cause": .string(problem.sentence)])
                     }),
-                tokenEndpoint: provider.recheck.map { TokenEndpoint(provider, $0, clock: clock) })
+                tokenEndpoint: provider.recheck.map { TokenEndpoint(provider, $0, clock: clock) },
+                redirectClient: provider.redirect.map { RedirectClient(provider, $0, clock: clock) })
         }
         self.clock = clock
         self.logger = logger
@@ -72,8 +76,15 @@ public struct IdentityProviders: IdentityVerifier {
 
     /// Verifies an ID token of a login. Throws `identityRefused` with the reason, or `identityProviderUnavailable`.
     public func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity {
+        try await counted { () async throws(ServiceError) in try await check(token) }
+    }
+
+    /// Runs the verification of a token, and counts its outcome.
+    func counted(
+        _ body: () async throws(ServiceError) -> ExternalIdentity
+    ) async throws(ServiceError) -> ExternalIdentity {
         do throws(ServiceError) {
-            let identity = try await check(token)
+            let identity = try await body()
             accepted[identity.key.provider]?.increment()
             return identity
         } catch {

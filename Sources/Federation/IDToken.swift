@@ -100,8 +100,23 @@ struct IDToken: Sendable {
             linkingEmail: provider.linksByProvenEmail ? provenEmail : nil, authenticationMethods: methods,
             tokenID: Hex.encode(sha256(payload)),
             goodUntil: Instant(secondsSinceEpoch: goodUntil), clientID: clientID, recheck: provider.recheck?.terms)
+        identity.hasAuthenticationTime = authenticationTime != nil
         identity.authenticatedAt = authenticatedAt.map { Instant(secondsSinceEpoch: $0) }
         return identity
+    }
+
+    /// `auth_time`; nil without that claim.
+    private var authenticationTime: Int64? { claims["auth_time"]?.seconds }
+
+    /// Checks that the user has authenticated since that time, if the token tells when.
+    ///
+    /// - Parameter isRequired: whether a token that does not tell is refused.
+    func check(authenticatedSince time: Instant, isRequired: Bool) throws(ServiceError) {
+        guard claims["auth_time"] != nil || isRequired else { return }
+        guard let authenticationTime else { throw .identityRefused(.noAuthenticationTime) }
+        guard authenticationTime >= time.secondsSinceEpoch - IdentityProvider.leeway else {
+            throw .identityRefused(.providerDidNotAsk)
+        }
     }
 
     /// When the user authenticated at the provider: `auth_time`. Without that claim it is the time of issue, if the app's nonce

@@ -58,6 +58,34 @@ public struct IdentityProvider: Hashable, Sendable {
         public init(terms: RecheckTerms) { self.terms = terms }
     }
 
+    /// The login by redirect: how the login page leads to the provider.
+    public struct Redirect: Hashable, Sendable {
+        /// The ID of this server's client at the provider, which is the audience of its ID tokens.
+        public var clientID: String
+        /// The name to show on the login page.
+        public var title: String
+        /// The authorization endpoint; nil for the one of the discovery document.
+        public var authorizationURL: OutboundURL?
+        /// The token endpoint; nil for the one of the discovery document.
+        public var tokenURL: OutboundURL?
+        /// The path of the file with the client's secret.
+        public var clientSecretFile: String?
+        /// The client's secret, read at the start; nil if it has none.
+        public var clientSecret: String?
+        /// The client authentication at the token endpoint.
+        public var clientAuthentication = ClientAuthentication.basic
+        /// The scopes to ask for.
+        public var scope = "openid profile email"
+        /// Whether the provider has to ask the user even if it has a session of its own; nil: as the client and the request
+        /// demand.
+        public var forcesLogin: Bool?
+        /// Whether an ID token without `auth_time` is refused where the user has to be asked.
+        public var requiresAuthenticationTime = false
+
+        /// A login by that client of the provider.
+        public init(clientID: String, title: String) { (self.clientID, self.title) = (clientID, title) }
+    }
+
     /// The claims that become a user's profile at the first login; nil omits a member.
     public struct ClaimNames: Hashable, Sendable {
         /// The username. An e-mail address is accepted only if it is verified.
@@ -103,6 +131,8 @@ public struct IdentityProvider: Hashable, Sendable {
     public var linksByProvenEmail = false
     /// The recheck; nil if the provider is not asked again.
     public var recheck: Recheck?
+    /// The login by redirect; nil if the login page does not lead to the provider.
+    public var redirect: Redirect?
     /// The claims that become the profile.
     public var claims = ClaimNames()
 

@@ -64,14 +64,35 @@ struct ProviderDocuments {
         return keys
     }
 
+    /// Returns the endpoints for logins by redirect of the discovery document. An endpoint at another origin is left out, because
+    /// codes and secrets would go there.
+    func endpoints() async throws(FetchError) -> (authorization: OutboundURL?, token: OutboundURL?, namesIssuer: Bool) {
+        let (members, source) = try await discovery()
+        func url(_ member: String) -> OutboundURL? {
+            let url = members[member]?.string.flatMap {
+                OutboundURL($0, plainLoopback: source.origin.hasPrefix("http://"))
+            }
+            return url?.origin == source.origin ? url : nil
+        }
+        var namesIssuer = false
+        if case .bool(true)? = members["authorization_response_iss_parameter_supported"] { namesIssuer = true }
+        return (url("authorization_endpoint"), url("token_endpoint"), namesIssuer)
+    }
+
     /// Returns the token endpoint of the discovery document.
     func tokenURL() async throws(FetchError) -> OutboundURL { try await discoveredURL("token_endpoint") }
 
-    private func discoveredURL(_ member: String) async throws(FetchError) -> OutboundURL {
+    /// Returns the discovery document and its URL.
+    private func discovery() async throws(FetchError) -> (members: [String: JSONValue], source: OutboundURL) {
         guard let source = provider.discoveryURL else { throw .unreadable }
         let text = try await get(source)
         guard let members = try? StrictJSON.object(text) else { throw .unreadable }
         guard members["issuer"]?.string == provider.issuer else { throw .otherIssuer }
+        return (members, source)
+    }
+
+    private func discoveredURL(_ member: String) async throws(FetchError) -> OutboundURL {
+        let (members, source) = try await discovery()
         // Plain HTTP is allowed only if the document itself was fetched by it.
         let isPlain = source.origin.hasPrefix("http://")
         guard let url = members[member]?.string.flatMap({ OutboundURL($0, plainLoopback: isPlain) }) else {

@@ -14,11 +14,42 @@ enum TokenEndpointAnswer: Sendable {
     case failed(String, mayHaveArrived: Bool)
 }
 
+/// The client of this server at a provider (RFC 6749 section 2.3).
+struct ProviderClient: Sendable {
+    /// The limit of a response, in bytes. Three large tokens fit.
+    private static let contentMax = 128 * 1024
+
+    let id: String
+    /// Nil for a public client.
+    let secret: String?
+    let authentication: IdentityProvider.ClientAuthentication
+
+    /// A request of the client to the token endpoint.
+    func request(
+        _ url: OutboundURL, _ parameters: [(String, String)], deadline: Duration, authorities: String?
+    ) -> OutboundRequest {
+        var form = parameters
+        var fields: Fields = [
+            "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        switch (secret, authentication) {
+        case (let secret?, .basic):
+            // RFC 6749 section 2.3.1: each is form-encoded first.
+            let pair = "\(PercentEncoding.encode(id)):\(PercentEncoding.encode(secret))"
+            fields.append("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")
+        case (let secret?, .post): form += [("client_id", id), ("client_secret", secret)]
+        case (nil, _): form.append(("client_id", id))
+        }
+        let body = form.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
+        return OutboundRequest(
+            .post, url, fields: fields, body: Array(body.utf8), deadline: deadline, contentMax: Self.contentMax,
+            authorities: authorities)
+    }
+}
+
 /// The token endpoint of one provider. It has threads of its own, so that logins that wait for keys do not wait for
 /// rechecks.
 actor TokenEndpoint {
-    /// The limit of a response, in bytes. Three large tokens fit.
-    private static let contentMax = 128 * 1024
     /// The error codes that refuse the user: those of RFC 6749 section 5.2, and those of OpenID Connect Core section 3.1.2.6,
     /// which some providers use here if the user has to interact. Every other error is about the client or the request.
     private static let refusals = [
@@ -68,25 +99,14 @@ actor TokenEndpoint {
     }
 
     private func request(_ url: OutboundURL, _ refreshToken: String, clientID: String) -> OutboundRequest {
-        var form = [("grant_type", "refresh_token"), ("refresh_token", refreshToken)]
-        var fields: Fields = [
-            "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
-        ]
-        switch (recheck.clientSecret, recheck.clientAuthentication) {
-        case (let secret?, .basic):
-            // RFC 6749 section 2.3.1: each is form-encoded first.
-            let pair = "\(PercentEncoding.encode(clientID)):\(PercentEncoding.encode(secret))"
-            fields.append("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")
-        case (let secret?, .post): form += [("client_id", clientID), ("client_secret", secret)]
-        case (nil, _): form.append(("client_id", clientID))
-        }
-        let body = form.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
-        return OutboundRequest(
-            .post, url, fields: fields, body: Array(body.utf8), deadline: recheck.deadline, contentMax: Self.contentMax,
-            authorities: provider.authorities)
+        ProviderClient(id: clientID, secret: recheck.clientSecret, authentication: recheck.clientAuthentication)
+            .request(
+                url, [("grant_type", "refresh_token"), ("refresh_token", refreshToken)], deadline: recheck.deadline,
+                authorities: provider.authorities)
     }
 
-    private static func read(_ response: OutboundResponse) -> TokenEndpointAnswer {
+    /// Reads an answer (RFC 6749 sections 5.1 and 5.2).
+    static func read(_ response: OutboundResponse) -> TokenEndpointAnswer {
         let members = try? StrictJSON.object(response.body)
         switch response.status {
         case 200:

@@ -31,3 +31,83 @@ public struct ASWebAuthenticationSessionError: Error {
     @discardableResult public func start() -> Bool { false }
     public func cancel() {}
 }
+
+public struct ASAuthorizationError: Error {
+    public enum Code: Int, Sendable {
+        case unknown = 1000, canceled, invalidResponse, notHandled, failed, notInteractive, matchedExcludedCredential
+    }
+}
+
+public protocol ASAuthorizationCredential {}
+public class ASAuthorization: NSObject {
+    public var credential: any ASAuthorizationCredential { fatalError() }
+}
+public class ASAuthorizationRequest: NSObject {}
+
+public struct ASAuthorizationPublicKeyCredentialUserVerificationPreference: Sendable {
+    public static let required = Self()
+}
+
+public class ASAuthorizationPlatformPublicKeyCredentialDescriptor: NSObject {
+    public init(credentialID: Data) {}
+}
+
+public class ASAuthorizationPlatformPublicKeyCredentialAssertionRequest: ASAuthorizationRequest {
+    public var userVerificationPreference = ASAuthorizationPublicKeyCredentialUserVerificationPreference.required
+    public var allowedCredentials: [ASAuthorizationPlatformPublicKeyCredentialDescriptor] = []
+}
+
+public class ASAuthorizationPlatformPublicKeyCredentialRegistrationRequest: ASAuthorizationRequest {
+    public var userVerificationPreference = ASAuthorizationPublicKeyCredentialUserVerificationPreference.required
+    public var excludedCredentials: [ASAuthorizationPlatformPublicKeyCredentialDescriptor]?
+}
+
+public class ASAuthorizationPlatformPublicKeyCredentialProvider: NSObject {
+    public init(relyingPartyIdentifier: String) {}
+    public func createCredentialAssertionRequest(
+        challenge: Data
+    ) -> ASAuthorizationPlatformPublicKeyCredentialAssertionRequest { fatalError() }
+    public func createCredentialRegistrationRequest(
+        challenge: Data, name: String, userID: Data
+    ) -> ASAuthorizationPlatformPublicKeyCredentialRegistrationRequest { fatalError() }
+}
+
+public class ASAuthorizationPlatformPublicKeyCredentialAssertion: NSObject, ASAuthorizationCredential {
+    public var credentialID: Data { fatalError() }
+    public var rawClientDataJSON: Data { fatalError() }
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    public var rawAuthenticatorData: Data! { fatalError() }
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    public var signature: Data! { fatalError() }
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    public var userID: Data! { fatalError() }
+}
+
+public class ASAuthorizationPlatformPublicKeyCredentialRegistration: NSObject, ASAuthorizationCredential {
+    public var credentialID: Data { fatalError() }
+    public var rawClientDataJSON: Data { fatalError() }
+    public var rawAttestationObject: Data? { fatalError() }
+}
+
+@MainActor public protocol ASAuthorizationControllerDelegate: NSObjectProtocol {
+    func authorizationController(
+        controller: ASAuthorizationController, didCompleteWithAuthorization authorization: ASAuthorization)
+    func authorizationController(controller: ASAuthorizationController, didCompleteWithError error: any Error)
+}
+
+@MainActor public protocol ASAuthorizationControllerPresentationContextProviding: NSObjectProtocol {
+    func presentationAnchor(for controller: ASAuthorizationController) -> ASPresentationAnchor
+}
+
+@MainActor public class ASAuthorizationController: NSObject {
+    public struct RequestOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let preferImmediatelyAvailableCredentials = RequestOptions(rawValue: 1)
+    }
+    public init(authorizationRequests: [ASAuthorizationRequest]) {}
+    public weak var delegate: (any ASAuthorizationControllerDelegate)?
+    public weak var presentationContextProvider: (any ASAuthorizationControllerPresentationContextProviding)?
+    public func performRequests(options: RequestOptions = []) {}
+    public func cancel() {}
+}

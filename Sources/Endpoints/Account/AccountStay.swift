@@ -140,10 +140,11 @@ enum AccountWord {
 extension Endpoints {
     /// Lets a user who has given the password into the account pages.
     func openAccountPages(
-        as user: User, in browser: HostedLoginService.Browser, to page: String, _ transport: PageTransport, _ call: Call
+        as authentication: HostedLoginService.Authentication, in browser: HostedLoginService.Browser,
+        to page: String, _ transport: PageTransport, _ call: Call
     ) async throws(ServiceError) -> Response {
         let (handle, idle) = try await services.hostedLogin.openAccountPages(
-            as: .password(of: user), in: browser, from: call.origin)
+            as: authentication, in: browser, from: call.origin)
         var response = Self.redirect(to: page)
         PageCookie.session.set(
             services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, transport, on: &response)

@@ -2,12 +2,20 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `POST /v1/me/presence`: proves the presence of the user by an assertion of the presence key, by the password, or by an
-    /// ID token (RFC 9470).
+    /// `POST /v1/me/presence/options`: makes the options of a proof of presence by a passkey of the user.
+    func presenceOptions(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        return try .json(PasskeyOptionsAnswer(try await services.passkeys.presenceOptions(in: session)))
+    }
+
+    /// `POST /v1/me/presence`: proves the presence of the user by an assertion of the presence key, by a passkey, by the
+    /// password, or by an ID token (RFC 9470).
     func showPresence(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let members = try Members(call, known: Members.evidenceNames)
+        let members = try Members(call, known: Members.evidenceNames + ["passkey"])
         let evidence = try evidence(members)
-        guard !evidence.isEmpty else { throw members.refused("user_assertion", "or password or id_token is missing") }
+        guard !evidence.isEmpty else {
+            throw members.refused("user_assertion", "or passkey or password or id_token is missing")
+        }
         let record = try await verifying(evidence, call) { () async throws(ServiceError) in
             try await services.accounts.showPresence(evidence, in: session, from: call.origin)
         }
@@ -17,7 +25,7 @@ extension Endpoints {
     /// `PUT /v1/me/authentication-mode`: changes how the app protects its session.
     func changeMode(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(
-            call, known: ["authentication_mode", "presence_key"] + Members.evidenceNames)
+            call, known: ["authentication_mode", "presence_key", "passkey"] + Members.evidenceNames)
         guard let mode = try members.word("authentication_mode", as: AuthenticationMode.self) else {
             throw members.refused("authentication_mode", "is missing")
         }
@@ -34,13 +42,16 @@ extension Endpoints {
     func evidence(_ members: Members) throws -> PresenceEvidence {
         PresenceEvidence(
             assertion: try members.string("user_assertion"), password: try members.string("password"),
-            identity: try members.identityToken().map { IdentityEvidence($0, verifier: identityVerifier) })
+            identity: try members.identityToken().map { IdentityEvidence($0, verifier: identityVerifier) },
+            passkey: members.contains("passkey")
+                ? PasskeyEvidence(try members.requiredJSON("passkey")) : nil)
     }
 
-    /// Runs what verifies `evidence` beside an access token. Refused ID tokens count against the caller's address.
+    /// Runs what verifies `evidence` beside an access token. Refused ID tokens and passkeys count against the caller's address.
     func verifying<Value>(
         _ evidence: PresenceEvidence, _ call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
+        if evidence.passkey != nil { return try await rateLimiter.passkey(in: call, body) }
         if evidence.identity == nil { return try await body() }
         return try await rateLimiter.identity(in: call, body)
     }

@@ -5,12 +5,20 @@ internal import Pages
 internal import Sessions
 
 /// A request for the login page, with what the browser has shown.
-private struct Visit: Sendable {
+struct LoginVisit: Sendable {
     let carried: CarriedRequest
     /// The sealed request, as the page sent it.
     let sealed: String
     let transport: PageTransport
     let browser: HostedLoginService.Browser
+}
+
+/// A form of the login page.
+enum LoginSubmission: Sendable {
+    /// A form of the same browser, for a way to log in that the client allows.
+    case form(LoginVisit, FlowSecret, FormParameters)
+    /// Nothing was decided; the browser sees a page.
+    case page(Response)
 }
 
 /// The login page.
@@ -29,16 +37,10 @@ extension Endpoints {
 
     /// `POST /login/password`: logs the user in, and answers the client with a code.
     func logInOnPage(_ call: Call) async throws -> Response {
-        try checkOrigin(call)
-        let form = try call.form()
-        let visit = try visit(call, form["r"], isKept: form["remember"] == "1")
-        guard visit.carried.isTimely(at: context.clock.now) else {
-            return try await expiredPage(visit.carried.request, call)
-        }
-        let flow = call.flowSecrets(visit.transport).first { $0.browser == visit.carried.browser }
-        guard let flow, flow.isToken(form["csrf"], of: PagePath.loginPassword.text, visit.sealed) else {
-            // The page is older than the cookie, or the browser has lost it. Nothing was decided.
-            return try await loginPage(visit, username: form["username"], .pressAgain, call)
+        let (visit, flow, form): (LoginVisit, FlowSecret, FormParameters)
+        switch try await submission(call, to: .loginPassword, HostedLogin.password) {
+        case .page(let response): return response
+        case .form(let sentVisit, let sentFlow, let sentForm): (visit, flow, form) = (sentVisit, sentFlow, sentForm)
         }
         guard let username = form["username"], let password = form["password"] else {
             return try await loginPage(visit, username: form["username"], .wrongCredentials, call)
@@ -51,22 +53,41 @@ extension Endpoints {
         }
     }
 
+    /// Reads a form of the login page, and checks that it comes from the page, from the browser in which the page was shown, and
+    /// that the client allows `method`, a word of `login_methods`.
+    func submission(_ call: Call, to path: PagePath, _ method: String) async throws -> LoginSubmission {
+        try checkOrigin(call)
+        let form = try call.form()
+        let visit = try visit(call, form["r"], isKept: form["remember"] == "1")
+        guard visit.carried.isTimely(at: context.clock.now) else {
+            return .page(try await expiredPage(visit.carried.request, call))
+        }
+        let flow = call.flowSecrets(visit.transport).first { $0.browser == visit.carried.browser }
+        let methods = try await services.hostedLogin.client(visit.carried.request.clientID)?.hostedLogin.loginMethods
+        guard let flow, flow.isToken(form["csrf"], of: path.text, visit.sealed), methods?.contains(method) == true
+        else {
+            // The page is older than the cookie or than the client's methods, or the browser has lost the cookie.
+            return .page(try await loginPage(visit, username: form["username"], .pressAgain, call))
+        }
+        return .form(visit, flow, form)
+    }
+
     /// Reads the sealed request and the cookies.
-    private func visit(_ call: Call, _ sealed: String?, isKept: Bool?) throws -> Visit {
+    func visit(_ call: Call, _ sealed: String?, isKept: Bool?) throws -> LoginVisit {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
         guard let sealed, let carried = context.requests.open(sealed) else {
             throw RequestProblem.invalid("r", "is not a request of this server")
         }
         // A user who authenticates again for the account pages stays logged in as before, unless the box says otherwise.
         let wasKept = carried.request.isOfAccountPages && browserHandle(call, transport)?.isKept == true
-        return Visit(
+        return LoginVisit(
             carried: carried, sealed: sealed, transport: transport,
             browser: browser(call, transport, isKept: isKept ?? wasKept))
     }
 
     /// Logs a user in by password, with the limits of the other logins, and answers the client.
     private func logIn(
-        _ visit: Visit, _ flow: FlowSecret, username: String, password: String, _ call: Call
+        _ visit: LoginVisit, _ flow: FlowSecret, username: String, password: String, _ call: Call
     ) async throws(ServiceError) -> Response {
         let request = visit.carried.request
         try rateLimiter.admitLogin(username: username, deviceID: flow.deviceID)
@@ -75,12 +96,12 @@ extension Endpoints {
             let user = try await services.login.user(
                 named: username, password: password, on: device, from: call.origin)
             if let hinted = request.hintedUser, hinted != user.id.description {
-                return answer(.loginRequired, "Another user has logged in.", to: request)
+                return answer(.loginRequired, Self.otherUserText, to: request)
             }
             return try await rateLimiter.session(of: username) { () async throws(ServiceError) in
                 if request.isOfAccountPages {
                     return try await openAccountPages(
-                        as: user, in: visit.browser, to: request.redirectURI, visit.transport, call)
+                        as: .password(of: user), in: visit.browser, to: request.redirectURI, visit.transport, call)
                 }
                 let approval = try await services.hostedLogin.approve(
                     visit.carried, as: .password(of: user), in: visit.browser, from: call.origin)
@@ -92,12 +113,18 @@ extension Endpoints {
     }
 
     /// What the browser sees after a login that failed.
-    private func refusal(
-        _ error: ServiceError, of visit: Visit, username: String, _ call: Call
+    ///
+    /// - Parameter provider: the name to show of the identity provider of the login.
+    func refusal(
+        _ error: ServiceError, of visit: LoginVisit, username: String? = nil, provider: String? = nil, _ call: Call
     ) async throws -> Response {
         let message: LoginPage.Message
         let isOfApp = !visit.carried.request.isOfAccountPages
         switch error {
+        case .passkeyRefused: message = .passkeyFailed
+        case .identityRefused, .identityProviderUnavailable, .conflict:
+            guard let provider else { throw error }
+            message = .providerFailed(provider)
         case .invalidCredentials: message = .wrongCredentials
         case .loginRefused(.loginDisabledByUser): message = .loginsPaused
         case .loginRefused: message = .loginsBlocked
@@ -118,8 +145,8 @@ extension Endpoints {
     }
 
     /// The page for the request, bound to the flow cookie of the browser, or to a new one.
-    private func loginPage(
-        _ visit: Visit, username: String?, _ message: LoginPage.Message?, _ call: Call
+    func loginPage(
+        _ visit: LoginVisit, username: String?, _ message: LoginPage.Message?, _ call: Call
     ) async throws -> Response {
         let request = visit.carried.request
         let shown = call.flowSecrets(visit.transport).first
@@ -135,8 +162,10 @@ extension Endpoints {
         let page = LoginPage(
             app: client.map { app($0, request) },
             form: FormState(request: sealed) { flow.formToken($0.text, sealed) },
+            passkey: try passkeyOptions(login, carried),
             asksForPassword: login.loginMethods.contains(HostedLogin.password), username: username ?? "",
-            remember: login.browserSession == .none ? nil : visit.browser.isKept, message: message,
+            remember: login.browserSession == .none ? nil : visit.browser.isKept,
+            providers: providers(login, sealed), message: message,
             isWithoutTLS: visit.transport == .loopback)
         var response = page.response(
             message?.status ?? .ok, in: call.language(request),

@@ -102,12 +102,13 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Runs a login by an ID token, unless the address has been refused too often.
+    /// Runs a login by an ID token, unless the address has been refused too often. A user who declines at the provider does not
+    /// count.
     func identity<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
         try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
-            if case .identityRefused = $0 { true } else { false }
+            if case .identityRefused(let reason) = $0 { reason != .declined } else { false }
         }
     }
 

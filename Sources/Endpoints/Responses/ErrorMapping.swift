@@ -306,6 +306,9 @@ extension IdentityRefusal {
         case .anotherUser: "The token is of an identity that is not the session's user's. The session is kept."
         case .noAuthenticationTime:
             "The token does not say when the user authenticated: ask the provider with max_age, or with a nonce."
+        case .providerDidNotAsk: "The provider has not asked the user again: auth_time."
+        case .declined: "The provider has answered with an error."
+        case .codeRefused: "The provider does not exchange its code for tokens."
         }
     }
 }

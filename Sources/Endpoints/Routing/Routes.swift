@@ -27,6 +27,10 @@ extension Route {
             .open { try await $0.pushRequest($1) }),
         Route(.get, "/login", errorFormat: .page, .open { try await $0.showLogin($1) }),
         Route(.post, "/login/password", errorFormat: .page, .open { try await $0.logInOnPage($1) }),
+        Route(.post, "/login/passkey", errorFormat: .page, .open { try await $0.logInByPasskeyOnPage($1) }),
+        Route(.get, "/login/provider", errorFormat: .page, .open { try await $0.goToProvider($1) }),
+        Route(
+            .get, Endpoints.providerCallbackPath, errorFormat: .page, .open { try await $0.completeProviderLogin($1) }),
         Route(.get, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
         Route(.post, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
         Route(.get, Endpoints.appleAppsPath, .open { endpoints, _ in try await endpoints.appleApps() }),
@@ -73,6 +77,7 @@ extension Route {
         Route(.patch, "/v1/me/passkeys/{passkey}", .user { try await $0.renamePasskey($1, $2) }),
         Route(.delete, "/v1/me/passkeys/{passkey}", .user { try await $0.removePasskey($1, $2) }),
         Route(.put, "/v1/me/authentication-mode", .userWithoutPresence { try await $0.changeMode($1, $2) }),
+        Route(.post, "/v1/me/presence/options", .userWithoutPresence { try await $0.presenceOptions($1, $2) }),
         Route(.post, "/v1/me/presence", .userWithoutPresence { try await $0.showPresence($1, $2) }),
         Route(.put, "/v1/me/password", .user { try await $0.changePassword($1, $2) }),
         Route(.post, "/v1/password-reset", .open { try await $0.resetPassword($1) }),

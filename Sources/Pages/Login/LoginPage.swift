@@ -155,14 +155,20 @@ public struct LoginPage: HTMLPage {
     private func passkeyForm(_ words: any Words, isAlone: Bool) -> HTML? {
         passkey.map { options in
             let look: Controls.Look = asksForPassword ? .secondary : .primary
+            // The box stands in the form of the password, from which the script takes it.
+            let remembered: HTML? = remember.map {
+                asksForPassword
+                    ? Controls.hidden(.remember, "") + "\n"
+                    : Controls.checkbox(.remember, words.keepMeSignedIn, isOn: $0) + "\n"
+            }
             let content: HTML = """
                 <input type="hidden" name="\(FormField.credential)">
-                <button type="button" class="\(look.rawValue)" data-options="\(options)">\(words.signInWithPasskey)</button>
+                \(remembered)<button type="button" class="\(look.rawValue)" data-options="\(options)">\(words.signInWithPasskey)</button>
                 """
             return """
                 <div hidden>\(Controls.form(.loginPasskey, form, content, id: "passkey"))\
                 \(isAlone ? nil : Controls.or(words))</div>
-
+                \(isAlone ? "<p id=\"no-passkeys\">\(words.needsPasskeys)</p>\n" as HTML : nil)
                 """
         }
     }

@@ -46,6 +46,7 @@ extension EnglishWords {
         "Too many attempts. Please wait \(seconds == 1 ? "a second" : "\(seconds) seconds") and try again."
     }
     func providerFailed(_ provider: DisplayName) -> HTML { "\(provider) did not sign you in. Please try again." }
+    var needsPasskeys: String { "You sign in here with a passkey. This needs a browser with passkeys, and JavaScript." }
     var passkeyFailed: String { "That passkey was not accepted. Try again, or use another way." }
     var signInAgain: String { "Please sign in again: this page needs a sign-in of the last minutes." }
     var unavailable: String { "We cannot sign you in at the moment. Please try again shortly." }

@@ -52,6 +52,9 @@ extension GermanWords {
     func providerFailed(_ provider: DisplayName) -> HTML {
         "\(provider) hat Sie nicht angemeldet. Bitte versuchen Sie es erneut."
     }
+    var needsPasskeys: String {
+        "Hier melden Sie sich mit einem Passkey an. Dafür braucht es einen Browser mit Passkeys, und JavaScript."
+    }
     var passkeyFailed: String {
         "Dieser Passkey wurde nicht angenommen. Versuchen Sie es erneut, oder wählen Sie einen anderen Weg."
     }

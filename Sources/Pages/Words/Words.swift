@@ -53,6 +53,8 @@ protocol LoginWords {
     func locked(minutes: Int) -> String
     func tooManyAttempts(seconds: Int) -> String
     func providerFailed(_ provider: DisplayName) -> HTML
+    /// The page of a client that takes nothing but passkeys, in a browser that has none, or without script.
+    var needsPasskeys: String { get }
     var passkeyFailed: String { get }
     var signInAgain: String { get }
     var unavailable: String { get }

@@ -4,14 +4,15 @@ internal import Sessions
 internal import Telemetry
 
 extension Application {
-    /// The identity providers of the configuration, with the client secret of each that has rechecks.
+    /// The identity providers of the configuration, with the client secret of each that has rechecks or redirects.
     static func makeProviders(
         _ configuration: ServerConfiguration, _ surroundings: Environment
     ) throws(StartError) -> [IdentityProvider] {
         var providers = configuration.identityProviders
-        for index in providers.indices where providers[index].recheck != nil {
+        for index in providers.indices where providers[index].recheck != nil || providers[index].redirect != nil {
             let secret = try clientSecret(of: providers[index], surroundings)
             providers[index].recheck?.clientSecret = secret
+            providers[index].redirect?.clientSecret = secret
         }
         return providers
     }
@@ -20,7 +21,7 @@ extension Application {
         of provider: IdentityProvider, _ surroundings: Environment
     ) throws(StartError) -> String? {
         if let secret = surroundings.clientSecretVariables[provider.secretVariable] { return secret }
-        guard let path = provider.recheck?.clientSecretFile else { return nil }
+        guard let path = provider.recheck?.clientSecretFile ?? provider.redirect?.clientSecretFile else { return nil }
         let place = "identity_providers: client_secret_file \(path)"
         let bytes: [UInt8]
         do throws(PrivateFile.ReadFailure<Never>) { bytes = try PrivateFile.read(path, limit: 4096) { _ in } } catch {

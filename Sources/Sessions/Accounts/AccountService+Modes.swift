@@ -122,10 +122,7 @@ extension Session {
         }
         guard change.mode != authenticationMode || isNew else { return .success(nil) }
         if presence.isActivationPending {
-            return .failure(
-                .conflict(
-                    code: "activation_pending",
-                    detail: "the presence_key of the login has to sign for the first time before"))
+            return .failure(.activationPending)
         }
         if let requirement = requirement(before: change.mode, isNewKey: isNew), !requirement.isMet(by: self, at: now) {
             return .failure(.insufficientUserAuthentication(requirement.asked(of: user, in: self)))

@@ -2,7 +2,7 @@
 public struct UserPresence: Hashable, Sendable {
     /// The presence key as `DeviceKey.text`. The device asks for biometry before this key signs.
     public var key: String?
-    /// The time at which the presence key last signed.
+    /// The time at which the presence key, or a passkey of the user, last signed.
     public var provenAt: Instant?
     /// The time at which the password was last given after the login.
     public var passwordAt: Instant?
@@ -27,7 +27,7 @@ public struct UserPresence: Hashable, Sendable {
 
 /// How a request proves the user's presence.
 public enum PresenceProof: Hashable, Sendable {
-    /// An assertion of the presence key.
+    /// An assertion of the presence key, or of a passkey, whose authenticator verifies the user as well.
     case key
     /// The password with that hash.
     case password(hash: String?)
@@ -39,7 +39,7 @@ public enum PresenceProof: Hashable, Sendable {
 public struct PresenceRequirement: Hashable, Sendable {
     /// The ways to prove presence (`acr`), the preferred one first.
     public enum Way: String, CaseIterable, Sendable {
-        /// An assertion of the presence key.
+        /// An assertion of the presence key, or of a passkey.
         case presence
         /// The password.
         case password

@@ -30,6 +30,8 @@ public struct ExternalIdentity: Sendable {
     /// When the user authenticated at the provider (`auth_time`); without that claim the time of issue, if the token has the
     /// nonce of the app's request; else nil.
     public var authenticatedAt: Instant?
+    /// Whether the token has `auth_time`.
+    public var hasAuthenticationTime = false
     /// A hash of all claims, equal for equal tokens only.
     public let tokenID: String
     /// The time from which the token is refused for its age.
@@ -59,7 +61,7 @@ public struct ExternalIdentity: Sendable {
 }
 
 /// Verifies ID tokens. The domain needs this protocol, because the providers' keys come over the network.
-public protocol IdentityVerifier: Sendable {
+public protocol IdentityVerifier: ProviderRedirects {
     /// Verifies a token, except whether it was used before. Throws `identityRefused` or `identityProviderUnavailable`.
     func verify(_ token: IdentityToken) async throws(ServiceError) -> ExternalIdentity
     /// The names of the accepted providers in the configuration.
@@ -98,4 +100,10 @@ public enum IdentityRefusal: String, CaseIterable, Sendable {
     case anotherUser = "another_user"
     /// The token does not say when the user authenticated. For tokens that prove a presence.
     case noAuthenticationTime = "no_auth_time"
+    /// The user authenticated before the server asked for it. For logins by redirect.
+    case providerDidNotAsk = "provider_did_not_ask"
+    /// The provider has answered the browser with an error, as it does when the user has declined. For logins by redirect.
+    case declined
+    /// The provider does not exchange the code for tokens. For logins by redirect.
+    case codeRefused = "code"
 }

@@ -62,30 +62,34 @@ extension HostedLoginService {
     /// Logs a user in for the account pages: the browser gets a session, and the one that it has goes on if it is the user's.
     /// The user's own switch does not prevent it.
     ///
-    /// Throws `invalidCredentials` if the password was changed meanwhile, and `loginRefused` if an admin has disabled the user.
+    /// Throws `invalidCredentials` if the password was changed meanwhile, `passkeyRefused` if the passkey's answer was used before
+    /// or is gone, and `loginRefused` if an admin has disabled the user.
     public func openAccountPages(
         as authentication: Authentication, in browser: Browser, from origin: Origin
     ) async throws(ServiceError) -> (handle: BrowserHandle, idle: Duration) {
         try await makeBrowserClient()
         let (now, policy) = (context.clock.now, policy)
+        let proof = try authentication.proof(by: federation, at: now)
         let id = Identifier<Session>(random: context.random)
         let place = Hex.encode(context.random.bytes(16))
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.approveLogin(
-                userID: authentication.userID, clientID: Client.browserID, using: nil, browser: browser.handle?.id
+                by: proof, clientID: Client.browserID, using: nil, browser: browser.handle?.id
             ) { approval -> Result<(handle: BrowserHandle, idle: Duration), ServiceError> in
                 if let refusal = approval.refusal(ofAccountPages: authentication, from: origin, at: now) {
                     return .failure(refusal)
                 }
                 let handle = approval.noteBrowserSession(
                     browser.handle, isKept: browser.isKept, id: id, place: place, name: browser.name,
-                    methods: authentication.methods, by: policy, from: origin, at: now)
+                    authentication, by: policy, from: origin, at: now)
+                approval.note(
+                    authentication, proof, sessionID: handle?.id ?? id, from: origin, at: now)
                 // The built-in client was deleted at this moment.
                 guard let handle else { return .failure(.unauthorizedClient) }
                 return .success((handle, approval.idle(by: policy, at: now)))
             }
         }
-        guard let outcome else { throw .invalidCredentials }
+        guard let outcome else { throw authentication.errorWithoutUser }
         return try outcome.get()
     }
 
@@ -104,7 +108,12 @@ extension LoginApproval {
     fileprivate mutating func refusal(
         ofAccountPages authentication: HostedLoginService.Authentication, from origin: Origin, at now: Instant
     ) -> ServiceError? {
-        if let refusal = authentication.proof?.refusal(for: user) { return refusal }
+        if case .password(let proven) = authentication,
+            let refusal = PresenceProof.password(hash: proven.passwordHash).refusal(for: user)
+        {
+            return refusal
+        }
+        if isReplay { return authentication.replayError }
         guard user.disabledByAdmin != nil else { return nil }
         events.append(
             AuditEvent(

@@ -41,6 +41,8 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     public var hintedUser: String?
     /// Whether the client pushed the request (RFC 9126). It is then accepted once.
     public var isPushed: Bool?
+    /// Whether an identity provider has authenticated the user. Only the request of a completed login has it.
+    public var isByProvider: Bool?
 
     /// A request with the required members.
     public init(id: String, clientID: String, redirectURI: String, codeChallenge: String) {
@@ -65,6 +67,7 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
         case loginHint = "login_hint"
         case hintedUser = "sub"
         case isPushed = "pushed"
+        case isByProvider = "by_provider"
     }
 }
 

@@ -114,7 +114,7 @@ extension LoginApproval {
     ) -> Session? {
         guard let browser, let client, client.hostedLogin.browserSession != .none, !request.demandsLogin,
             policy.isLiving(record(of: browser), handle, at: now), browser.userID == user.id,
-            browser.device.id.hasPrefix(client.browserPlace)
+            browser.device.id.hasPrefix(client.browserPlace), client.hostedLogin.allows(browser)
         else { return nil }
         if let maxAge = request.maxAge, now - browser.authenticatedAt > .seconds(maxAge) { return nil }
         if let hinted = request.hintedUser, hinted != user.id.description { return nil }
@@ -130,15 +130,18 @@ extension LoginApproval {
     /// and the apps that it let in remain its own. The session of another user or of another kind is replaced.
     mutating func noteBrowserSession(
         _ shown: BrowserHandle?, isKept: Bool, id: Identifier<Session>, place: String, name: String?,
-        methods: [String], by policy: RefreshPolicy, from origin: Origin, at now: Instant
+        _ authentication: HostedLoginService.Authentication, by policy: RefreshPolicy, from origin: Origin,
+        at now: Instant
     ) -> BrowserHandle? {
         guard let client, client.keepsBrowserSession, browserClient != nil else { return nil }
+        let (methods, isByProvider) = (authentication.methods, authentication.isByProvider)
         if let browser, let shown, policy.opensAccountPages(record(of: browser), shown, at: now),
             browser.userID == user.id, client.continues(browser), browser.authenticationMethods == methods,
-            shown.isKept == isKept
+            shown.isKept == isKept, (browser.presence.identityAt != nil) == isByProvider
         {
             var session = browser
-            (session.renewedAt, session.presence.passwordAt) = (now, now)
+            session.renewedAt = now
+            session.note(authentication.presence(at: now), at: now)
             kept = session
             return shown
         }
@@ -149,7 +152,8 @@ extension LoginApproval {
         let session = Session(
             id: id, userID: user.id, clientID: Client.browserID,
             device: Device(id: client.browserPlace + place, name: name, platform: "browser"), scope: .empty,
-            authenticationMethods: methods, startedAt: now, epoch: settings.epoch)
+            authenticationMethods: methods, startedAt: now, epoch: settings.epoch,
+            presence: UserPresence(identityAt: isByProvider ? now : nil))
         started = session
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
         return BrowserHandle(id: id, isKept: isKept)

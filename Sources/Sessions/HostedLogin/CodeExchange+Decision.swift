@@ -83,6 +83,7 @@ extension CodeExchange {
             id: login.id, authenticationMethods: login.methods, from: origin, now: now,
             authenticated: (login.authenticatedAt, login.epoch))
         guard case .success(let entitlement) = outcome else { return outcome }
+        if login.request.isByProvider == true { opening.session?.presence.identityAt = login.authenticatedAt }
         return narrowed(entitlement, to: resources).map { entitlement in
             login.codeUsedAt = now
             login.codeRequest = request.key

@@ -45,11 +45,33 @@ public struct HostedLogin: Hashable, Sendable {
 
     /// The word of `loginMethods` for the password.
     public static let password = "password"
+    /// The word of `loginMethods` for passkeys.
+    public static let passkey = "passkey"
+    /// The start of the words of `loginMethods` for identity providers.
+    private static let providerPrefix = "provider:"
+
+    /// The word of `loginMethods` for an identity provider.
+    public static func provider(_ name: String) -> String { providerPrefix + name }
+
+    /// The names of the identity providers among `loginMethods`.
+    public var providers: [String] {
+        loginMethods.compactMap {
+            $0.hasPrefix(Self.providerPrefix) ? String($0.dropFirst(Self.providerPrefix.count)) : nil
+        }
+    }
+
+    /// Returns true if the user of the session of a browser has authenticated in a way that the page offers.
+    func allows(_ session: Session) -> Bool {
+        if session.presence.identityAt != nil { return !providers.isEmpty }
+        let isByPasskey = !Set(session.authenticationMethods).isDisjoint(with: ["hwk", "swk"])
+        return loginMethods.contains(isByPasskey ? Self.passkey : Self.password)
+    }
 
     /// What the login page offers for the account pages of the server.
     public static let ofAccountPages: HostedLogin = {
         var login = HostedLogin()
         login.browserSession = .client
+        login.loginMethods = [password, passkey]
         return login
     }()
 
@@ -98,8 +120,8 @@ public struct HostedLogin: Hashable, Sendable {
     }
 
     private static func isMethod(_ word: String) -> Bool {
-        if [password, "passkey", "phone"].contains(word) { return true }
-        guard word.hasPrefix("provider:") else { return false }
-        return Identity.Key.isValid(provider: String(word.dropFirst("provider:".count)))
+        if [password, passkey, "phone"].contains(word) { return true }
+        guard word.hasPrefix(providerPrefix) else { return false }
+        return Identity.Key.isValid(provider: String(word.dropFirst(providerPrefix.count)))
     }
 }

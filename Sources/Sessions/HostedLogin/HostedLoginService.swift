@@ -5,27 +5,15 @@ public final class HostedLoginService: UseCase {
     let context: ServiceContext
     let signer: TokenSigner
     let logout: LogoutService
+    let federation: FederationService
 
-    init(_ context: ServiceContext, _ signer: TokenSigner, _ logout: LogoutService) {
+    init(
+        _ context: ServiceContext, _ signer: TokenSigner, _ logout: LogoutService, _ federation: FederationService
+    ) {
         self.context = context
         self.signer = signer
         self.logout = logout
-    }
-
-    /// How a user has authenticated in a browser.
-    public struct Authentication: Sendable {
-        let userID: Identifier<User>
-        /// What must still hold; nil: the session of the browser.
-        let proof: PresenceProof?
-        let methods: [String]
-
-        /// By the password with which `user` was read.
-        public static func password(of user: User) -> Self {
-            Self(userID: user.id, proof: .password(hash: user.passwordHash), methods: ["pwd"])
-        }
-
-        /// By a login before, of which the browser has a session.
-        static func session(of userID: Identifier<User>) -> Self { Self(userID: userID, proof: nil, methods: []) }
+        self.federation = federation
     }
 
     /// The browser in which a login takes place.
@@ -64,6 +52,11 @@ public final class HostedLoginService: UseCase {
         try await inStore { () async throws(StoreError) in try await store.clients() }
     }
 
+    /// The user with that identity; nil if there is none.
+    public func owner(of identity: Identity.Key) async throws(ServiceError) -> Identifier<User>? {
+        try await inStore { () async throws(StoreError) in try await store.identity(identity)?.userID }
+    }
+
     /// Answers a request by the session of the browser, without asking the user. Nil if the user has to be asked.
     public func reuse(
         _ carried: CarriedRequest, in browser: Browser, from origin: Origin
@@ -81,12 +74,14 @@ public final class HostedLoginService: UseCase {
 
     /// Completes a login of a user who has authenticated.
     ///
-    /// Throws `invalidCredentials` if the password was changed meanwhile, `loginRefused`, `unauthorizedClient` if the client can
-    /// no longer have the answer, and `requestSpent` for a pushed request that was answered before.
+    /// Throws `invalidCredentials` if the password was changed meanwhile, `passkeyRefused` or `identityRefused` if the proof was
+    /// used before or is gone, `conflict` if no username is left for a new user, `loginRefused`, `unauthorizedClient` if the
+    /// client can no longer have the answer, and `requestSpent` for a pushed request that was answered before.
     public func approve(
         _ carried: CarriedRequest, as authentication: Authentication, in browser: Browser, from origin: Origin
     ) async throws(ServiceError) -> Approval {
         let (now, policy, request) = (context.clock.now, context.policy, carried.request)
+        let proof = try authentication.proof(by: federation, at: now)
         let id = Identifier<Session>(random: context.random)
         let browserID = Identifier<Session>(random: context.random)
         let place = Hex.encode(context.random.bytes(16))
@@ -94,37 +89,44 @@ public final class HostedLoginService: UseCase {
         let token = request.oneTimeToken(at: now, madeAt: Instant(secondsSinceEpoch: carried.madeAt))
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.approveLogin(
-                userID: authentication.userID, clientID: request.clientID, using: token, browser: browser.handle?.id
+                by: proof, clientID: request.clientID, using: token, browser: browser.handle?.id
             ) { approval -> Result<Approval, ServiceError> in
                 if let refusal = approval.refusal(of: request, authentication, from: origin, at: now) {
                     return .failure(refusal)
                 }
                 var (methods, authenticatedAt, handle) = (authentication.methods, now, BrowserHandle?.none)
-                if authentication.proof == nil {
+                var kept = request.kept
+                kept.isByProvider = authentication.isByProvider ? true : nil
+                if case .session = authentication {
                     guard let shown = browser.handle,
                         let session = approval.reusable(shown, for: request, by: policy, at: now)
                     else { return .failure(.invalidCredentials) }
                     (methods, authenticatedAt, handle) = (session.authenticationMethods, session.authenticatedAt, shown)
+                    if session.presence.identityAt != nil { kept.isByProvider = true }
                     approval.kept = session
                     approval.kept?.renewedAt = now
                 } else {
                     handle = approval.noteBrowserSession(
                         browser.handle, isKept: browser.isKept, id: browserID, place: place, name: browser.name,
-                        methods: methods, by: policy, from: origin, at: now)
+                        authentication, by: policy, from: origin, at: now)
                 }
                 approval.login = Login(
-                    id: id, request: request.kept, remoteAddress: origin.remoteAddress, userAgent: browser.userAgent,
+                    id: id, request: kept, remoteAddress: origin.remoteAddress, userAgent: browser.userAgent,
                     userID: approval.user.id, methods: methods, authenticatedAt: authenticatedAt,
                     epoch: approval.settings.epoch, browserSession: handle?.id, codeHash: hash,
                     codeExpiresAt: now + Login.codeLifetime, startedAt: now)
+                approval.note(authentication, proof, sessionID: id, from: origin, at: now)
                 approval.events.append(
                     AuditEvent(
                         .loginApproved, at: now, by: origin, userID: approval.user.id, sessionID: id,
-                        clientID: request.clientID))
+                        clientID: request.clientID, reason: authentication.reason))
                 return .success(Approval(code: code, handle: handle, idle: approval.idle(by: policy, at: now)))
             }
         }
-        guard let outcome else { throw .requestSpent }
+        guard let outcome else { throw authentication.errorWithoutUser }
+        if case .failure(.identityRefused(let reason)) = outcome {
+            try await recordFailedLogin(of: nil, "id_token_\(reason.rawValue)", from: origin)
+        }
         return try outcome.get()
     }
 }
@@ -153,10 +155,17 @@ extension LoginApproval {
         of request: AuthorizationRequest, _ authentication: HostedLoginService.Authentication, from origin: Origin,
         at now: Instant
     ) -> ServiceError? {
-        if let refusal = authentication.proof?.refusal(for: user) { return refusal }
+        if isRequestSpent { return .requestSpent }
+        if case .password(let proven) = authentication,
+            let refusal = PresenceProof.password(hash: proven.passwordHash).refusal(for: user)
+        {
+            return refusal
+        }
+        if isReplay { return authentication.replayError }
         // The client may have changed since its request was sealed.
         guard let client, client.grantTypes.contains(.authorizationCode),
-            client.hostedLogin.redirects(to: request.redirectURI)
+            client.hostedLogin.redirects(to: request.redirectURI),
+            authentication.method.map(client.hostedLogin.loginMethods.contains) ?? true
         else { return .unauthorizedClient }
         guard let refusal = user.loginRefusal else { return nil }
         events.append(

@@ -87,10 +87,37 @@ public struct Login: Hashable, Sendable, Identifiable {
     public static func hash(ofCode code: String) -> [UInt8] { sha256(Array(code.utf8)) }
 }
 
+/// How the user of a login on the server's page has authenticated, as the store executes it.
+public enum LoginProof: Sendable {
+    /// By what names the user: the password, or the session of the browser.
+    case user(Identifier<User>)
+    /// By a passkey, whose signature was verified.
+    case passkey(PasskeyLogin)
+    /// At an identity provider. The first login makes the user.
+    case identity(IdentityLogin)
+
+    /// The queue of the transaction: logins of one user wait for each other.
+    var queue: UInt8 {
+        switch self {
+        case .user(let id): id.bytes.last ?? 0
+        case .passkey(let login): login.userID.bytes.last ?? 0
+        case .identity(let login): login.token.digest.first ?? 0
+        }
+    }
+}
+
 /// The completion of an authorization request, inside a transaction: set `login` to complete it.
 public struct LoginApproval: Sendable {
     /// The user.
     public let user: User
+    /// How the login found its user. New rows are written only if the login is completed.
+    public let arrival: SessionOpening.Arrival
+    /// Whether the one-time token of the proof was used before, at any node.
+    public let isReplay: Bool
+    /// Whether the pushed request was answered before.
+    public let isRequestSpent: Bool
+    /// The passkey of the login, if it is by one; written together with the login.
+    public var passkey: Passkey?
     /// Nil when there is no such client.
     public let client: Client?
     /// The settings of this moment.

@@ -40,6 +40,9 @@ public struct SealedRequests: Sendable {
 
     private static let purpose = "sojourn authorization request"
     private static let name = "authorize"
+    private static let providerName = "provider"
+    /// The longest state of a login at a provider, in characters: a sealed request and what goes with it.
+    private static let stateLengthMax = 4608
     private static let version: UInt8 = 1
 
     private let rootKeys: RootKeys
@@ -52,17 +55,31 @@ public struct SealedRequests: Sendable {
 
     /// The sealed request in base64url; nil if it is longer than `lengthMax`.
     public func seal(_ carried: CarriedRequest) -> String? {
-        guard let text = JSONText.compact(carried), text.count < Self.lengthMax else { return nil }
-        let sealed = rootKeys.seal(text, purpose: Self.purpose, name: Self.name, random: random)
+        seal(carried, Self.name, Self.lengthMax)
+    }
+
+    /// The state of a login at a provider, in base64url; nil if it is too long.
+    public func seal(_ login: CarriedProviderLogin) -> String? { seal(login, Self.providerName, Self.stateLengthMax) }
+
+    private func seal(_ value: some Encodable, _ name: String, _ lengthMax: Int) -> String? {
+        guard let text = JSONText.compact(value), text.count < lengthMax else { return nil }
+        let sealed = rootKeys.seal(text, purpose: Self.purpose, name: name, random: random)
         let encoded = Base64URL.encode([Self.version] + sealed)
-        return encoded.utf8.count <= Self.lengthMax ? encoded : nil
+        return encoded.utf8.count <= lengthMax ? encoded : nil
     }
 
     /// The request that `seal` sealed; nil for anything else.
-    public func open(_ text: String) -> CarriedRequest? {
-        guard text.utf8.count <= Self.lengthMax, let bytes = Base64URL.decode(text), bytes.first == Self.version,
-            let opened = rootKeys.open(Array(bytes.dropFirst()), purpose: Self.purpose, name: Self.name)
+    public func open(_ text: String) -> CarriedRequest? { open(text, Self.name, Self.lengthMax) }
+
+    /// The login at a provider that `seal` sealed; nil for anything else.
+    public func openState(_ text: String) -> CarriedProviderLogin? {
+        open(text, Self.providerName, Self.stateLengthMax)
+    }
+
+    private func open<Value: Decodable>(_ text: String, _ name: String, _ lengthMax: Int) -> Value? {
+        guard text.utf8.count <= lengthMax, let bytes = Base64URL.decode(text), bytes.first == Self.version,
+            let opened = rootKeys.open(Array(bytes.dropFirst()), purpose: Self.purpose, name: name)
         else { return nil }
-        return try? JSONDecoder().decode(CarriedRequest.self, from: Data(opened))
+        return try? JSONDecoder().decode(Value.self, from: Data(opened))
     }
 }

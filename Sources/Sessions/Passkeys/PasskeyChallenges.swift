@@ -8,6 +8,10 @@ struct PasskeyChallenges: Sendable {
     enum Purpose: Hashable, Sendable {
         /// A login.
         case login
+        /// A login on the server's page, for that request in that browser.
+        case page(request: String, browser: String)
+        /// A proof of presence in that session.
+        case presence(in: Identifier<Session>)
         /// A registration in that session, whose user has just proved their presence.
         case registration(in: Identifier<Session>)
 
@@ -15,11 +19,21 @@ struct PasskeyChallenges: Sendable {
             switch self {
             case .login: [0]
             case .registration(let session): [1] + session.bytes
+            case .page(let request, let browser): [2] + sha256(Array("\(request) \(browser)".utf8))
+            case .presence(let session): [3] + session.bytes
+            }
+        }
+
+        /// The time in which a ceremony must be done. A browser offers passkeys for as long as the page can be used.
+        var lifetime: Duration {
+            switch self {
+            case .page: CarriedRequest.lifetime
+            case .login, .registration, .presence: PasskeyChallenges.lifetime
             }
         }
     }
 
-    /// The time in which a ceremony must be done.
+    /// The time in which a ceremony of an app must be done.
     static let lifetime = Duration.seconds(300)
 
     private struct Key: Sendable {
@@ -42,7 +56,7 @@ struct PasskeyChallenges: Sendable {
 
     /// A new challenge, 41 bytes.
     func make(for purpose: Purpose, at now: Instant, random: RandomSource) -> [UInt8] {
-        let end = (now + Self.lifetime).secondsSinceEpoch
+        let end = (now + purpose.lifetime).secondsSinceEpoch
         let body =
             [first.id] + random.bytes(Self.randomCount)
             + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: end >> Int64($0)) }

@@ -16,7 +16,7 @@ public final class PasskeyService: UseCase {
     public static let optionsLifetime = PasskeyChallenges.lifetime
 
     /// The policy. Throws `notFound` while passkeys are off.
-    private func passkeyPolicy() throws(ServiceError) -> PasskeyPolicy {
+    func passkeyPolicy() throws(ServiceError) -> PasskeyPolicy {
         guard let policy = context.passkeys else { throw .notFound("relying party: passkeys.rp_id is not set") }
         return policy
     }
@@ -89,9 +89,16 @@ public final class PasskeyService: UseCase {
     // MARK: Login
 
     /// The options of a login. They name no user, so that whoever asks learns of none.
-    public func loginOptions() throws(ServiceError) -> JSONValue {
+    ///
+    /// - Parameter page: the request whose page was shown in a browser; nil for the login of an app.
+    public func loginOptions(on page: CarriedRequest? = nil) throws(ServiceError) -> JSONValue {
         try passkeyPolicy().relyingParty.requestOptions(
-            challenge: context.passkeyChallenges.make(for: .login, at: context.clock.now, random: context.random))
+            challenge: context.passkeyChallenges.make(
+                for: Self.purpose(of: page), at: context.clock.now, random: context.random))
+    }
+
+    private static func purpose(of page: CarriedRequest?) -> PasskeyChallenges.Purpose {
+        page.map { .page(request: $0.request.id, browser: $0.browser ?? "") } ?? .login
     }
 
     /// A login that an assertion has proved, to be completed by `logIn`.
@@ -102,17 +109,35 @@ public final class PasskeyService: UseCase {
         fileprivate let publicKey: COSEKey
         fileprivate let outcome: AssertionOutcome
         fileprivate let token: OneTimeToken
+
+        /// Until when the challenge can be used.
+        var goodUntil: Instant { token.goodUntil }
+        /// The authentication methods (RFC 8176).
+        var authenticationMethods: [String] { outcome.authenticationMethods }
+        /// The login as the store executes it.
+        var login: PasskeyLogin {
+            PasskeyLogin(credentialID: credentialID, userID: userID, publicKey: publicKey, token: token)
+        }
     }
 
     /// Verifies an assertion: the first half of a login. An unknown passkey, one of another user and a wrong signature get one
     /// answer, equally slow.
+    ///
+    /// - Parameter page: the request whose page the browser shows; nil for the login of an app.
     public func verify(
-        _ credential: [String: JSONValue], from origin: Origin
+        _ credential: [String: JSONValue], on page: CarriedRequest? = nil, from origin: Origin
+    ) async throws(ServiceError) -> Proof {
+        try await verify(credential, for: Self.purpose(of: page), from: origin)
+    }
+
+    /// Verifies an assertion for that purpose.
+    func verify(
+        _ credential: [String: JSONValue], for purpose: PasskeyChallenges.Purpose, from origin: Origin
     ) async throws(ServiceError) -> Proof {
         let (policy, now) = (try passkeyPolicy(), context.clock.now)
         let response = try Self.checking { () throws(WebAuthnError) in try AssertionResponse(credential) }
         let challenge = response.clientData.challenge
-        guard let end = context.passkeyChallenges.end(of: challenge, for: .login, at: now) else {
+        guard let end = context.passkeyChallenges.end(of: challenge, for: purpose, at: now) else {
             throw .passkeyRefused(.wrongChallenge)
         }
         let found = try await inStore { () async throws(StoreError) in
@@ -143,13 +168,15 @@ public final class PasskeyService: UseCase {
         guard now < proof.token.goodUntil else { throw .passkeyRefused(.wrongChallenge) }
         let start = try logins.starting(
             request, authenticationMethods: proof.outcome.authenticationMethods, from: origin, at: now)
-        let login = PasskeyLogin(
-            credentialID: proof.credentialID, userID: proof.userID, publicKey: proof.publicKey, token: proof.token)
+        let login = proof.login
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 let outcome = start(&opening)
-                if opening.session != nil { opening.note(proof.outcome, from: origin, at: now) }
+                if let session = opening.session {
+                    let event = proof.note(in: &opening.passkey, sessionID: session.id, from: origin, at: now)
+                    opening.events += [event].compactMap(\.self)
+                }
                 return outcome
             }
         }
@@ -249,18 +276,19 @@ extension AssertionOutcome {
     }
 }
 
-extension SessionOpening {
-    /// Keeps what the assertion says in the passkey, and records what is odd about it. It is accepted all the same, because a
-    /// refusal would lock the user out.
-    fileprivate mutating func note(_ outcome: AssertionOutcome, from origin: Origin, at now: Instant) {
-        guard var noted = passkey else { return }
+extension PasskeyService.Proof {
+    /// Keeps what the assertion says in the passkey, and returns the event of what is odd about it. It is accepted all the same,
+    /// because a refusal would lock the user out.
+    func note(
+        in passkey: inout Passkey?, sessionID: Identifier<Session>?, from origin: Origin, at now: Instant
+    ) -> AuditEvent? {
+        guard var noted = passkey else { return nil }
         let oddities = noted.note(outcome, at: now)
         passkey = noted
-        guard !oddities.isEmpty else { return }
+        if oddities.isEmpty { return nil }
         let words = ([noted.label] + oddities.map(\.rawValue)).joined(separator: " ")
-        events.append(
-            AuditEvent(
-                .passkeyChanged, at: now, by: origin, userID: user.id, sessionID: session?.id, reason: words))
+        return AuditEvent(
+            .passkeyChanged, at: now, by: origin, userID: userID, sessionID: sessionID, reason: words)
     }
 }
 

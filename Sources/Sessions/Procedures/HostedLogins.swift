@@ -1,28 +1,34 @@
 // Logins on the server's page: their completion, and the exchange of their codes.
 
 extension Store {
-    /// Lets `decide` complete a login of the user. Nil if there is no such user, or if the token was used before; nothing was
-    /// written then.
+    /// Lets `decide` complete a login of the user that `proof` names. Nil if there is no such user, if the passkey is gone or has
+    /// another user or key, or if none of a new user's names is free; nothing was written then. New rows are written, and
+    /// one-time tokens are used up, only if the login is completed.
     ///
     /// - Parameters:
+    ///   - proof: how the user has authenticated.
     ///   - token: the one-time token of a pushed request.
     ///   - browserID: the session that the browser has shown.
     public func approveLogin<Outcome: Sendable>(
-        userID: Identifier<User>, clientID: String, using token: OneTimeToken?, browser browserID: Identifier<Session>?,
+        by proof: LoginProof, clientID: String, using token: OneTimeToken?, browser browserID: Identifier<Session>?,
         _ decide: @escaping @Sendable (inout LoginApproval) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        let scope = TransactionScope(.sessions, queue: userID.bytes.last ?? 0)
+        let scope = TransactionScope(.sessions, queue: proof.queue)
         return try await write(scope) { (transaction) throws(TransactionError) in
-            let found = transaction.userForUpdate(.id(userID))
+            guard let found = try transaction.find(proof) else { return nil }
             let browser = browserID.map { transaction.sessionForUpdate($0) }
-            let (used, catalogue) = (token.map { transaction.isUsed($0) }, transaction.catalogue())
-            guard let user = try found.value(), try used?.value() != true else { return nil }
-            let known = try catalogue.value()
+            let used = token.map { transaction.isUsed($0) }
+            let known = found.catalogue
             var approval = LoginApproval(
-                user: user, client: known.clients[clientID], settings: known.settings,
+                user: found.user, arrival: found.arrival, isReplay: found.isReplay,
+                isRequestSpent: try used?.value() ?? false, passkey: found.passkeyLogin?.passkey,
+                client: known.clients[clientID], settings: known.settings,
                 browserClient: known.clients[Client.browserID], browser: try browser?.value() ?? nil)
             let outcome = decide(&approval)
-            if approval.login != nil, let token, try !transaction.insert(token).value() { throw .overtaken }
+            if approval.login != nil || approval.started != nil || approval.kept != nil {
+                if let token, try !transaction.insert(token).value() { throw .overtaken }
+                try transaction.writeProof(of: found, passkey: approval.passkey)
+            }
             if let browserID, let ending = approval.ended { transaction.end(browserID, ending) }
             if let session = approval.started { transaction.insert(session) }
             if let session = approval.kept { transaction.replace(session) }

@@ -84,7 +84,7 @@ extension Store {
 }
 
 /// A login with the rows that a transaction has read.
-private struct FoundLogin {
+struct FoundLogin {
     let user: User
     let arrival: SessionOpening.Arrival
     /// Nil for a login by password or passkey.
@@ -111,15 +111,7 @@ extension StoreTransaction {
         let outcome = decide(&opening)
         if let session = opening.session {
             if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }
-            if let identityLogin = login.identityLogin {
-                try insertNews(of: identityLogin, login)
-            } else if login.arrival == .new {
-                guard try insert(login.user).value() else { throw .overtaken }
-            }
-            if let (passkeyLogin, _) = login.passkeyLogin, let passkey = opening.passkey {
-                guard try insert(passkeyLogin.token).value() else { throw .overtaken }
-                update(passkey)
-            }
+            try writeProof(of: login, passkey: opening.passkey)
             insert(session)
             if let check = opening.providerCheck { replace(check) }
         } else if let session = opening.continued, let previous = login.previous {
@@ -130,6 +122,40 @@ extension StoreTransaction {
         }
         append(opening.events, login.catalogue)
         return outcome
+    }
+
+    /// Uses the one-time token of the login up, and writes what the login adds: the user, the identity, or the passkey as it was
+    /// used.
+    func writeProof(of login: FoundLogin, passkey: Passkey?) throws(TransactionError) {
+        if let identityLogin = login.identityLogin {
+            try insertNews(of: identityLogin, login)
+        } else if login.arrival == .new {
+            guard try insert(login.user).value() else { throw .overtaken }
+        }
+        if let (passkeyLogin, _) = login.passkeyLogin, let passkey {
+            guard try insert(passkeyLogin.token).value() else { throw .overtaken }
+            update(passkey)
+        }
+    }
+
+    /// The login that `proof` proves, without a device. Nil if its user or its passkey is gone.
+    func find(_ proof: LoginProof) throws(TransactionError) -> FoundLogin? {
+        switch proof {
+        case .user(let id):
+            let (found, catalogue) = (userForUpdate(.id(id)), catalogue())
+            guard let user = try found.value() else { return nil }
+            return FoundLogin(user: user, arrival: .known, previous: nil, catalogue: try catalogue.value())
+        case .identity(let login): return try find(login) { _ in nil }
+        case .passkey(let login):
+            let found = userForUpdate(.id(login.userID))
+            let (used, known, catalogue) = (isUsed(login.token), passkey(login.credentialID), catalogue())
+            guard let user = try found.value(), let passkey = try known.value(), passkey.userID == user.id,
+                passkey.publicKey == login.publicKey
+            else { return nil }
+            return FoundLogin(
+                user: user, arrival: .known, passkeyLogin: (login, passkey), isReplay: try used.value(), previous: nil,
+                catalogue: try catalogue.value())
+        }
     }
 
     /// Uses the token up, and adds the missing identity and user.
@@ -151,9 +177,9 @@ extension StoreTransaction {
     }
 
     /// The login of the user that has the identity, or that the login links or creates. `place` is the installation of a user's
-    /// session.
+    /// session; nil: the login has no installation.
     fileprivate func find(
-        _ login: IdentityLogin, place: (Identifier<User>) -> SessionPlace
+        _ login: IdentityLogin, place: (Identifier<User>) -> SessionPlace?
     ) throws(TransactionError) -> FoundLogin? {
         let (used, identity) = (isUsed(login.token), identity(login.key))
         let candidates = login.linkingKey.map { users(withAddress: $0, limit: IdentityLogin.namesakesMax) }
@@ -161,7 +187,7 @@ extension StoreTransaction {
         let meant = known == nil ? login.meant(of: try candidates?.value() ?? []) : nil
         // The remaining requests take one round trip. A new user has no session.
         let owner = (known?.userID ?? meant?.id).map { id in
-            (userForUpdate(.id(id)), identities(of: id), livingSessionForUpdate(at: place(id)))
+            (userForUpdate(.id(id)), identities(of: id), place(id).map { livingSessionForUpdate(at: $0) })
         }
         let namesakes = known == nil ? login.newUsers.map { user(.username($0.username)) } : []
         let catalogue = catalogue()
@@ -176,13 +202,13 @@ extension StoreTransaction {
         }
         if known != nil {
             guard let owner, let user = try owner.0.value() else { throw .corrupted("an identity has no user") }
-            return try found(user, .known, previous: try owner.2.value())
+            return try found(user, .known, previous: try owner.2?.value() ?? nil)
         }
         // Of two concurrent logins that link the same user, the second reads the identity that the first has linked.
         if let owner, let user = login.meant(of: try [owner.0.value()].compactMap(\.self)),
             login.mayLink(user, having: try owner.1.value())
         {
-            return try found(user, .linked, previous: try owner.2.value())
+            return try found(user, .linked, previous: try owner.2?.value() ?? nil)
         }
         for (user, namesake) in zip(login.newUsers, namesakes) where try namesake.value() == nil {
             return try found(user, .new, previous: nil)

@@ -79,6 +79,24 @@ extension Store {
         }
     }
 
+    /// Uses the challenge of a verified signature up without a login, and writes what `note` changes in the passkey, with its
+    /// event. False if the challenge was used before; nil if the passkey is gone, or has another user or key. Nothing was written
+    /// then.
+    public func usePasskey(
+        _ login: PasskeyLogin, _ note: @escaping @Sendable (inout Passkey?) -> AuditEvent?
+    ) async throws(StoreError) -> Bool? {
+        let scope = TransactionScope(.sessions, queue: login.userID.bytes.last ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            guard let found = try transaction.find(.passkey(login)) else { return nil }
+            if found.isReplay { return false }
+            var passkey = found.passkeyLogin?.passkey
+            let event = note(&passkey)
+            try transaction.writeProof(of: found, passkey: passkey)
+            transaction.append([event].compactMap(\.self))
+            return true
+        }
+    }
+
     /// Renames a passkey of a user. Nil if the user has no such passkey.
     public func renamePasskey(
         _ id: [UInt8], of userID: Identifier<User>, to name: String

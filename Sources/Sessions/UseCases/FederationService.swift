@@ -25,6 +25,19 @@ public final class FederationService: UseCase {
         }
     }
 
+    /// The identity that a browser has brought back from a provider. A refusal is recorded in the audit trail, unless it is an
+    /// error of the provider, which any browser can make up.
+    public func identity(
+        by callback: ProviderCallback, of verifier: any IdentityVerifier, from origin: Origin
+    ) async throws(ServiceError) -> ExternalIdentity {
+        do throws(ServiceError) { return try await verifier.identity(by: callback) } catch {
+            if case .identityRefused(let reason) = error, reason != .declined {
+                try await recordFailedLogin(of: nil, "id_token_\(reason.rawValue)", from: origin)
+            }
+            throw error
+        }
+    }
+
     /// Logs in the user of an identity. The first login makes the user. A login that is refused, or fails, makes none, and
     /// leaves the ID token valid for another attempt.
     public func logIn(
@@ -41,7 +54,11 @@ public final class FederationService: UseCase {
             try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 let outcome = start(&opening)
-                if opening.session != nil || opening.continued != nil { opening.recordArrival(by: login, from: origin) }
+                if opening.session != nil || opening.continued != nil {
+                    // Before the login.
+                    opening.events.insert(
+                        contentsOf: login.events(of: opening.arrival, opening.user, by: origin), at: 0)
+                }
                 return outcome
             }
         }
@@ -97,14 +114,16 @@ extension ExternalIdentity {
     }
 }
 
-extension SessionOpening {
-    /// Records in the audit trail, before the login, that the user was made or got the identity.
-    fileprivate mutating func recordArrival(by login: IdentityLogin, from origin: Origin) {
-        if arrival == .known { return }
-        let linked = AuditEvent(
-            .identityLinked, at: login.at, by: origin, userID: user.id, reason: login.key.provider)
-        let created = AuditEvent(.userCreated, at: login.at, by: origin, userID: user.id)
-        events.insert(contentsOf: arrival == .new ? [created, linked] : [linked], at: 0)
+extension IdentityLogin {
+    /// The audit events that the user was made or got the identity.
+    func events(of arrival: SessionOpening.Arrival, _ user: User, by origin: Origin) -> [AuditEvent] {
+        let linked = AuditEvent(.identityLinked, at: at, by: origin, userID: user.id, reason: key.provider)
+        let created = AuditEvent(.userCreated, at: at, by: origin, userID: user.id)
+        return switch arrival {
+        case .known: []
+        case .linked: [linked]
+        case .new: [created, linked]
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import JOSE
+public import JSON
 
 /// The evidence of the user's presence in a request.
 public struct PresenceEvidence: Sendable {
@@ -9,16 +10,31 @@ public struct PresenceEvidence: Sendable {
     public var password: String?
     /// The ID token of an identity of the user.
     public var identity: IdentityEvidence?
+    /// The assertion of a passkey of the user: `AuthenticationResponseJSON` (WebAuthn Level 3 section 5.1).
+    public var passkey: PasskeyEvidence?
 
     /// Evidence; nothing by default.
-    public init(assertion: String? = nil, password: String? = nil, identity: IdentityEvidence? = nil) {
+    public init(
+        assertion: String? = nil, password: String? = nil, identity: IdentityEvidence? = nil,
+        passkey: PasskeyEvidence? = nil
+    ) {
         self.assertion = assertion
         self.password = password
         self.identity = identity
+        self.passkey = passkey
     }
 
     /// Whether there is no evidence.
-    public var isEmpty: Bool { assertion == nil && password == nil && identity == nil }
+    public var isEmpty: Bool { assertion == nil && password == nil && identity == nil && passkey == nil }
+}
+
+/// An assertion of a passkey that a request brings to prove the user's presence. An object, because few requests have one.
+public final class PasskeyEvidence: Sendable {
+    /// The credential.
+    let credential: [String: JSONValue]
+
+    /// The credential as evidence.
+    public init(_ credential: [String: JSONValue]) { self.credential = credential }
 }
 
 /// An ID token that a request brings to prove the user's presence. An object, because few requests have one.
@@ -39,10 +55,12 @@ public final class IdentityEvidence: Sendable {
 final class UserPresenceService: UseCase {
     let context: ServiceContext
     private let passwords: PasswordVerifier
+    private let passkeys: PasskeyService
 
-    init(_ context: ServiceContext, _ passwords: PasswordVerifier) {
+    init(_ context: ServiceContext, _ passwords: PasswordVerifier, _ passkeys: PasskeyService) {
         self.context = context
         self.passwords = passwords
+        self.passkeys = passkeys
     }
 
     /// Verifies the evidence of `attempt`, and records in it what the evidence proves.
@@ -86,6 +104,10 @@ final class UserPresenceService: UseCase {
         }
         if let identity = evidence.identity {
             return try await presence(provedBy: identity, of: user, in: session, ageMax, from: origin, at: now)
+        }
+        if let passkey = evidence.passkey {
+            try await passkeys.showPresence(passkey.credential, of: user, in: session, from: origin)
+            return .key
         }
         guard let text = evidence.assertion, let key = session.presence.key.flatMap(DeviceKey.init(text:)) else {
             return nil

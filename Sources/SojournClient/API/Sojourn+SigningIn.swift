@@ -110,7 +110,7 @@ extension Sojourn {
         return try await logIn(credentials, mode, by: opened, continuing: session)
     }
 
-    private func logIn(
+    func logIn(
         _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, by opened: OpenGate? = nil,
         continuing session: StoredSession? = nil
     ) async throws(SojournError) -> Account {

@@ -10,6 +10,12 @@ package enum AccountCall: Hashable, Sendable {
     case name(username: String, password: String)
     case nameByIDToken(String, provider: String, nonce: String?)
     case showPresence(assertion: String)
+    case presenceOptions
+    case showPresenceByPasskey([String: JSONValue])
+    case passkeys
+    case passkeyOptions
+    case addPasskey([String: JSONValue], name: String?)
+    case removePasskey(String)
     case changeMode(AuthenticationMode, presenceKey: PublicJWK?, assertion: String?, password: String?)
 
     /// The request, without its access token.
@@ -37,6 +43,16 @@ package enum AccountCall: Hashable, Sendable {
             return try server.request("POST", "/v1/me/account", members)
         case .showPresence(let assertion):
             return try server.request("POST", "/v1/me/presence", ["user_assertion": .string(assertion)])
+        case .presenceOptions: return try server.request("POST", "/v1/me/presence/options")
+        case .showPresenceByPasskey(let credential):
+            return try server.request("POST", "/v1/me/presence", ["passkey": .object(credential)])
+        case .passkeys: return try server.request("GET", "/v1/me/passkeys")
+        case .passkeyOptions: return try server.request("POST", "/v1/me/passkeys/options")
+        case .addPasskey(let credential, let name):
+            var members: [String: JSONValue] = ["credential": .object(credential)]
+            members.set("name", name)
+            return try server.request("POST", "/v1/me/passkeys", members)
+        case .removePasskey(let id): return try server.request("DELETE", "/v1/me/passkeys/" + Form.escaped(id))
         case .changeMode(let mode, let presenceKey, let assertion, let password):
             var members: [String: JSONValue] = ["authentication_mode": .string(mode.rawValue)]
             members["presence_key"] = presenceKey.map { .object($0.members) }
@@ -51,7 +67,9 @@ extension AccountCall {
     /// Whether a required presence concerns this call alone, so that the session goes on without it.
     var requiresUserForItself: Bool {
         switch self {
-        case .changeMode, .showPresence: true
+        case .changeMode, .showPresence, .presenceOptions, .showPresenceByPasskey, .passkeyOptions, .addPasskey,
+            .removePasskey:
+            true
         default: false
         }
     }

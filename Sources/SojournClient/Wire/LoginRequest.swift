@@ -6,6 +6,8 @@ package struct LoginRequest: Sendable {
     package enum Credentials: Hashable, Sendable {
         case password(username: String, password: String)
         case idToken(String, provider: String, nonce: String?, providerRefreshToken: String?)
+        /// The assertion of a passkey, as JSON.
+        case passkey([String: JSONValue])
         /// There is no user yet.
         case anonymous
     }
@@ -49,6 +51,7 @@ package struct LoginRequest: Sendable {
             members.set("provider", provider)
             members.set("nonce", nonce)
             members.set("provider_refresh_token", providerRefreshToken)
+        case .passkey(let credential): members["passkey"] = .object(credential)
         case .anonymous:
             members["anonymous"] = .bool(true)
         }

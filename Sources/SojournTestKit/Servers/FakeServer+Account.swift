@@ -10,11 +10,15 @@ extension FakeServer.World {
         case .failure(let refusal): return refusal.answer
         }
         switch (call.method, call.path) {
+        case ("POST", "/v1/me/presence/options"):
+            guard passkeys.values.contains(where: { $0.userID == user.id }) else { return .problem(404, "not_found") }
+            return passkeyOptions("presence \(session.id)", for: user)
         case ("POST", "/v1/me/presence"): return showPresence(call, session, user, at: now)
         case ("PUT", "/v1/me/authentication-mode"): return changeMode(call, session, user, at: now)
         default: break
         }
         if let requirement = requirement(on: session, of: user, at: now) { return requirement.problem }
+        if let answer = passkeyCall(call, session, user, at: now) { return answer }
         switch (call.method, call.path) {
         case (_, "/v1/verify"):
             return HTTPAnswer(

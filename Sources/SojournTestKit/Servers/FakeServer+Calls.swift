@@ -25,6 +25,7 @@ extension FakeServer.World {
     mutating func answer(to call: FakeCall, at now: Int64) -> HTTPAnswer {
         switch (call.method, call.path) {
         case ("POST", "/v1/login"): return logIn(call, at: now)
+        case ("POST", "/v1/passkeys/options"): return passkeyOptions("login")
         case ("POST", "/oauth/token"): return token(call, at: now)
         case ("GET", "/oauth/authorize"): return authorize(call)
         case ("GET", "/login"): return loginPage(call)
@@ -46,6 +47,7 @@ extension FakeServer.World {
     private mutating func logIn(_ call: FakeCall, at now: Int64) -> HTTPAnswer {
         guard let device = call.members["device"]?.members?.text("id") else { return .problem(400, "invalid_request") }
         if call.members["anonymous"]?.bool == true { return logInAnonymously(device: device, call, at: now) }
+        if call.members["passkey"] != nil { return logInByPasskey(device: device, call, at: now) }
         // The ID token of this fake is the user's name.
         let isByToken = call.members["id_token"] != nil
         guard let user = (call.text("id_token") ?? call.text("username")).flatMap({ users[$0] }),

@@ -32,7 +32,7 @@ extension FakeServer.World {
         case shown(String)
     }
 
-    /// Looks at the proof in a request. An assertion counts once, and only if the session has a presence key. Signatures are not
+    /// Looks at the proof in a request. A passkey shows the same as the presence key. An assertion counts once, and only if the session has a presence key. Signatures are not
     /// checked.
     mutating func evidence(
         in call: FakeCall, of user: FakeServer.User, _ session: FakeSession, at now: Int64
@@ -41,6 +41,9 @@ extension FakeServer.World {
             return password == user.password ? .shown("password") : .wrongPassword
         }
         if let token = call.text("id_token") { return token == user.username ? .shown("id_token") : .none }
+        if let credential = call.members["passkey"]?.members {
+            return isShown(by: credential, session) ? .shown("presence") : .none
+        }
         guard let text = call.text("user_assertion"), session.presenceKey != nil,
             isGood(text, session, at: now)
         else { return .none }

@@ -28,6 +28,10 @@ public final class FakeServer: TestServer, Transport {
         var redirectURIs: [String] = []
         /// The requests of login pages, by the hidden value of their form.
         var pages: [String: FakeAuthorization] = [:]
+        /// The passkeys by credential ID, and the challenges that were given out and not used.
+        var passkeys: [String: FakePasskey] = [:]
+        var passkeyChallenges: Set<String> = []
+        var challengeCount = 0
         /// The authorization codes.
         var codes: [String: FakeCode] = [:]
         var interval: Int64

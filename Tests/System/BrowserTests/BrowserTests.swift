@@ -45,6 +45,19 @@ struct BrowserTests {
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 
+    @Test("the pages of a real server log in by password, passkey and provider")
+    func logins() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "login-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let program = ProcessInfo.processInfo.environment["SOJOURN_BINARY"] ?? Repository.path(".build/debug/sojourn")
+        let result = try await Tool.run([
+            Repository.path(".build/peers/bin/python"), "-B",
+            Repository.path("Tests/System/BrowserTests/Scripts/login.py"), program, folder.path,
+        ])
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
+
     @Test("forms, passkeys, phones, redirects to apps and the keyboard work, the forms without script as well")
     func acts() async throws {
         let result = try await Self.run("acts")

@@ -75,7 +75,35 @@ import Testing
         #expect(try Self.providers("{identity_providers: [{\(Self.least)}]}").first?.recheck == nil)
     }
 
+    @Test func redirect_isTaken() throws {
+        let entry = """
+            {identity_providers: [{\(Self.least), redirect: true, client_id: 'web', client_secret_file: '/secret',
+             client_authentication: 'client_secret_post', display_name: 'Acme', scope: 'openid email',
+             authorization_endpoint: 'https://login.acme.example/authorize', force_login: false,
+             token_endpoint: 'https://login.acme.example/token', require_auth_time: true}]}
+            """
+        let provider = try #require(try Self.providers(entry).first)
+        let redirect = try #require(provider.redirect)
+        #expect(redirect.clientID == "web" && redirect.clientSecretFile == "/secret" && redirect.clientSecret == nil)
+        #expect(redirect.clientAuthentication == .post && redirect.title == "Acme" && redirect.scope == "openid email")
+        #expect(redirect.authorizationURL?.description == "https://login.acme.example/authorize")
+        #expect(redirect.tokenURL?.description == "https://login.acme.example/token")
+        #expect(redirect.forcesLogin == false && redirect.requiresAuthenticationTime)
+        #expect(provider.recheck == nil)
+        let least = try Self.providers("{identity_providers: [{\(Self.least), redirect: true, client_id: 'web'}]}")
+        #expect(least.first?.redirect?.forcesLogin == nil && least.first?.redirect?.title == least.first?.name)
+        #expect(try Self.providers("{identity_providers: [{\(Self.least)}]}").first?.redirect == nil)
+    }
+
     @Test(arguments: [
+        ("{\(least), redirect: true}", "identity_providers[0].client_id is missing"),
+        ("{\(least), force_login: true}", "force_login is for a provider with redirect"),
+        ("{\(least), redirect: true, client_id: 'w', scope: 'email'}", "scope must be scopes with openid"),
+        ("{\(least), redirect: true, client_id: 'w', jwks_uri: 'https://a/'}", "needs authorization_endpoint and"),
+        (
+            "{\(least), redirect: true, client_id: 'w', recheck_interval_seconds: 3600, recheck_required: true}",
+            "redirect and recheck_required"
+        ),
         ("{\(least), recheck_interval_seconds: 60}", "from 300 to"),
         ("{\(least), recheck_required: true}", "recheck_required is for a provider with recheck_interval_seconds"),
         ("{\(least), client_secret_file: '/x'}", "client_secret_file is for a provider with"),

@@ -10,6 +10,8 @@ async function ask(mediation) {
   const publicKey = known.parseRequestOptionsFromJSON(JSON.parse(button.dataset.options));
   try {
     const credential = await navigator.credentials.get({ publicKey, mediation, signal: pending.signal });
+    const box = document.querySelector("[type=checkbox][name=remember]");
+    if (box && box.form !== form) form.elements.remember.value = box.checked ? "1" : "";
     form.elements.credential.value = JSON.stringify(credential);
     form.requestSubmit();
   } catch (error) {
@@ -20,6 +22,7 @@ async function ask(mediation) {
 
 if (known?.parseRequestOptionsFromJSON) {
   form.parentElement.hidden = false;
+  document.getElementById("no-passkeys")?.remove();
   button.addEventListener("click", () => ask());
   if (await known.isConditionalMediationAvailable?.()) ask("conditional");
 }

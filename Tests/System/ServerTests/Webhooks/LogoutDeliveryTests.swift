@@ -88,7 +88,7 @@ struct LogoutDeliveryTests {
                     id: session.id, request: request, userID: user.id, methods: ["pwd"], authenticatedAt: now, epoch: 9,
                     codeHash: nil, codeExpiresAt: now, codeUsedAt: now, startedAt: now)
                 _ = try await store.approveLogin(
-                    userID: user.id, clientID: "web", using: nil, browser: nil
+                    by: .user(user.id), clientID: "web", using: nil, browser: nil
                 ) { $0.login = login }
             }
             _ = try await store.openSession(userID: user.id, clientID: "web", deviceID: device) { opening in

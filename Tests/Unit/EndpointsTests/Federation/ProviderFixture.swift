@@ -19,6 +19,9 @@ final class FakeProvider: Sendable {
     struct Behaviour {
         var discovery: [HostileServer.Step]?
         var keys: [HostileServer.Step]?
+        var tokens: [HostileServer.Step]?
+        /// More members of the discovery document, each with a comma in front.
+        var moreDiscovery = ""
         var published: [JWK]
     }
 
@@ -39,8 +42,15 @@ final class FakeProvider: Sendable {
         server = HostileServer { request in
             let state = behaviour.withLock { $0 }
             if request.hasPrefix("GET /keys") { return state.keys ?? [.json(Self.text(JWKSet(state.published)))] }
+            if request.hasPrefix("POST /token") { return state.tokens ?? [.json("{}")] }
             let base = issuer.withLock { $0 }
-            return state.discovery ?? [.json(#"{"issuer":"\#(base)","jwks_uri":"\#(base)/keys"}"#)]
+            return state.discovery ?? [
+                .json(
+                    #"""
+                    {"issuer":"\#(base)","jwks_uri":"\#(base)/keys","authorization_endpoint":"\#(base)/authorize?p=1",
+                     "token_endpoint":"\#(base)/token"\#(state.moreDiscovery)}
+                    """#)
+            ]
         }
         issuer.withLock { [server] in $0 = server.origin }
     }
@@ -99,8 +109,10 @@ final class FakeProvider: Sendable {
 }
 
 extension HostileServer.Step {
-    static func json(_ text: String) -> HostileServer.Step {
-        .say("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+    static func json(_ text: String, status: Int = 200) -> HostileServer.Step {
+        .say(
+            "HTTP/1.1 \(status) OK\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
+        )
     }
 }
 

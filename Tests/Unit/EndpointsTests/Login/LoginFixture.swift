@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import Sessions
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import Endpoints
@@ -65,9 +66,11 @@ struct HostedLogin {
 
     /// Gives `body` a server with the public client `shop`.
     static func with(
-        _ more: String = "", proofs: DPoPPolicy = DPoPPolicy(), _ body: (HostedLogin) async throws -> Void
+        _ more: String = "", proofs: DPoPPolicy = DPoPPolicy(),
+        identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil, passkeys: PasskeyPolicy? = nil,
+        _ body: (HostedLogin) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with(proofs: proofs) { stage in
+        try await EndpointsFixture.with(proofs: proofs, identities: identities, passkeys: passkeys) { stage in
             _ = try await stage.makeClient(
                 #"""
                 {"client_id":"shop","client_name":"Shop","grant_types":["authorization_code","refresh_token"],
@@ -152,7 +155,16 @@ struct Page {
     init(_ answer: Answer) throws {
         self.answer = answer
         request = try #require(Self.value("r", in: answer.text), "\(answer.text)")
-        csrf = try #require(Self.value("csrf", in: answer.text))
+        csrf = try #require(
+            Self.token(of: "/login/password", in: answer.text) ?? Self.value("csrf", in: answer.text))
+    }
+
+    /// The form token of the form that is sent to `path`.
+    func token(of path: String) -> String? { Self.token(of: path, in: answer.text) }
+
+    private static func token(of path: String, in html: String) -> String? {
+        guard let start = html.firstRange(of: "action=\"\(path)\"") else { return nil }
+        return value("csrf", in: String(html[start.upperBound...]))
     }
 
     /// The value of a hidden field.

@@ -79,6 +79,7 @@ import Testing
         "GET /account": [], "POST /account/end": [], "GET /account/security": [], "POST /account/password": [],
         "POST /account/logins": [], "POST /account/passkeys": [], "GET /account/activity": [], "GET /reset": [],
         "POST /reset": [],
+        "POST /login/passkey": [], "GET /login/provider": [], "GET /login/callback": [],
         "GET /oauth/logout": [], "POST /oauth/logout": [], "GET /assets/{name}": [], "GET /assets/accent/{name}": [],
         "GET /oauth/jwks": [], "GET /.well-known/apple-app-site-association": [],
         "GET /.well-known/assetlinks.json": [],

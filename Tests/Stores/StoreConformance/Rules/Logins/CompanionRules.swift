@@ -19,7 +19,7 @@ extension Store {
         for (number, client) in [(UInt8(1), "web"), (2, "shop"), (3, "web")] {
             let login = Fixture.login(number, of: user.id, client: client, browser: browser.id)
             let done: Void? = try await approveLogin(
-                userID: user.id, clientID: client, using: nil, browser: nil
+                by: .user(user.id), clientID: client, using: nil, browser: nil
             ) { $0.login = login }
             #expect(done != nil)
             if number == 3 { return (browser, apps, [UInt8](repeating: 3, count: 32)) }

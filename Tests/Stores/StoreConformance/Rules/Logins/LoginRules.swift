@@ -23,13 +23,15 @@ extension Fixture {
 extension Store {
     /// Completes a login as the domain does.
     fileprivate func given(_ login: Login, using token: OneTimeToken? = nil) async throws -> Login? {
-        let done: Void? = try await approveLogin(
-            userID: login.userID, clientID: login.clientID, using: token, browser: nil
+        let isDone = try await approveLogin(
+            by: .user(login.userID), clientID: login.clientID, using: token, browser: nil
         ) { approval in
+            if approval.isRequestSpent { return false }
             approval.login = login
             approval.events = [AuditEvent(.loginApproved, at: login.startedAt, by: Fixture.admin, userID: login.userID)]
+            return true
         }
-        return done == nil ? nil : login
+        return isDone == true ? login : nil
     }
 
     /// Exchanges a code as the domain does; nil: there is no such code.
@@ -63,7 +65,7 @@ let loginRules: [StoreRule] = [
         let new = Fixture.session(of: user.id, device: "new")
         func approve(_ edit: @escaping @Sendable (inout LoginApproval) -> Void) async throws {
             try await store.approveLogin(
-                userID: user.id, clientID: Client.browserID, using: nil, browser: old.id, edit)
+                by: .user(user.id), clientID: Client.browserID, using: nil, browser: old.id, edit)
         }
         try await approve { approval in
             approval.kept = approval.browser

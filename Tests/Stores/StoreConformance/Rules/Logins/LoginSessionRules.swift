@@ -57,7 +57,7 @@ let loginSessionRules: [StoreRule] = [
         try await store.requestLogin(login)
         #expect(try await store.login(login.id) == nil)
         let other = Fixture.login(1, of: user.id)
-        _ = try await store.approveLogin(userID: user.id, clientID: other.clientID, using: nil, browser: nil) {
+        _ = try await store.approveLogin(by: .user(user.id), clientID: other.clientID, using: nil, browser: nil) {
             $0.login = other
         }
         #expect(try await store.loginSession(.id(other.id)) == nil)

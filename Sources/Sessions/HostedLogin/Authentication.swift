@@ -1,0 +1,106 @@
+internal import WebAuthn
+
+extension HostedLoginService {
+    /// How a user has authenticated in a browser.
+    public enum Authentication: Sendable {
+        /// By the password with which the user was read.
+        case password(of: User)
+        /// By a passkey.
+        case passkey(PasskeyService.Proof)
+        /// At an identity provider.
+        case provider(ExternalIdentity)
+        /// By a login before, of which the browser has a session.
+        case session(of: Identifier<User>)
+    }
+}
+
+extension HostedLoginService.Authentication {
+    /// The authentication methods (RFC 8176); those of a session are in its row.
+    var methods: [String] {
+        switch self {
+        case .password: ["pwd"]
+        case .passkey(let proof): proof.authenticationMethods
+        case .provider(let identity): identity.authenticationMethods
+        case .session: []
+        }
+    }
+
+    /// The word of `login_methods`; nil for a session, whose methods are compared by `HostedLogin.allows`.
+    var method: String? {
+        switch self {
+        case .password: HostedLogin.password
+        case .passkey: HostedLogin.passkey
+        case .provider(let identity): HostedLogin.provider(identity.key.provider)
+        case .session: nil
+        }
+    }
+
+    /// Whether an identity provider has authenticated the user.
+    var isByProvider: Bool { if case .provider = self { true } else { false } }
+
+    /// The reason of the event `login_approved`: the way, unless it is the password. A provider that does not say when the user
+    /// authenticated is named as such, because nobody can tell whether it has asked.
+    var reason: String? {
+        switch self {
+        case .password, .session: nil
+        case .passkey: method
+        case .provider(let identity):
+            HostedLogin.provider(identity.key.provider) + (identity.hasAuthenticationTime ? "" : " no_auth_time")
+        }
+    }
+
+    /// The login as the store executes it. Throws if what proves it has become too old.
+    func proof(by federation: FederationService, at now: Instant) throws(ServiceError) -> LoginProof {
+        switch self {
+        case .password(let user): return .user(user.id)
+        case .session(let userID): return .user(userID)
+        case .passkey(let proof):
+            guard now < proof.goodUntil else { throw .passkeyRefused(.wrongChallenge) }
+            return .passkey(proof.login)
+        case .provider(let identity):
+            guard now < identity.goodUntil else { throw .identityRefused(.tooOld) }
+            return .identity(federation.login(by: identity, at: now))
+        }
+    }
+
+    /// The proof of presence that the authentication is in the session of the browser.
+    func presence(at now: Instant) -> PresenceProof {
+        switch self {
+        case .password(let user): .password(hash: user.passwordHash)
+        case .passkey, .session: .key
+        case .provider: .identity(at: now)
+        }
+    }
+
+    /// The error if the proof was used before.
+    var replayError: ServiceError {
+        switch self {
+        case .passkey: .passkeyRefused(.wrongChallenge)
+        case .provider, .password, .session: .identityRefused(.replayed)
+        }
+    }
+
+    /// The error if the store finds no user.
+    var errorWithoutUser: ServiceError {
+        switch self {
+        case .password, .session: .invalidCredentials
+        case .passkey: .passkeyRefused(.wrongSignature)
+        case .provider: .conflict(code: "username_taken", detail: "no username is left for a new user")
+        }
+    }
+}
+
+extension LoginApproval {
+    /// Keeps and records what the proof of the login says beside the user: a new user, a new identity, the passkey as it was used.
+    mutating func note(
+        _ authentication: HostedLoginService.Authentication, _ proof: LoginProof, sessionID: Identifier<Session>,
+        from origin: Origin, at now: Instant
+    ) {
+        if case .identity(let login) = proof { events += login.events(of: arrival, user, by: origin) }
+        if case .passkey(let proof) = authentication,
+            let event = proof.note(in: &passkey, sessionID: sessionID, from: origin, at: now)
+        {
+            events.append(event)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+/// A passkey of the user, as the server keeps it.
+public struct Passkey: Hashable, Sendable, Identifiable {
+    /// The credential ID in base64url.
+    public let id: String
+    /// The name in lists.
+    public let name: String
+    /// Whether the passkey is backed up, so that the user's other devices have it.
+    public let isBackedUp: Bool
+    /// When it was added, in Unix seconds.
+    public let createdAt: Int64
+    /// When it last logged the user in, in Unix seconds; nil: never.
+    public let lastUsedAt: Int64?
+}
+
+extension Sojourn {
+    /// Signs a user in by a passkey. The authenticator shows the user which passkeys there are.
+    ///
+    /// The error is `cancelled` if the user has closed that, and `refused` with the code `invalid_credentials` if the server does
+    /// not know the passkey.
+    ///
+    /// - Parameters:
+    ///   - authenticator: asks the user; `PlatformPasskeys` on Apple platforms.
+    ///   - mode: how the app guards the session. `BIOMETRIC` asks the user for biometry as well, once, before the passkey.
+    ///   - reason: what that prompt says.
+    @discardableResult
+    public func signIn(
+        passkey authenticator: any PasskeyAuthenticator, mode: AuthenticationMode = .none,
+        reason: String = PresencePrompt.reason
+    ) async throws(SojournError) -> Account {
+        try await activating(mode, reason) { opened throws(SojournError) in
+            let options = try PasskeyOptions(try await self.passkeyLoginOptions())
+            let assertion = try await Self.asking { () async throws(PasskeyError) in
+                try await authenticator.assertion(for: options.assertionRequest)
+            }
+            return try await self.logIn(.passkey(assertion.json), mode, by: opened)
+        }
+    }
+
+    /// Adds a passkey to the signed-in user, who must have proved to be present in the last five minutes: if not, the error is
+    /// `presenceRequired`.
+    ///
+    /// - Parameter name: the name in lists; nil: that of the device.
+    @discardableResult
+    public func addPasskey(
+        by authenticator: any PasskeyAuthenticator, name: String? = nil
+    ) async throws(SojournError) -> Passkey {
+        let options = try PasskeyOptions(try await call(.passkeyOptions))
+        let request = try options.registrationRequest
+        let registration = try await Self.asking { () async throws(PasskeyError) in
+            try await authenticator.registration(for: request)
+        }
+        let answer = try await call(.addPasskey(registration.json, name: name))
+        guard let passkey = JSONValue(parsing: answer.body).flatMap(Passkey.init) else {
+            throw .unreachable(Unreachable("not an answer of the server", status: answer.status))
+        }
+        return passkey
+    }
+
+    /// The passkeys of the user, the oldest first.
+    public func passkeys() async throws(SojournError) -> [Passkey] {
+        let answer = try await call(.passkeys)
+        guard let items = JSONValue(parsing: answer.body)?.members?["items"]?.elements else {
+            throw .unreachable(Unreachable("not an answer of the server", status: answer.status))
+        }
+        return items.compactMap(Passkey.init)
+    }
+
+    /// Removes a passkey of the user, who must have proved to be present in the last five minutes. Sessions go on. The device keeps
+    /// its half, which the user removes in the settings of the system.
+    public func removePasskey(_ id: Passkey.ID) async throws(SojournError) { _ = try await call(.removePasskey(id)) }
+
+    /// Proves by a passkey of the user that the user is present, for an API that asks for `presence`, and for changes of how the
+    /// account is guarded. It does not open a session that is locked: `unlock` does.
+    public func showPresence(passkey authenticator: any PasskeyAuthenticator) async throws(SojournError) {
+        let options = try PasskeyOptions(try await call(.presenceOptions))
+        let assertion = try await Self.asking { () async throws(PasskeyError) in
+            try await authenticator.assertion(for: options.assertionRequest)
+        }
+        _ = try await call(.showPresenceByPasskey(assertion.json))
+        presence = nil
+        publishState()
+        // APIs read in the token when the user was there.
+        renewedForRejectionAt = nil
+        if let token = try? await accessToken() { _ = try? await accessToken(.renewed(after: token)) }
+    }
+
+    private func passkeyLoginOptions() async throws(SojournError) -> HTTPAnswer {
+        let message = try server().request("POST", "/v1/passkeys/options")
+        let answer: HTTPAnswer
+        do throws(TransportFailure) { answer = try await exchange(message, within: configuration.patience) } catch {
+            if error == .cancelled || Task.isCancelled { throw .cancelled }
+            throw .unreachable(Unreachable(error))
+        }
+        guard answer.status == 200 else {
+            throw SojournError(Verdict<TokenAnswer>(of: answer))
+                ?? .unreachable(Unreachable("status \(answer.status)", status: answer.status))
+        }
+        return answer
+    }
+
+    private static func asking<Value>(
+        _ body: () async throws(PasskeyError) -> Value
+    ) async throws(SojournError) -> Value {
+        do throws(PasskeyError) { return try await body() } catch {
+            switch error {
+            case .cancelled: throw .cancelled
+            case .alreadyRegistered: throw .refused(Refusal(status: 0, code: "passkey_exists"))
+            case .failed(let detail): throw .misconfigured(detail)
+            }
+        }
+    }
+}
