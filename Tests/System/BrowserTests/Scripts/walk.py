@@ -30,7 +30,9 @@ class Server:
 
     def __init__(self, program, folder):
         self.ready = f"{folder}/ready.json"
-        environment = {**os.environ, "SOJOURN_ADMIN_KEY": KEY, "SOJOURN_PASSKEYS_RP_ID": "localhost"}
+        # The server refuses variables that it does not know, those of the tests among them.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
+        environment |= {"SOJOURN_ADMIN_KEY": KEY, "SOJOURN_PASSKEYS_RP_ID": "localhost"}
         self.process = subprocess.Popen(
             [program, "serve", "--database", f"sqlite:{folder}/db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0",
              "--ready-file", self.ready, "--log-level", "error"],
