@@ -130,6 +130,10 @@ public final class RefreshAttempt: Sendable {
         return now - sentAt > max(interval / 2, .seconds(2)) || sentAt - now > .seconds(30)
     }
 
+    /// Whether the request says that it was sent at `instant` or before. It counts whole seconds, rounded down, and a clock that is
+    /// anchored in answers is behind the server's by what they took, so that an honest request is never sent too late by it.
+    func wasSent(by instant: Instant) -> Bool { sentAt.map { $0 <= instant } ?? false }
+
     /// Eight bytes of SHA-256: enough to distinguish the retries of one device, and too few to recover the key.
     static func shortHash(_ idempotencyKey: String) -> UInt64 {
         sha256(Array(idempotencyKey.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

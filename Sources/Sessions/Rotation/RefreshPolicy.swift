@@ -17,6 +17,9 @@ public enum RefreshDecision: Hashable, Sendable {
     case restored
     /// The session's device key is presented instead of a token: it gets the child again.
     case resumed
+    /// An older token is presented by a request that was sent before the last child was given out, so that it may have been
+    /// no older one then: no new token, and no refusal.
+    case stale
     /// The clock has jumped (`ClockGuard`), so that the session may have ended or not: no new token, and no refusal.
     case undecided
     /// The identity provider's last confirmation is too old and no newer one has come: no new token, and no refusal.
@@ -28,7 +31,7 @@ public enum RefreshDecision: Hashable, Sendable {
     var grantsTokens: Bool {
         switch self {
         case .repeated, .rotated, .converged, .reissued, .caughtUp, .restored, .resumed: true
-        case .undecided, .unconfirmed, .refused: false
+        case .stale, .undecided, .unconfirmed, .refused: false
         }
     }
 
@@ -42,6 +45,7 @@ public enum RefreshDecision: Hashable, Sendable {
         case .caughtUp: "caught_up"
         case .restored: "restored"
         case .resumed: "resumed"
+        case .stale: "stale_request"
         case .undecided: "undecided"
         case .unconfirmed: "unconfirmed"
         case .refused(let reason): reason.rawValue
@@ -100,6 +104,7 @@ public struct RefreshPolicy: Hashable, Sendable {
             attempt, &session, user: change.user, client: change.client, settings: change.settings, now: now,
             earliest: time.earliest)
         switch decision {
+        case .stale: return .undecided(.staleRequest)
         case .undecided: return .undecided(.store(.clockInDoubt))
         case .unconfirmed: return .undecided(.identityProviderUnavailable)
         case .refused(let reason):
@@ -233,6 +238,8 @@ public struct RefreshPolicy: Hashable, Sendable {
         }
         if serial < session.child {
             if isBound { return .caughtUp }
+            // The stored token became old while this request was under way. It proves nothing, and the client loads again.
+            if interval > .zero, attempt.wasSent(by: session.childAnsweredAt) { return .stale }
             session.end(.refreshTokenReused, at: now)
             return .refused(.ended(.refreshTokenReused))
         }
@@ -280,7 +287,7 @@ extension RefreshPolicy {
             attempt.proving(.password(hash: record.user?.passwordHash)), &session, user: record.user,
             client: record.client, settings: record.settings, now: time.now, earliest: time.earliest)
         switch decision {
-        case .refused, .undecided, .unconfirmed: return false
+        case .refused, .stale, .undecided, .unconfirmed: return false
         case .repeated, .rotated, .converged, .reissued, .caughtUp, .restored, .resumed: return true
         }
     }

@@ -129,11 +129,7 @@ extension FakeServer.World {
         _ known: FakeSession, serial: Int?, _ call: FakeCall, at now: Int64, _ refuse: (FakeRefusal) -> HTTPAnswer
     ) -> HTTPAnswer {
         var session = known
-        if isStale(call, at: now) {
-            var answer = HTTPAnswer.oauth(503, "temporarily_unavailable", reason: "stale_request")
-            answer.fields.append(HTTPMessageField("Retry-After", "0"))
-            return answer
-        }
+        if isStale(call, at: now) { return Self.undecided }
         guard let user = users.values.first(where: { $0.id == session.userID }) else {
             return refuse(FakeRefusal(reason: session.ending ?? "user_deleted"))
         }
@@ -159,6 +155,11 @@ extension FakeServer.World {
         if let requirement = requirement(on: session, of: user, at: now) ?? (keyNeedsUser ? requirementOfMode : nil) {
             return call.path == "/oauth/token" ? requirement.oauth : requirement.problem
         }
+        if let serial, let sentAt = sentAt(of: call), !decidesOvertaken, !decidesSleepers,
+            session.hasRotated(since: sentAt * 1000, beyond: serial)
+        {
+            return Self.undecided
+        }
         var refusal: String?
         if let serial {
             refusal = session.rotate(
@@ -174,11 +175,22 @@ extension FakeServer.World {
 
     /// Whether the request slept on its way for longer than the half of W.
     private func isStale(_ call: FakeCall, at now: Int64) -> Bool {
-        guard interval > 0, !decidesSleepers,
-            let sentAt = call.text("sent_at").flatMap({ Int64($0) }) ?? call.members.integer("sent_at")
-        else { return false }
+        guard !decidesSleepers, let sentAt = sentAt(of: call) else { return false }
         let age = now / 1000 - sentAt
         return age > max(interval / 2, 2) || age < -30
+    }
+
+    /// When the request was sent, in Unix seconds, if it says so. Strict rotation does not look at it.
+    private func sentAt(of call: FakeCall) -> Int64? {
+        guard interval > 0 else { return nil }
+        return call.text("sent_at").flatMap { Int64($0) } ?? call.members.integer("sent_at")
+    }
+
+    /// The answer to a request that was overtaken, or slept on its way.
+    private static var undecided: HTTPAnswer {
+        var answer = HTTPAnswer.oauth(503, "temporarily_unavailable", reason: "stale_request")
+        answer.fields.append(HTTPMessageField("Retry-After", "0"))
+        return answer
     }
 
     // MARK: Endings

@@ -46,6 +46,9 @@ public final class FakeServer: TestServer, Transport {
         var usedAssertions: Set<String> = []
         /// Whether requests that slept on their way are decided all the same. The real server never does.
         var decidesSleepers = false
+        /// Whether an older token is refused although its request was sent before the last child was given out. The real server
+        /// never does.
+        var decidesOvertaken = false
     }
 
     /// A copy of everything that the server stores.
@@ -106,8 +109,11 @@ public final class FakeServer: TestServer, Transport {
     /// Switches the server off or on.
     public func setReachable(_ isReachable: Bool) { state.withLock { $0.isReachable = isReachable } }
 
-    /// Breaks the rule that a request which slept on its way is left undecided.
+    /// Breaks the rule that a request which slept on its way is left undecided: `sent_at` does not count.
     package func decideSleepers() { state.withLock { $0.world.decidesSleepers = true } }
+
+    /// Breaks the rule that an older token proves nothing if its request was sent before the last child was given out.
+    package func decideOvertaken() { state.withLock { $0.world.decidesOvertaken = true } }
 
     /// A copy of everything that the server stores.
     public func backup() -> Backup { state.withLock { Backup(world: $0.world) } }

@@ -67,6 +67,12 @@ struct FakeSession {
         return nil
     }
 
+    /// Whether `serial` is an older token that a request of that time (milliseconds) presents, after which the child was given out.
+    /// A session that is bound to a key takes older tokens.
+    func hasRotated(since sentAt: Int64, beyond serial: Int) -> Bool {
+        key == nil && serial < child && serial != parent && sentAt <= childAnsweredAt
+    }
+
     /// Begins the rotation interval anew, in steps, so that a duplicate under way meets no second rotation.
     mutating func moveAnswer(interval: Int64, now: Int64) {
         if now > childAnsweredAt, now - childAnsweredAt >= interval / 4 { childAnsweredAt = now }

@@ -80,6 +80,22 @@ extension ContractCase {
                 try await client.send("GET", "/v1/me", bearer: third.accessToken).summary
                     == "401 refresh_token_reused log in again")
         },
+        ContractCase("a grandparent that was sent before the last child was given out ends nothing", .quick) {
+            (client, user) async throws in
+            let first = try await begin(client, user)
+            try await passInterval(client)
+            let second = try await client.renew(first.refreshToken)
+            try await passInterval(client)
+            let third = try await client.renew(second.refreshToken)
+            let rotatedAt = try #require(third.integer("issued_at"))
+            let overtaken = try await client.renew(first.refreshToken, more: ["sent_at": "\(rotatedAt)"])
+            #expect(overtaken.status == 503)
+            #expect(overtaken.text("reason") == "stale_request")
+            #expect(overtaken.fields["Retry-After"] == "0")
+            #expect(try await client.renew(third.refreshToken).status == 200)
+            let later = try await client.renew(first.refreshToken, more: ["sent_at": "\(rotatedAt + 1)"])
+            #expect(later.summary == reused)
+        },
         ContractCase("another device's name is refused, and the session kept") { (client, user) async throws in
             let first = try await begin(client, user)
             let wrong = try await client.renew(first.refreshToken, more: ["device_id": "tablet"])

@@ -11,6 +11,8 @@ struct VirtualSchedule {
         case swapsBlindly
         /// The server decides requests however long they slept.
         case decidesSleepers
+        /// The server refuses an older token although its request was sent before the last child was given out.
+        case decidesOvertaken
     }
 
     /// What went wrong.
@@ -57,6 +59,7 @@ struct VirtualSchedule {
         configuration.renewal = renewal
         if mutation == .swapsBlindly { store.swapBlindly() }
         if mutation == .decidesSleepers { server.decideSleepers() }
+        if mutation == .decidesOvertaken { server.decideOvertaken() }
         let share = Int.random(in: 10...70, using: &random)
         let base = FaultPlan.seed(seed ^ 0xFA17, share: share, delayMax: .seconds(3 * interval))
         plan = FaultPlan { [faults, isFaulty] request in

@@ -16,6 +16,13 @@ struct VirtualScheduleTests {
     private static let first =
         ProcessInfo.processInfo.environment["SOJOURN_SDK_SEED"].flatMap { UInt64($0) } ?? 0
 
+    /// Seeds of schedules that once signed the user out. Each stays here with what it showed, so that it runs in every lane.
+    private static let failed: [UInt64] = [
+        // A process that stood still between looking at the clock and the write stores the child long after its answer. It
+        // rotates at once, while the other process's request with the parent is under way.
+        19_469
+    ]
+
     /// Runs the schedules with the seeds of a range, one after the other.
     private static func run(
         _ seeds: Range<UInt64>, _ renewal: SojournConfiguration.Renewal, _ mutation: VirtualSchedule.Mutation? = nil
@@ -41,6 +48,20 @@ struct VirtualScheduleTests {
         print(
             "virtual schedules: \(Self.count) \(renewal), \(figures.requests) requests, \(figures.faults) faults, "
                 + "\(figures.kills) kills")
+    }
+
+    @Test(
+        "no history that once signed the user out does so again",
+        arguments: [SojournConfiguration.Renewal.refreshToken, .boundRefreshToken])
+    func nothingFailsAgain(renewal: SojournConfiguration.Renewal) async throws {
+        for seed in Self.failed { _ = try await Self.run(seed..<seed + 1, renewal) }
+    }
+
+    @Test("a request that was overtaken must not be decided")
+    func overtakenRequests() async {
+        await #expect(throws: VirtualSchedule.Failure.self) {
+            try await Self.run(19_469..<19_470, .refreshToken, .decidesOvertaken)
+        }
     }
 
     @Test("a broken rule is noticed", arguments: [VirtualSchedule.Mutation.swapsBlindly, .decidesSleepers])

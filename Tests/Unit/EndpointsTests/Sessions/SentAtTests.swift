@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    /// The request is young, and its token became an older one while it was under way: that proves no theft.
+    @Test(arguments: [(399, false), (400, false), (401, true)] as [(Int64, Bool)])
+    func anOldTokenThatWasSentBeforeTheLastRotation_endsNothing(sentAt: Int64, endsTheSession: Bool) async throws {
+        try await EndpointsFixture.with { stage in
+            let first = try await stage.logIn().refresh
+            stage.moveClock(to: 200)
+            let second = try #require(await stage.refresh(first).string("refresh_token"))
+            stage.moveClock(to: 400)
+            let third = try #require(await stage.refresh(second).string("refresh_token"))
+            stage.moveClock(to: 410)
+            let answer = await stage.refresh(first, more: "&sent_at=\(Self.start + sentAt)")
+            #expect(answer.status == (endsTheSession ? 400 : 503))
+            #expect(answer.string("reason") == (endsTheSession ? "refresh_token_reused" : "stale_request"))
+            #expect(await stage.refresh(third).status == (endsTheSession ? 400 : 200))
+            if endsTheSession { return }
+            // Who has only the old token learns nothing by it, and is found out as soon as it says the present time.
+            #expect(answer.string("refresh_token") == nil)
+            #expect(await stage.refresh(first, more: "&sent_at=\(Self.start + 410)").status == 400)
+        }
+    }
+
     @Test func strictRotation_doesNotLookAtIt() async throws {
         try await EndpointsFixture.with { stage in
             _ = await stage.admin(.put, "/admin/v1/settings/sessions", #"{"rotation_interval":0}"#)

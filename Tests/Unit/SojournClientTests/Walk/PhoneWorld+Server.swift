@@ -16,8 +16,8 @@ extension PhoneWorld {
             device: Device(id: "phone-1"), keyThumbprint: keyThumbprint, startedAt: start, epoch: 1)
     }
 
-    /// The server's own decision on a token of its session.
-    private mutating func decide(_ token: UInt64, key: UInt64?) -> RefusalReason? {
+    /// The server's own decision on a token of its session, whose request was sent so many seconds ago, if it says so.
+    private mutating func decide(_ token: UInt64, key: UInt64?, sentAtAge: Int64? = nil) -> RefreshDecision {
         var settings = Settings()
         settings.sessions.rotationInterval = .seconds(rules.interval)
         var session = rules.isBound ? Self.bound : Self.plain
@@ -27,27 +27,30 @@ extension PhoneWorld {
         let decision = Self.policy.renew(
             RefreshAttempt(
                 serial: token, clientID: Client.mobileID, requestKey: key,
-                provenKeyThumbprint: rules.isBound ? "key" : nil),
+                sentAt: sentAtAge.map { now + .seconds(-$0) }, provenKeyThumbprint: rules.isBound ? "key" : nil),
             &session, user: Self.user, client: Self.client, settings: settings, now: now)
         (parent, child, childRequestKey) = (session.parent, session.child, session.childRequestKey)
         sinceAnswer = (now - session.childAnsweredAt).wholeSeconds
         sinceConfirmation = session.childConfirmedAt.map { (now - $0).wholeSeconds }
-        if case .refused(let reason) = decision { return reason }
-        return nil
+        return decision
     }
 
     /// The server decides a request; the network may keep a copy of it for later.
     mutating func deliver(_ request: Request, keepingDuplicate: Bool, _ mutation: DriverMutation?) {
         if keepingDuplicate { rules.duplicates -= 1 } else { requests.remove(request) }
+        let undecided = Answer(request: request, verdict: .unreachable(Unreachable("stale_request")))
         if isStale(request) {
-            answers.insert(Answer(request: request, verdict: .unreachable(Unreachable("stale_request"))))
+            answers.insert(undecided)
         } else if request.record.session != session {
             // A later login has ended that session.
             answers.insert(Answer(request: request, verdict: .ended(.replaced)))
-        } else if let reason = decide(request.record.token, key: request.key) {
-            violation = .refused(reason)
         } else {
-            answers.insert(Answer(request: request, verdict: .granted(child)))
+            let sentAtAge = rules.saysSentAt ? request.sentAtAge : nil
+            switch decide(request.record.token, key: request.key, sentAtAge: sentAtAge) {
+            case .refused(let reason): violation = .refused(reason)
+            case .stale: answers.insert(undecided)
+            default: answers.insert(Answer(request: request, verdict: .granted(child)))
+            }
         }
     }
 
@@ -65,6 +68,7 @@ extension PhoneWorld {
         var later = self
         later.sinceConfirmation = sinceConfirmation.map { _ in rules.interval }
         later.sinceAnswer = 2 * rules.interval
-        return later.decide(stored.token, key: nil) != nil
+        if case .refused = later.decide(stored.token, key: nil) { return true }
+        return false
     }
 }

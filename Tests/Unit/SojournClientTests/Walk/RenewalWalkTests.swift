@@ -65,6 +65,15 @@ struct RenewalWalkTests {
         #expect(await PhoneWorld.explore(rules, mutation).violation != nil, "\(mutation) must be noticed")
     }
 
+    /// No process can look at the clock and write in one step, so that a frozen one may store late whatever it does. Then only the
+    /// server can know that a request was overtaken.
+    @Test(arguments: [pair { $0.saysSentAt = true }, pair { ($0.saysSentAt, $0.sends, $0.seconds) = (true, 4, 5) }])
+    func tokenThatIsStoredLate_endsNothing_becauseTheOvertakenRequestSaysWhenItWasSent(rules: Rules) async {
+        let (worlds, violation) = await PhoneWorld.explore(rules, .storesLate)
+        #expect(violation == nil)
+        #expect(worlds > 1000)
+    }
+
     @Test func everyMutation_isTried() {
         #expect(Set(Self.mutants.map(\.0)) == Set(DriverMutation.allCases))
     }
