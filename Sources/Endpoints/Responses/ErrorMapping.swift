@@ -46,7 +46,8 @@ extension Endpoints {
     static let codeText = "The code is not valid, or no longer, or belongs to another request."
     static let spentText = "The request was answered already: begin again."
     static let targetText = "The resource is malformed, unknown, or not allowed for this client."
-    static let staleText = "sent_at is too long ago, or ahead: the request was not decided. Send it again."
+    static let staleText =
+        "sent_at is too long ago, or ahead, or before the last rotation: nothing was decided. Send it again."
     static let unavailableText = "The server cannot answer at present: try again. No session has ended."
 
     /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
