@@ -113,8 +113,10 @@ def by(selector):
 
 def id_token(name="all"):
     """Waits until the browser brings a code, and exchanges it."""
-    browser.until("the code", lambda: any("code=" in path for path in callback.asked))
-    query = dict(urllib.parse.parse_qsl(callback.asked[-1].split("?")[1]))
+    # The browser asks for an icon as well.
+    answers = lambda: [path for path in callback.asked if path.startswith("/callback?")]
+    browser.until("the code", answers)
+    query = dict(urllib.parse.parse_qsl(answers()[-1].split("?")[1]))
     assert query["state"] == "s1" and query["iss"] == server.origin, query
     answer = server.call("/oauth/token", {
         "grant_type": "authorization_code", "code": query["code"], "client_id": name, "redirect_uri": REDIRECT,
