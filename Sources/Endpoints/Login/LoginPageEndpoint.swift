@@ -63,8 +63,12 @@ extension Endpoints {
             return .page(try await expiredPage(visit.carried.request, call))
         }
         let flow = call.flowSecrets(visit.transport).first { $0.browser == visit.carried.browser }
-        let methods = try await services.hostedLogin.client(visit.carried.request.clientID)?.hostedLogin.loginMethods
-        guard let flow, flow.isToken(form["csrf"], of: path.text, visit.sealed), methods?.contains(method) == true
+        let request = visit.carried.request
+        let login =
+            request.isOfAccountPages
+            ? HostedLogin.ofAccountPages : try await services.hostedLogin.client(request.clientID)?.hostedLogin
+        guard let flow, flow.isToken(form["csrf"], of: path.text, visit.sealed),
+            login?.loginMethods.contains(method) == true
         else {
             // The page is older than the cookie or than the client's methods, or the browser has lost the cookie.
             return .page(try await loginPage(visit, username: form["username"], .pressAgain, call))

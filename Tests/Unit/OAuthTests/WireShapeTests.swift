@@ -54,6 +54,7 @@ import Testing
             issuer: issuer, tokenPath: "/t", revocationPath: "/r", introspectionPath: "/i", jwksPath: "/j",
             authorizationPath: "/a", pushedRequestPath: "/p", userInfoPath: "/u", logoutPath: "/o", grantTypes: ["g"],
             authMethods: ["none", "m"], confidentialAuthMethods: ["m"], assertionAlgorithms: ["A"],
+            idTokenAlgorithms: ["ES256"],
             signingAlgorithms: ["ES256"], proofAlgorithms: ["ES256"], acrValues: ["presence"])
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         #expect(metadata.issuer == issuer)
