@@ -74,6 +74,7 @@ let package = Package(
             name: "CCurl", path: "Sources/Libraries/CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CMaxMindDB", path: "Sources/Libraries/CMaxMindDB", providers: [.apt(["libmaxminddb-dev"])]),
+        .systemLibrary(name: "CQREncode", path: "Sources/Libraries/CQREncode"),
         .systemLibrary(name: "CLinux", path: "Sources/Libraries/CLinux"),
         .target(name: "COpenAPI", path: "Sources/Libraries/COpenAPI"),
         .target(name: "CCommonPasswords", path: "Sources/Libraries/CCommonPasswords"),
@@ -101,6 +102,7 @@ let package = Package(
             resources: [.embedInCode("Assets/Files")], swiftSettings: strict + optimized),
         .target(name: "WebAuthn", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
+        .target(name: "QRCode", dependencies: ["CQREncode"], swiftSettings: strictMemory),
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
         .target(name: "HTTPClient", dependencies: ["CCurl", "HTTP", "Locks"], swiftSettings: strictMemory),
@@ -127,7 +129,7 @@ let package = Package(
         .target(
             name: "Endpoints",
             dependencies: [
-                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Pages", "Cryptography", "Locks", "Sessions",
+                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Pages", "QRCode", "Cryptography", "Locks", "Sessions",
                 "Telemetry", "WebAuthn",
             ],
             swiftSettings: strict),
@@ -175,7 +177,7 @@ let package = Package(
             name: "Doctor",
             dependencies: [
                 "Calendar", "JSON", "Configuration", "Server", "Sessions", "SQLiteStore", "PostgresStore",
-                "StoreFoundation", "HTTP", "Sockets", "Geolocation", "TLS", "Telemetry",
+                "StoreFoundation", "HTTP", "Sockets", "Geolocation", "QRCode", "TLS", "Telemetry",
             ], swiftSettings: strict),
         // Row 9: programs
         .executableTarget(
@@ -223,6 +225,7 @@ let package = Package(
             exclude: ["Differential/peers.py"])
         + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
+        + tests("QRCodeTests", "unit", ["QRCode", "Repository"])
         + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
         + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
         + tests(

@@ -4,6 +4,7 @@ internal import Geolocation
 internal import Glibc
 internal import HTTP
 internal import JSON
+internal import QRCode
 internal import Server
 internal import Sessions
 internal import Sockets
@@ -27,7 +28,7 @@ public struct DoctorCheck {
         var findings = [listeners] + certificates
         findings += [rootKeys, clock]
         findings += database()
-        return findings + [geoDatabase, disk, descriptors].compactMap { $0 }
+        return findings + [geoDatabase, pictures, disk, descriptors].compactMap { $0 }
     }
 
     private var listeners: Finding {
@@ -192,6 +193,12 @@ public struct DoctorCheck {
                 ? Finding(.warn, "geo database", detail + ": get a new one, and put it at \(path)")
                 : Finding(.ok, "geo database", detail)
         } catch { return Finding(.fail, "geo database", "geo.database: \(path) \(error)") }
+    }
+
+    /// The library of QR codes.
+    private var pictures: Finding {
+        let problem = QRLibrary.problem.map { $0 + "; the page of logins by phone shows a link and no picture" }
+        return Finding(problem == nil ? .ok : .warn, "QR codes", problem ?? "libqrencode draws them")
     }
 
     private var disk: Finding? {

@@ -182,7 +182,7 @@ public final class Endpoints: Sendable {
             case .userWithoutPresence(let handle): return try await userAnswer(call, requiresPresence: false, handle)
             case .user(let handle): return try await userAnswer(call, requiresPresence: true, handle)
             case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
-            case .streaming: return await streamingAnswer(call).head
+            case .streaming, .openStreaming: return await streamingAnswer(call).head
             }
         } catch {
             return errorResponse(rateLimiter.refusal(error, of: call), to: call)

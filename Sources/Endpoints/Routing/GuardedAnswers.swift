@@ -31,10 +31,14 @@ extension Endpoints {
     @inline(never)
     func streamingAnswer(_ call: Call) async -> StreamingAnswer {
         do {
-            guard case .streaming(let scope, let handle) = call.route.handler else { return .whole(await answer(call)) }
-            var call = call
-            call.actor = try await authenticatedAdmin(call, for: scope)
-            return try await handle(self, call)
+            switch call.route.handler {
+            case .streaming(let scope, let handle):
+                var call = call
+                call.actor = try await authenticatedAdmin(call, for: scope)
+                return try await handle(self, call)
+            case .openStreaming(let handle): return try await handle(self, call)
+            case .immediate, .open, .user, .userWithoutPresence, .admin: return .whole(await answer(call))
+            }
         } catch {
             return .whole(errorResponse(rateLimiter.refusal(error, of: call), to: call))
         }

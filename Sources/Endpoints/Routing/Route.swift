@@ -18,6 +18,8 @@ final class Route: Sendable {
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
         /// An admin key with this scope, for an answer that may wait for an event.
         case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
+        /// No proof, or one that the handler itself asks for, for an answer that may wait for an event.
+        case openStreaming(@Sendable (Endpoints, Call) async throws -> StreamingAnswer)
     }
 
     /// The listeners that serve a route. On the others its path is unknown.
@@ -75,7 +77,10 @@ final class Route: Sendable {
         self.challenge = challenge
         self.handler = handler
         isForwardAuthentication = pattern.hasPrefix("/v1/verify")
-        if case .streaming = handler { isStreaming = true } else { isStreaming = false }
+        switch handler {
+        case .streaming, .openStreaming: isStreaming = true
+        case .immediate, .open, .user, .userWithoutPresence, .admin: isStreaming = false
+        }
         isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
         countsRefusals =
             listeners == .public && (errorFormat == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))

@@ -1,16 +1,20 @@
 /// The page on which a login with the phone waits: a QR code and a link, then two digits, then the end. `live.js` follows
-/// the events of the server and shows the sentence of each; without script a link asks again.
+/// the events of the server and shows the sentence of each; without script the page renews itself.
 public struct PhonePage: HTMLPage {
     /// What has happened so far. The raw values are the names of the server-sent events.
     public enum State: String, CaseIterable, Sendable {
-        /// No phone has scanned the code. Data of the event: the slot of the picture, which replaces `slot` in its query.
+        /// No phone has scanned the code. Data of the event: the number of the picture, which is its query.
         case waiting
         /// A phone has scanned the code.
         case scanned
         /// The number is typed on the phone. Data: two digits.
         case number
+        /// The app was opened by the link of the page, and leads back to the browser at the end.
+        case opened
         /// The phone has approved: the page submits its last form.
         case approved
+        /// The browser was let in, from this page or from another one.
+        case finished
         /// The phone has declined.
         case cancelled
         /// Nothing happened for too long.
@@ -27,17 +31,22 @@ public struct PhonePage: HTMLPage {
         /// Whether only a new code helps.
         var isOver: Bool {
             switch self {
-            case .waiting, .scanned, .number, .approved, .noAccount: false
+            case .waiting, .scanned, .number, .opened, .approved, .finished, .noAccount: false
             case .cancelled, .timedOut, .wrongNumber, .contested, .failed: true
             }
         }
+
+        /// The states in which only a new code helps.
+        static let over = allCases.filter(\.isOver).map(\.rawValue).joined(separator: " ")
 
         func sentence(_ words: any Words) -> String {
             switch self {
             case .waiting: words.phoneWaiting
             case .scanned: words.phoneScanned
             case .number: words.phoneNumber
+            case .opened: words.phoneOpened
             case .approved: words.phoneApproved
+            case .finished: words.phoneFinished
             case .cancelled: words.phoneDenied
             case .timedOut: words.phoneTimedOut
             case .wrongNumber: words.phoneWrongNumber
@@ -91,7 +100,8 @@ public struct PhonePage: HTMLPage {
         let words = language.words
         return PageFrame(
             words: words, language: language, title: words.phoneTitle, app: app, isError: state.isOver,
-            modules: [.live], ways: [Controls.link(otherWays, words.otherWays)],
+            modules: [.live], renewsWithoutScript: !state.isOver && ![.approved, .finished].contains(state),
+            ways: [Controls.link(otherWays, words.otherWays)],
             content: """
                 <h1>\(words.phoneTitle)</h1>
                 <div id="live" class="live" data-events="\(events)" data-state="\(state.rawValue)">
@@ -101,7 +111,7 @@ public struct PhonePage: HTMLPage {
                 \(State.allCases.map { sentence($0, words) })</div>
                 <div data-for="approved"\(attribute: "hidden", if: !(state == .approved))>\
                 \(Controls.form(finish, form, Controls.button(words.goOn), id: "finish"))</div>
-                <div data-for="over"\(attribute: "hidden", if: !(state.isOver))>\
+                <div id="over" data-for="\(State.over)"\(attribute: "hidden", if: !(state.isOver))>\
                 \(Controls.form(.loginPhone, form, Controls.button(words.phoneNewCode)))</div>
                 </div>
                 <p class="again" id="again">\(Controls.link(again, words.phoneCheckAgain))</p>

@@ -17,6 +17,8 @@ struct PageFrame {
     var isError = false
     /// More modules of script.
     var modules: [PageAsset] = []
+    /// Whether the page loads itself anew every few seconds in a browser without script.
+    var renewsWithoutScript = false
     /// What stands above the card: the navigation of the account.
     var navigation: HTML?
     /// What stands under the content: where the page leads besides its forms.
@@ -35,7 +37,7 @@ struct PageFrame {
         <title>\(windowTitle)</title>
         \(icon)
         <link rel="stylesheet" href="\(PageAsset.style.path)">
-        \(app?.accent.map(Self.accent))\(scripts)</head>
+        \(renewsWithoutScript ? Self.renewal : nil)\(app?.accent.map(Self.accent))\(scripts)</head>
         <body\(attribute: "class", width == .wide ? "wide" : nil)>
         \(navigation)<main>
         \(brand)\(content)
@@ -55,6 +57,10 @@ struct PageFrame {
         guard let logo = app?.logo else { return "<link rel=\"icon\" href=\"data:,\">" }
         return "<link rel=\"icon\" href=\"\(logo)\">"
     }
+
+    /// It is shorter than the ten seconds for which a QR code is shown.
+    private static let renewal: HTML =
+        "<noscript><meta http-equiv=\"refresh\" content=\"9\"></noscript>\n"
 
     private static func accent(_ color: AccentColor) -> HTML { "<link rel=\"stylesheet\" href=\"\(color.path)\">\n" }
 

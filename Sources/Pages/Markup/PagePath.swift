@@ -47,6 +47,8 @@ extension PagePath {
     public static let loginProvider = PagePath("/login/provider")
     /// Begins a login with the phone.
     public static let loginPhone = PagePath("/login/phone")
+    /// Ends a session that a phone has let in and that its user does not know.
+    public static let notMe = PagePath("/not-me")
     /// Asks for and takes the user code of RFC 8628.
     public static let device = PagePath("/device")
     /// Takes the decision about a device.

@@ -89,7 +89,9 @@ extension EnglishWords {
     var phoneWaiting: String { "Waiting for your phone …" }
     var phoneScanned: String { "A phone has scanned the code. Go on there." }
     var phoneNumber: String { "Type this number on your phone." }
+    var phoneOpened: String { "The app is open. Go on there; it leads you back here." }
     var phoneApproved: String { "Approved. Signing you in …" }
+    var phoneFinished: String { "You are signed in. You can close this window." }
     var phoneDenied: String { "The sign-in was declined on the phone." }
     var phoneTimedOut: String { "That took too long. Get a new code to try again." }
     var phoneWrongNumber: String { "The number did not match, so nobody was signed in." }

@@ -103,7 +103,9 @@ extension GermanWords {
     var phoneWaiting: String { "Warten auf Ihr Telefon …" }
     var phoneScanned: String { "Ein Telefon hat den Code gelesen. Machen Sie dort weiter." }
     var phoneNumber: String { "Geben Sie diese Zahl auf Ihrem Telefon ein." }
+    var phoneOpened: String { "Die App ist offen. Dort geht es weiter; sie führt Sie hierher zurück." }
     var phoneApproved: String { "Bestätigt. Sie werden angemeldet …" }
+    var phoneFinished: String { "Sie sind angemeldet und können dieses Fenster schließen." }
     var phoneDenied: String { "Die Anmeldung wurde am Telefon abgelehnt." }
     var phoneTimedOut: String { "Das hat zu lange gedauert. Mit einem neuen Code geht es weiter." }
     var phoneWrongNumber: String { "Die Zahl war falsch, deshalb wurde niemand angemeldet." }

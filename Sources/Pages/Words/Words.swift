@@ -5,7 +5,9 @@ internal import Calendar
 ///
 /// A sentence with a name in it is markup, because the name is isolated in it (`DisplayName`). The others are texts, which
 /// are escaped where they are interpolated.
-protocol Words: CommonWords, LoginWords, PhoneWords, DeviceWords, ErrorWords, AccountWords, ActivityWords {}
+protocol Words: CommonWords, LoginWords, PhoneWords, PhoneLinkWords, DeviceWords, ErrorWords, AccountWords,
+    ActivityWords
+{}
 
 /// The direction in which a language is written.
 enum TextDirection: String {
@@ -94,7 +96,9 @@ protocol PhoneWords {
     var phoneWaiting: String { get }
     var phoneScanned: String { get }
     var phoneNumber: String { get }
+    var phoneOpened: String { get }
     var phoneApproved: String { get }
+    var phoneFinished: String { get }
     var phoneDenied: String { get }
     var phoneTimedOut: String { get }
     var phoneWrongNumber: String { get }
@@ -105,6 +109,25 @@ protocol PhoneWords {
     var phoneCheckAgain: String { get }
     var otherWays: String { get }
     var phoneOnlyHere: String { get }
+}
+
+/// The pages to which the links of a login with the phone lead.
+protocol PhoneLinkWords {
+    var linkTitle: String { get }
+    var linkBody: String { get }
+    var linkWarning: String { get }
+    /// The page after the app has sent the browser back, where the login did not begin in this browser.
+    var otherBrowserTitle: String { get }
+    var otherBrowserBody: String { get }
+
+    var notMeTitle: String { get }
+    func notMeBody(_ app: DisplayName) -> HTML
+    var notMeElse: String { get }
+    var notMeEverywhere: String { get }
+    var notMeEnd: String { get }
+    var notMeDone: String { get }
+    var notMeDoneBody: String { get }
+    var notMeWasOver: String { get }
 }
 
 /// The pages of the device grant (RFC 8628).

@@ -28,6 +28,13 @@ struct Benchmark: Sendable {
                 """,
             defaults: Options(connections: [64], seconds: 5), run: { try HTTPBenchmark(options: $0).run() }),
         Benchmark(
+            name: "pages", summary: "the CPU time that one page takes: the login page and the account pages",
+            discussion: """
+                Starts 'sojourn serve' with one event loop and asks for each page in a closed loop on one thread, in a browser that is
+                logged in and keeps its connections.
+                """,
+            defaults: Options(connections: [16], seconds: 3), run: { try PagesBenchmark(options: $0).run() }),
+        Benchmark(
             name: "store", summary: "bytes per session, updates per second and time to open, without a server",
             discussion: """
                 Fills a throw-away database through the store's own calls, four sessions to a user, then changes random

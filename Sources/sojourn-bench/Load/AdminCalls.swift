@@ -20,6 +20,20 @@ struct AdminCalls {
     /// Creates the user of the sessions.
     func makeUser() throws { _ = try call("POST", "/admin/v1/users", #"{"username": "bench"}"#) }
 
+    /// Creates the user of the pages.
+    func makeUser(password: String) throws {
+        _ = try call("POST", "/admin/v1/users", #"{"username": "bench", "password": "\#(password)"}"#)
+    }
+
+    /// Creates the client of the login page, with a session in the browser.
+    func makePageClient(redirectURI: String) throws {
+        let body = #"""
+            {"client_id": "bench-pages", "client_name": "Bench", "grant_types": ["authorization_code"], "scope": "openid",
+             "redirect_uris": ["\#(redirectURI)"], "login_methods": ["password"], "browser_session": "client"}
+            """#
+        _ = try call("POST", "/admin/v1/clients", body)
+    }
+
     /// Creates a session of that user and returns its refresh token.
     func mintSession(device: Int) throws -> [UInt8] { Array(try mint(device: device).refresh_token.utf8) }
 

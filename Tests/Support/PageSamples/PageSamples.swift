@@ -16,7 +16,7 @@ public enum PageSamples {
     /// Every sample, in a fixed order. `text` replaces each text from outside.
     public static func all(_ text: @escaping @Sendable (String) -> String = { $0 }) -> [Sample] {
         let texts = Texts(text)
-        return texts.login + texts.neighbors + texts.phone + texts.device + texts.account
+        return texts.login + texts.neighbors + texts.phone + texts.links + texts.device + texts.account
     }
 }
 
@@ -117,6 +117,20 @@ private struct Texts {
                     number: state == .number ? text("42") : nil, events: here.appending("events"), again: here,
                     finish: here.appending("finish"), otherWays: PagePath("/login", ["r": "c2VhbGVk"])))
         }
+    }
+
+    var links: [PageSamples.Sample] {
+        [
+            .init(name: "phone-link", page: LinkPage()),
+            .init(name: "phone-other-browser", page: OtherBrowserPage()),
+            .init(
+                name: "not-me",
+                page: NotMePage(
+                    app: app, form: form, device: text("Firefox on Windows"), place: text("Lisbon, Portugal"),
+                    signedInAt: 1_795_000_000)),
+            .init(name: "not-me-done", page: NotMeDonePage()),
+            .init(name: "not-me-over", page: NotMeDonePage(wasOver: true)),
+        ]
     }
 
     var device: [PageSamples.Sample] {

@@ -1,25 +1,52 @@
-// Follows a login with the phone: each event names the state whose parts are shown.
-const live = document.getElementById("live");
-const over = ["cancelled", "timed_out", "wrong_number", "contested", "failed"];
-const names = ["waiting", "scanned", "number", "approved", "no_account", ...over];
-const source = new EventSource(live.dataset.events);
+// Follows a login with the phone: an event names the state to show. Where a proxy holds the stream back, the page asks.
+const find = (id) => document.getElementById(id);
+const live = find("live");
+const { events } = live.dataset;
+const parts = [...live.querySelectorAll("[data-for]")];
+const ends = ["approved", "finished", ...find("over").dataset.for.split(" ")];
+const hasEnded = () => ends.includes(live.dataset.state);
+let seen = "";
+let source;
 
 function show(state, data) {
+  if (seen === `${state}.${data}`) return;
+  seen = `${state}.${data}`;
   live.dataset.state = state;
-  const code = document.getElementById("code");
-  if (state === "waiting" && code && data) {
-    const url = new URL(code.src);
-    url.searchParams.set("slot", data);
-    code.src = url.href;
-  }
-  if (state === "number") document.getElementById("number").textContent = data.slice(0, 2);
-  for (const part of live.querySelectorAll("[data-for]")) {
-    const states = part.dataset.for.split(" ");
-    part.hidden = !states.includes(state) && !(over.includes(state) && states.includes("over"));
-  }
-  if (over.includes(state) || state === "approved") source.close();
-  if (state === "approved") document.getElementById("finish").requestSubmit();
+  const code = find("code");
+  if (state === "waiting" && code) code.src = `${code.src.split("?")[0]}?${data}`;
+  if (state === "number") find("number").textContent = data;
+  for (const part of parts) part.hidden = !part.dataset.for.split(" ").includes(state);
+  if (hasEnded()) source.close();
+  if (state === "approved") find("finish").requestSubmit();
 }
 
-for (const name of names) source.addEventListener(name, (event) => show(name, event.data));
-document.getElementById("again").hidden = true;
+function follow() {
+  source = new EventSource(events);
+  const silence = setTimeout(ask, 5000);
+  for (const { dataset } of parts) {
+    source.addEventListener(dataset.for, (event) => {
+      clearTimeout(silence);
+      show(dataset.for, event.data);
+    });
+  }
+  source.onerror = () => {
+    clearTimeout(silence);
+    if (source.readyState === EventSource.CLOSED) ask();
+  };
+}
+
+async function ask() {
+  source.close();
+  while (!hasEnded()) {
+    try {
+      const answer = await fetch(`${events}?wait=20&seen=${seen}`);
+      const { event, data } = await answer.json();
+      show(event, data);
+    } catch {
+      await new Promise((again) => setTimeout(again, 3000));
+    }
+  }
+}
+
+if (!hasEnded()) follow();
+find("again").hidden = true;

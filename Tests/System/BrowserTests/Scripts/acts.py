@@ -109,20 +109,33 @@ def a_phone_logs_in():
     site.events = [(0.5, "waiting", "7"), (0.5, "scanned", ""), (0.5, "number", "42"), (0.7, "approved", "")]
     visit("phone-waiting")
     assert shown("#code") and not shown("#again") and not shown("#number")
-    browser.until("a new picture", lambda: any(url.endswith("code.svg?slot=7") for url in site.asked))
+    browser.until("a new picture", lambda: any(url.endswith("code.svg?7") for url in site.asked))
     browser.until("the scan", lambda: shown("[data-for=scanned]") and not shown("#code"))
     browser.until("the number", lambda: shown("#number") and by("#number").text == "42")
     path, fields = posted()
     assert path.endswith("/finish") and fields["csrf"], path
 
 
+def a_phone_logs_in_without_a_stream():
+    """Where the stream of events is refused, the page asks again and again, and says what it has seen."""
+    site.polls = [("waiting", "7"), ("scanned", ""), ("number", "42"), ("approved", "")]
+    try:
+        visit("phone-waiting")
+        path, fields = posted()
+        assert path.endswith("/finish") and fields["csrf"], path
+        asked = [url.split("seen=")[1] for url in site.asked if "seen=" in url]
+        assert asked == ["", "waiting.7", "scanned.", "number.42"], asked
+    finally:
+        site.polls = None
+
+
 def a_phone_declines():
     """After the end there is a button for a new code, and the stream is closed."""
     site.events = [(0.2, "cancelled", "")]
     visit("phone-waiting")
-    browser.until("the button", lambda: shown("[data-for=over] button"))
+    browser.until("the button", lambda: shown("#over button"))
     assert shown("[data-for=cancelled]") and not shown("#code") and not shown("[data-for=waiting]")
-    by("[data-for=over] button").click()
+    by("#over button").click()
     assert posted()[0] == "/login/phone"
 
 
@@ -214,6 +227,7 @@ def pages_work_without_script():
         assert shown("#token")
         visit("phone-waiting")
         assert shown("#again a") and shown("#code")
+        assert "content=\"9\"" in by("noscript").get_attribute("innerHTML") + driver.page_source
         visit("account-devices")
         assert not shown(".ask button")
         by(".ask summary").click()

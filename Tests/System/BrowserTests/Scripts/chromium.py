@@ -21,6 +21,8 @@ class Site:
         self.asked = []
         # The events that a stream sends, with the seconds to wait before each.
         self.events = []
+        # The answers to long polls, one after the other, where the stream is refused; None: the stream works.
+        self.polls = None
         site = self
 
         class Handler(http.server.SimpleHTTPRequestHandler):
@@ -48,7 +50,7 @@ class Site:
                 elif path.endswith("/code.svg"):
                     self.answer("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'/>")
                 elif path.endswith("/events"):
-                    self.stream()
+                    self.poll() if site.polls is not None else self.stream()
                 else:
                     super().do_GET()
 
@@ -69,6 +71,13 @@ class Site:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+
+            def poll(self):
+                if "event-stream" in self.headers.get("Accept", "") or not site.polls:
+                    self.send_error(503)
+                else:
+                    name, data = site.polls.pop(0)
+                    self.answer("application/json", json.dumps({"event": name, "data": data}).encode())
 
             def stream(self):
                 self.send_response(200)

@@ -52,7 +52,9 @@ class Server:
             [program, "serve", "--config", configuration, "--database", f"sqlite:{folder}/login.sqlite",
              "--public", f"127.0.0.1:{port}", "--admin", "127.0.0.1:0", "--issuer", self.origin,
              "--root-key-file", folder / "root-key", "--ready-file", ready, "--log-level", "error"],
-            env={**os.environ, "SOJOURN_ADMIN_KEY": self.key}, cwd=folder)
+            # The server refuses variables that it does not know, those of the tests among them.
+            env={name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
+            | {"SOJOURN_ADMIN_KEY": self.key}, cwd=folder)
         end = time.monotonic() + 60
         while not ready.exists():
             assert self.process.poll() is None and time.monotonic() < end, "the server does not start"

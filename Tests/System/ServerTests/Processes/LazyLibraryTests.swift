@@ -4,10 +4,12 @@ import Testing
 
 /// What only some databases and settings need is loaded for them alone, and one that cannot be is named with its package.
 struct LazyLibraryTests {
-    /// The program in a folder whose libpq, libcurl and libmaxminddb are none.
+    /// The program in a folder whose libpq, libcurl, libmaxminddb and libqrencode are none.
     private func program() -> CommandLineProgram {
         let folder = StartingFolder()
-        for library in ["libpq.so.5", "libcurl.so.4", "libmaxminddb.so.0"] { folder.write(library, "not a library") }
+        for library in ["libpq.so.5", "libcurl.so.4", "libmaxminddb.so.0", "libqrencode.so.4"] {
+            folder.write(library, "not a library")
+        }
         var program = CommandLineProgram(folder)
         program.environment["LD_LIBRARY_PATH"] = folder.path
         return program
@@ -30,6 +32,12 @@ struct LazyLibraryTests {
         let result = try await program.run(["migrate", "--database", "sqlite:a.sqlite", "--config", "c.json5"])
         #expect(result.status != 0)
         #expect(result.errors.contains("libcurl cannot be loaded (package libcurl4): "), "\(result.errors)")
+    }
+
+    @Test func libqrencodeIsForPictures() async throws {
+        let result = try await program().run(["doctor", "--database", "sqlite:a.sqlite"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("libqrencode cannot be loaded (package libqrencode4): "), "\(result.output)")
     }
 
     @Test func libmaxminddbIsForPlaces() async throws {

@@ -1,0 +1,74 @@
+/// Shows a device that a phone has let in, and ends its session if the user did not do that. Opening the page ends nothing,
+/// because programs follow the links in messages.
+public struct NotMePage: HTMLPage {
+    /// The app on the device.
+    public var app: PageApp
+    /// The hidden fields.
+    public var form: FormState
+    /// The name or the `User-Agent` of the device.
+    public var device: String?
+    /// City and country of its address.
+    public var place: String?
+    /// Seconds since 1970 at which the session began.
+    public var signedInAt: Int64
+    /// Whether the token of the form was stale.
+    public var isStale: Bool
+
+    /// A question.
+    public init(
+        app: PageApp, form: FormState, device: String?, place: String?, signedInAt: Int64, isStale: Bool = false
+    ) {
+        self.app = app
+        self.form = form
+        self.device = device
+        self.place = place
+        self.signedInAt = signedInAt
+        self.isStale = isStale
+    }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        let content: HTML = """
+            \(Controls.checkbox(.endSessions, words.notMeEverywhere))
+            \(Controls.button(words.notMeEnd, .danger))
+            """
+        return PageFrame(
+            words: words, language: language, title: words.notMeTitle, app: app,
+            ways: [Controls.link(.account, words.yourAccount)],
+            content: """
+                <h1>\(words.notMeTitle)</h1>
+                <p class="lead">\(words.notMeBody(DisplayName(app.name)))</p>
+                \(isStale ? Notice(kind: .note, text: "\(words.pressAgain)").html : nil)<dl class="box">
+                \(device.map { "<dt>\(words.device)</dt><dd>\(DisplayName($0, max: 120))</dd>\n" as HTML })\
+                <dt>\(words.place)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)" as HTML)</dd>
+                <dt>\(words.signedInSince)</dt><dd>\(Controls.time(signedInAt, words))</dd></dl>
+                <p>\(words.notMeElse)</p>
+                \(Controls.form(.notMe, form, content))
+                """
+        ).html
+    }
+}
+
+/// The session of a device that the user did not let in has ended.
+public struct NotMeDonePage: HTMLPage {
+    /// Whether the session was over already.
+    public var wasOver: Bool
+
+    /// A confirmation.
+    public init(wasOver: Bool = false) { self.wasOver = wasOver }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        return PageFrame(
+            words: words, language: language, title: words.notMeDone,
+            content: """
+                <span class="tick" aria-hidden="true"></span>
+                <h1>\(words.notMeDone)</h1>
+                <p class="lead">\(wasOver ? words.notMeWasOver : words.notMeDoneBody)</p>
+                \(Controls.linkButton(PageURL(.accountSecurity), "\(words.changePassword)", .secondary))
+                """
+        ).html
+    }
+}

@@ -1,0 +1,24 @@
+extension EnglishWords {
+    var linkTitle: String { "This code is for the app" }
+    var linkBody: String {
+        "Open the app on your phone and scan the code with it. Opening this page has signed nobody in."
+    }
+    var linkWarning: String {
+        "Did somebody send you this code or link? Then close this page: it is for letting that person into your account."
+    }
+    var otherBrowserTitle: String { "Go back to where you began" }
+    var otherBrowserBody: String {
+        "This sign-in began in another browser, or is over, so nothing was signed in here. Begin again in this browser."
+    }
+
+    var notMeTitle: String { "Was this you?" }
+    func notMeBody(_ app: DisplayName) -> HTML { "Your phone has signed in this device to \(app)." }
+    var notMeElse: String { "If it was you, there is nothing to do. Just close this page." }
+    var notMeEverywhere: String { "End every other session too, those of my phones included" }
+    var notMeEnd: String { "It was not me: end this session" }
+    var notMeDone: String { "That device is signed out" }
+    var notMeDoneBody: String {
+        "It has no access to your account any more. If you do not know how it came in, change your password too."
+    }
+    var notMeWasOver: String { "That session was over already." }
+}
