@@ -186,12 +186,15 @@ public final class PostgresStore: Store {
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let clock = options.clock
-        return try await change(scope.lock, by: Int(scope.queue)) { (transaction) throws(DatabaseError) in
+        let (outcome, ended) = try await change(scope.lock, by: Int(scope.queue)) {
+            (transaction) throws(DatabaseError) in
             let rows = PostgresRows(clock) { (statements) throws(DatabaseError) in try transaction.run(statements) }
             let (outcome, rest) = try rows.run(body)
             for statement in rest { transaction.add(statement) }
-            return outcome
+            return (outcome, rows.endReasons)
         }
+        if !ended.isEmpty { options.observer.sessionsEnded(ended) }
+        return outcome
     }
 
     /// See `Store`. The revision of the catalogue, which every call reads; it also counts changes of signing keys.

@@ -187,6 +187,7 @@ public final class SQLiteStore: Store {
             let rows = SQLiteRows(transaction.connection, transaction.catalogue, transaction.clock)
             let outcome = try rows.run(body)
             if rows.changesCatalogue { transaction.catalogue = rows.current }
+            transaction.endReasons += rows.endReasons
             return outcome
         }
     }

@@ -43,7 +43,10 @@ extension PostgresRows {
         }
     }
 
-    func append(_ events: [RevokingEvent]) { for statement in EventSQL.insert(events) { perform(statement) } }
+    func append(_ events: [RevokingEvent]) {
+        endReasons += events.compactMap(\.event.endReason)
+        for statement in EventSQL.insert(events) { perform(statement) }
+    }
 
     func append(_ revocations: [Revocation]) {
         if revocations.isEmpty { return }

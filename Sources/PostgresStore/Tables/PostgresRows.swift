@@ -24,6 +24,8 @@ final class PostgresRows {
     private let cached: ((Rows) throws(DatabaseError) -> Catalogue)?
     private var waiting: [Statement] = []
     private var pending: [Pending] = []
+    /// The reasons of the ends of sessions that are recorded so far.
+    var endReasons: [EndReason] = []
 
     /// Rows that `roundTrip` reads and writes.
     init(

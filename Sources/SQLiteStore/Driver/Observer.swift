@@ -1,3 +1,5 @@
+public import Sessions
+
 /// Receives figures and failures of the store, for metrics. The store calls it on its own threads, so it must return quickly.
 public struct Observer: Sendable {
     /// One batch of changes, which is committed or refused as a whole.
@@ -12,6 +14,8 @@ public struct Observer: Sendable {
         public var commitDuration: Duration
         /// Whether the batch was committed. Otherwise every change in it was refused.
         public var isCommitted: Bool
+        /// The reasons of the ends of sessions that the batch recorded.
+        public var endReasons: [EndReason] = []
     }
 
     /// Called after every batch.

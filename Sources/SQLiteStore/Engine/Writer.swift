@@ -13,6 +13,8 @@ struct Transaction {
         didSet { changesCatalogue = true }
     }
     private(set) var changesCatalogue = false
+    /// The reasons of the ends of sessions that are recorded so far.
+    var endReasons: [EndReason] = []
 
     init(connection: Connection, clock: WallClock, catalogue: Catalogue) {
         self.connection = connection
@@ -188,7 +190,7 @@ final class Writer: Sendable {
         options.observer.batchEnded(
             Observer.Batch(
                 changes: changes.count, wrote: wrote, duration: end - start, commitDuration: end - commitStart,
-                isCommitted: true))
+                isCommitted: true, endReasons: transaction.endReasons))
         return .committed(answers, in: wrote ? end - commitStart : nil)
     }
 

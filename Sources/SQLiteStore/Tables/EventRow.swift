@@ -46,8 +46,9 @@ enum EventRow {
     static func read(_ row: inout Row) throws(CorruptRow) -> RecordedEvent { try EventColumns.read(&row) }
 
     /// Adds `events` to the trail, and their revocations to the feed. Nearly always there are none.
-    static func insert(_ events: [AuditEvent], in transaction: Transaction) throws(DatabaseError) {
+    static func insert(_ events: [AuditEvent], in transaction: inout Transaction) throws(DatabaseError) {
         for event in events {
+            if let reason = event.endReason { transaction.endReasons.append(reason) }
             let revocation =
                 event.revokes == nil
                 ? nil : transaction.catalogue.revocation(of: event, at: transaction.clock.now)

@@ -70,6 +70,7 @@ extension SQLiteRows {
     }
 
     func append(_ events: [RevokingEvent]) {
+        endReasons += events.compactMap(\.event.endReason)
         perform { (connection) throws(DatabaseError) in
             for entry in events { try EventRow.insert(entry.event, entry.revocation, connection) }
         }

@@ -8,7 +8,7 @@ extension SQLiteStore {
         preparing prepare: () -> Void
     ) async throws(StoreError) -> Bool {
         try await write { (transaction) throws(DatabaseError) in
-            try Self.update(id, change, in: transaction)
+            try Self.update(id, change, in: &transaction)
         } preparing: { isFound in
             if isFound { prepare() }
         }
@@ -16,7 +16,7 @@ extension SQLiteStore {
 
     /// Runs the statements of a refresh: one select, one update, and a share of a commit.
     private static func update(
-        _ id: Identifier<Session>, _ change: (inout SessionChange) -> Void, in transaction: Transaction
+        _ id: Identifier<Session>, _ change: (inout SessionChange) -> Void, in transaction: inout Transaction
     ) throws(DatabaseError) -> Bool {
         let connection = transaction.connection
         guard let stored = try SessionRow.find(id, connection) else { return false }
@@ -26,7 +26,7 @@ extension SQLiteStore {
             settings: transaction.catalogue.settings)
         change(&edited)
         try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
-        try EventRow.insert(edited.events, in: transaction)
+        try EventRow.insert(edited.events, in: &transaction)
         return true
     }
 

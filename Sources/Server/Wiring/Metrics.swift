@@ -22,6 +22,11 @@ struct StoreObservation: Sendable {
         let checkpoints = metrics.histogram(
             "sojourn_store_checkpoint_duration_seconds",
             help: "Copies of SQLite's log into the database: changes wait meanwhile.")
+        let ends = metrics.counters(
+            "sojourn_session_ends_total", help: "Ends of sessions that this node recorded, by reason.",
+            labels: [MetricLabel("reason", values: EndReason.allCases.map(\.rawValue))])
+        let counters = Dictionary(uniqueKeysWithValues: EndReason.allCases.map { ($0, ends[$0.rawValue]) })
+        let ended = { @Sendable (reasons: [EndReason]) in for reason in reasons { counters[reason]?.increment() } }
         let failures = metrics.counter("sojourn_store_failures_total", help: "Errors of the database or the disk.")
         let failed = { @Sendable (sentence: String) in
             failures.increment()
@@ -32,13 +37,14 @@ struct StoreObservation: Sendable {
                 (batch.isCommitted ? committed : refused).increment()
                 changes.increment(by: UInt64(batch.changes))
                 if batch.wrote { commits.observe(batch.commitDuration) }
+                if batch.isCommitted { ended(batch.endReasons) }
             }, checkpointEnded: { checkpoints.observe($0) }, failed: failed)
         postgres = PostgresStore.Observer(
             batchEnded: { count, duration in
                 committed.increment()
                 changes.increment(by: UInt64(count))
                 commits.observe(duration)
-            }, failed: failed)
+            }, sessionsEnded: ended, failed: failed)
     }
 }
 

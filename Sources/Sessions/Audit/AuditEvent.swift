@@ -101,6 +101,11 @@ public struct AuditEvent: Hashable, Sendable {
     }
 }
 
+extension AuditEvent {
+    /// The reason of the end of a session that the event records; nil if it records none.
+    public var endReason: EndReason? { kind == .sessionEnded ? reason.flatMap { EndReason(rawValue: $0) } : nil }
+}
+
 /// The cause of a change, which the audit trail records with every event: actor, address and request.
 public struct Origin: Hashable, Sendable {
     /// `user`, `admin:KEY`, `client:ID`, `provider:NAME` or `system`.

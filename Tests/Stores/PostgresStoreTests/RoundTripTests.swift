@@ -2,6 +2,7 @@ import Cryptography
 import Locks
 import PostgresFixture
 import Sessions
+import StoreConformance
 import Testing
 
 @testable import PostgresStore
@@ -61,6 +62,17 @@ import Testing
             }
             #expect(tap.syncCount - start == tripsOfEach * (seen.withLock { $0.batches } - before))
         }
+        await store.close()
+    }
+
+    @Test("the observer hears the reason of each end")
+    func endsAreObserved() async throws {
+        let reasons = Locked<[EndReason]>([])
+        let store = try openStore(try PostgresServer.shared.newDatabase()) { options in
+            options.observer = PostgresStore.Observer(sessionsEnded: { ended in reasons.withLock { $0 += ended } })
+        }
+        try await ObservedEnds.make(in: store)
+        #expect(reasons.withLock { $0 } == ObservedEnds.reasons)
         await store.close()
     }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Sessions
+import StoreConformance
 import Locks
 import Testing
 
@@ -81,6 +82,19 @@ import Testing
             #expect(child == 1)
             #expect(batches.withLock { $0.map(\.wrote) } == [true, true, false])
             #expect(DatabaseFile.size(folder.database + "-wal") == before)
+            await store.close()
+        }
+    }
+
+    @Test("the observer hears the reason of each end")
+    func endsAreObserved() async throws {
+        try await TemporaryFolder.with { folder in
+            let reasons = Locked<[EndReason]>([])
+            let store = try folder.open { options in
+                options.observer.batchEnded = { batch in reasons.withLock { $0 += batch.endReasons } }
+            }
+            try await ObservedEnds.make(in: store)
+            #expect(reasons.withLock { $0 } == ObservedEnds.reasons)
             await store.close()
         }
     }

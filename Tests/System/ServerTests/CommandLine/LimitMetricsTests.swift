@@ -39,6 +39,7 @@ struct LimitMetricsTests {
             #"sojourn_limit_reached_total{limit="limits.request_line_bytes"} 1"#,
             #"sojourn_limit_reached_total{limit="limits.pending_requests"} 0"#,
             "sojourn_http_pending_requests 0", "sojourn_http_subscribers 0", "sojourn_http_buffered_bytes 0",
+            #"sojourn_session_ends_total{reason="logged_out"} 0"#,
             #"sojourn_passwords_pending{room="users"} 0"#, #"sojourn_passwords_pending{room="anybody"} 0"#,
         ] {
             #expect(text.contains("\n\(line)\n"), "\(line)")
