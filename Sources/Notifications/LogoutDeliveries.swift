@@ -18,6 +18,7 @@ public struct LogoutDeliveries: Sendable {
     @concurrent public func run() async {
         await withDiscardingTaskGroup { group in
             var started: Set<String> = []
+            group.addTask { [context, logger] in await EndRecorder(context: context, logger: logger).run() }
             while !Task.isCancelled {
                 for id in await receivers() where started.insert(id).inserted {
                     let delivery = delivery(id)

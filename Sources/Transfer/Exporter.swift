@@ -64,6 +64,7 @@ public struct Exporter {
         try await writeIdentities(to: &writer)
         try await writePasskeys(to: &writer)
         try await writeSessions(to: &writer)
+        try await writeLogins(to: &writer)
         if hasProviderChecks { try await writeProviderChecks(to: &writer) }
         try await writeForeignTokens(to: &writer)
         try await writeUsedTokens(to: &writer)
@@ -128,6 +129,17 @@ public struct Exporter {
                 Double($0.id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) }) / 4_294_967_296
             }
             progress.show(done ?? 1, counts[.session] ?? 0, "sessions")
+        }
+    }
+
+    /// Writes these after all sessions, so that a login that comes meanwhile is not there without its session's browser.
+    private mutating func writeLogins(to writer: inout LineWriter) async throws(TransferError) {
+        var parts = Parts { [store] (last: Login?) async throws(StoreError) in
+            try await store.logins(after: last?.id, limit: Parts<Login>.size)
+        }
+        while let part = try await next(of: &parts) {
+            for login in part { try write(.login, login.members, to: &writer) }
+            progress.show(nil, counts[.login] ?? 0, "logins")
         }
     }
 

@@ -14,6 +14,7 @@ extension Importer {
         var clients: [(line: Int, client: Client)] = []
         var users: [(line: Int, user: User)] = []
         var sessions: [(line: Int, session: Session)] = []
+        var logins: [(line: Int, login: Login)] = []
         var identities: [(line: Int, identity: Identity)] = []
         var passkeys: [(line: Int, passkey: Passkey)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
@@ -31,6 +32,7 @@ extension Importer {
             case .passkey(let passkey): passkeys.append((line, passkey))
             case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
+            case .login(let login): logins.append((line, login))
             case .providerCheck(let check): checks.append((line, check))
             case .foreignToken(let token): tokens.append((line, token))
             case .usedToken(let token): used.append(token)
@@ -45,6 +47,7 @@ extension Importer {
         if !identities.isEmpty { refused += try await write(identities) }
         if !passkeys.isEmpty { refused += try await write(passkeys) }
         if !sessions.isEmpty { refused += try await write(sessions) }
+        if !logins.isEmpty { refused += try await write(logins) }
         if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
         if !used.isEmpty { keptCount += Int64(try await store.use(used).count { !$0 }) }
@@ -90,6 +93,13 @@ extension Importer {
             leftOut.insert(entry.session.id)
         }
         return note(outcomes, of: lines.map { ($0.line, "the session \($0.session.id)") })
+    }
+
+    private mutating func write(_ lines: [(line: Int, login: Login)]) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.map(\.login.userID)
+        let outcomes = try await store.importLogins(lines.map(\.login), try await mode(for: users))
+        return note(
+            try await judged(outcomes, of: users), of: lines.map { ($0.line, "the login \($0.login.id)") })
     }
 
     /// The import mode for records of those users.

@@ -8,7 +8,7 @@ enum TransferRecord {
         case header
         case signingKey = "signing_key"
         case adminKey = "admin_key"
-        case settings, client, user, identity, passkey, session
+        case settings, client, user, identity, passkey, session, login
         case providerCheck = "provider_check"
         case foreignToken = "foreign_token"
         case usedToken = "used_token"
@@ -16,8 +16,8 @@ enum TransferRecord {
 
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
-            .signingKey, .adminKey, .settings, .client, .user, .identity, .passkey, .session, .providerCheck,
-            .foreignToken, .usedToken, .revocation,
+            .signingKey, .adminKey, .settings, .client, .user, .identity, .passkey, .session, .login,
+            .providerCheck, .foreignToken, .usedToken, .revocation,
         ]
 
         /// True for settings and clients.
@@ -35,6 +35,7 @@ enum TransferRecord {
             case .identity: "identities"
             case .passkey: "passkeys"
             case .session: "sessions"
+            case .login: "logins"
             case .providerCheck: "provider checks"
             case .foreignToken: "foreign tokens"
             case .usedToken: "used tokens"
@@ -53,6 +54,7 @@ enum TransferRecord {
     case identity(Identity)
     case passkey(Passkey)
     case session(Session)
+    case login(Login)
     case providerCheck(ProviderCheckLine)
     case foreignToken(ForeignTokenLine)
     case usedToken(OneTimeToken)
@@ -71,6 +73,7 @@ enum TransferRecord {
         case .identity: .identity
         case .passkey: .passkey
         case .session: .session
+        case .login: .login
         case .providerCheck: .providerCheck
         case .foreignToken: .foreignToken
         case .usedToken: .usedToken
@@ -99,6 +102,7 @@ enum TransferRecord {
         case .identity: self = .identity(try Identity(&line))
         case .passkey: self = .passkey(try Passkey(&line))
         case .session: self = .session(try Session(&line))
+        case .login: self = .login(try Login(&line))
         case .providerCheck: self = .providerCheck(try ProviderCheckLine(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))
         case .usedToken: self = .usedToken(try OneTimeToken(&line, now: now))

@@ -19,6 +19,14 @@ enum LoginSQL {
         Statement("SELECT \(columns) FROM logins WHERE browser_session_id = $1::uuid AND kind = 'authorize'", id)
     }
 
+    static func selectInOrder(after id: Identifier<Session>?, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT \(columns) FROM logins WHERE ($1::uuid IS NULL OR id > $1::uuid) AND state IS NULL
+            ORDER BY id LIMIT $2::bigint
+            """, id, limit)
+    }
+
     static func insert(_ login: Login) -> Statement {
         Statement(
             "INSERT INTO logins (\(columns)) VALUES (\(LoginColumns.all.placeholders()))"

@@ -10,6 +10,10 @@ extension PostgresRows {
         all(LoginSQL.select(browser: id), LoginSQL.read)
     }
 
+    func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]> {
+        all(LoginSQL.selectInOrder(after: id, limit: limit), LoginSQL.read)
+    }
+
     func loginForUpdate(_ id: Identifier<Session>) -> Answer<Login?> {
         first(LoginSQL.select(id, locked: "FOR UPDATE"), LoginSQL.read)
     }

@@ -8,6 +8,8 @@ private enum LoginRow {
     static let selectByID = Query("SELECT \(columns) FROM logins WHERE id = ? AND kind = 'authorize'")
     static let selectByBrowser = Query(
         "SELECT \(columns) FROM logins WHERE browser_session_id = ? AND kind = 'authorize'")
+    static let selectInOrder = Query(
+        "SELECT \(columns) FROM logins WHERE id > ? AND state IS NULL ORDER BY id LIMIT ?")
     static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
     static let insert = Query(inserting: nil, LoginColumns.all, into: "logins")
     static let updateCode = Query("UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ? WHERE id = ?")
@@ -49,6 +51,12 @@ extension SQLiteRows {
     func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginRow.selectByBrowser, id, read: LoginRow.read)
+        }
+    }
+
+    func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginRow.selectInOrder, id?.bytes ?? [], limit, read: LoginRow.read)
         }
     }
 

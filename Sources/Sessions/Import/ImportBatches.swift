@@ -56,6 +56,19 @@ extension Store {
         }
     }
 
+    /// Adds each login on the page. A stored login is kept. A login is left out if its user does not exist. All in one
+    /// transaction. Returns one outcome for each login, in order.
+    public func importLogins(_ logins: [Login], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+        try await importAdded(logins, mode, userID: \.userID, isOver: { _, _ in false }) { transaction, login in
+            let known = transaction.login(login.id)
+            return Answer { () throws(TransactionError) in
+                if try known.value() != nil { return false }
+                transaction.insert(login)
+                return true
+            }
+        }
+    }
+
     /// Adds each revocation to the feed, in order, with the next numbers. One that does not hold here (`Revocation.holds`) is
     /// left out, with the outcome `kept`. All in one transaction. Returns one outcome for each revocation, in order.
     public func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {

@@ -8,9 +8,11 @@ extension Store {
     /// - Parameters:
     ///   - proof: how the user has authenticated.
     ///   - token: the one-time token of a pushed request.
+    ///   - hash: the hash of the code, if the same form always has the same one.
     ///   - browserID: the session that the browser has shown.
     public func approveLogin<Outcome: Sendable>(
-        by proof: LoginProof, clientID: String, using token: OneTimeToken?, browser browserID: Identifier<Session>?,
+        by proof: LoginProof, clientID: String, using token: OneTimeToken?, code hash: [UInt8]? = nil,
+        browser browserID: Identifier<Session>?,
         _ decide: @escaping @Sendable (inout LoginApproval) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         let scope = TransactionScope(.sessions, queue: proof.queue)
@@ -18,10 +20,12 @@ extension Store {
             guard let found = try transaction.find(proof) else { return nil }
             let browser = browserID.map { transaction.sessionForUpdate($0) }
             let used = token.map { transaction.isUsed($0) }
+            let answered = hash.map { transaction.login(code: $0) }
             let known = found.catalogue
             var approval = LoginApproval(
                 user: found.user, arrival: found.arrival, isReplay: found.isReplay,
-                isRequestSpent: try used?.value() ?? false, passkey: found.passkeyLogin?.passkey,
+                isRequestSpent: try used?.value() ?? false, answered: try answered?.value() ?? nil,
+                passkey: found.passkeyLogin?.passkey,
                 client: known.clients[clientID], settings: known.settings,
                 browserClient: known.clients[Client.browserID], browser: try browser?.value() ?? nil)
             let outcome = decide(&approval)
@@ -69,6 +73,12 @@ extension Store {
     /// The login that has started, or can start, the session with that id; nil if there is none, or no longer.
     public func login(_ id: Identifier<Session>) async throws(StoreError) -> Login? {
         try await read(.short) { (reader) throws(TransactionError) in try reader.login(id).value() }
+    }
+
+    /// Every login on the page, in the order of their ids.
+    public func logins(after id: Identifier<Session>?, limit: Int) async throws(StoreError) -> [Login] {
+        try await read(.long) { (reader) throws(TransactionError) in try reader.logins(after: id, limit: limit).value()
+        }
     }
 
     /// Deletes up to `limit` logins that were completed before `instant`. Kept are those with a browser session whose own session

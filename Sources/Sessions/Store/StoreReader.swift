@@ -109,6 +109,9 @@ public protocol StoreReader {
     /// The logins on the page whose sessions belong to that session of a browser.
     func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]>
 
+    /// Every login on the page, in the order of their ids.
+    func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]>
+
     /// The login with a phone that `key` finds.
     func loginSession(_ key: LoginSession.Key) -> Answer<LoginSession?>
 

@@ -59,6 +59,28 @@ let loginRules: [StoreRule] = [
         #expect(try await store.exchangeCode([UInt8](repeating: 1, count: 32), deviceID: "d") { $0.login } == login)
         #expect(try await store.exchangeCode([9], deviceID: "d") { $0.login } == nil)
     },
+    StoreRule("every login on the page is read in the order of ids, in parts") { store in
+        let user = try await store.given(Fixture.user())
+        #expect(try await store.logins(after: nil, limit: 2).isEmpty)
+        let logins = (1...3).map { Fixture.login($0, of: user.id, browser: Fixture.sessionID()) }
+        for login in logins { _ = try await store.given(login) }
+        let sorted = logins.sorted { $0.id.bytes.lexicographicallyPrecedes($1.id.bytes) }
+        #expect(try await store.logins(after: nil, limit: 2) == Array(sorted.prefix(2)))
+        #expect(try await store.logins(after: sorted[1].id, limit: 2) == [sorted[2]])
+        #expect(try await store.logins(after: sorted[2].id, limit: 2).isEmpty)
+    },
+    StoreRule("a session of a browser that goes on keeps how the user has logged in later") { store in
+        let user = try await store.given(Fixture.user())
+        let session = try await store.given(Fixture.session(of: user.id, device: "browser"))
+        var later = session
+        later.authenticationMethods = ["pwd", "hwk", "user", "mfa"]
+        later.presence.provenAt = Fixture.start + .seconds(9)
+        let kept = later
+        try await store.approveLogin(by: .user(user.id), clientID: Client.browserID, using: nil, browser: session.id) {
+            $0.kept = kept
+        }
+        #expect(try await store.session(session.id)?.session == kept)
+    },
     StoreRule("a login without a code starts, keeps and ends the sessions of a browser") { store in
         let user = try await store.given(Fixture.user())
         let old = try await store.given(Fixture.session(of: user.id, device: "old"))

@@ -1,0 +1,97 @@
+import Cryptography
+import Sessions
+import Testing
+
+@testable import Transfer
+@testable import sojourn
+
+/// Logins on the page move with the sessions that they bind to a browser.
+@Suite("Export and import: logins on the page", .timeLimit(.minutes(5)))
+struct TransferLoginTests {
+    private let transfer: TransferTests
+
+    init() throws { transfer = try TransferTests() }
+
+    /// A login on the page, with the session of the browser and that of the app.
+    private func logIn(
+        _ stage: TransferFixture, _ user: User, device: String
+    ) async throws -> (browser: BrowserHandle, app: Identifier<Session>, code: String) {
+        var request = AuthorizationRequest(
+            id: "0123456789abcdef0123456789abcdef", clientID: "shop", redirectURI: "https://shop.example/cb",
+            codeChallenge: Self.challenge)
+        request.scope = "openid"
+        request.contexts = [.password]
+        let browser = HostedLoginService.Browser(userAgent: "Test", isKept: true)
+        let login = stage.services.hostedLogin
+        let approval = try await login.approve(
+            CarriedRequest(request, at: stage.context.clock.now), as: .password(of: user), in: browser, from: .system)
+        let handle = try #require(approval.handle)
+        let grant = try await login.exchange(exchange(approval.code, device), from: .system)
+        return (handle, grant.tokens.session.id, approval.code)
+    }
+
+    private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+    private func exchange(_ code: String, _ device: String) -> CodeExchangeRequest {
+        CodeExchangeRequest(
+            code: code, redirectURI: "https://shop.example/cb", verifier: Self.verifier,
+            login: LoginRequest(clientID: "shop", device: Device(id: device)))
+    }
+
+    @Test("a browser's session and what it let in end together after the move, and a used code stays used")
+    func companions() async throws {
+        try await transfer.withRoute { first, postgres, last in
+            let user = try await first.createUser("anna")
+            _ = try await first.administration.createClient(id: "shop", by: .system) { client in
+                client.grantTypes = [.authorizationCode, .refreshToken]
+                client.scope = Scope("openid read") ?? .empty
+                client.hostedLogin.redirectURIs = ["https://shop.example/cb"]
+                client.hostedLogin.browserSession = .client
+                return nil
+            }
+            let (one, two) = (try await logIn(first, user, device: "a"), try await logIn(first, user, device: "b"))
+            let before = try await first.store.logins(after: nil, limit: 10)
+            #expect(before.count == 2 && before.allSatisfy { $0.browserSession != nil && $0.codeUsedAt != nil })
+            try await transfer.move(from: first, to: postgres)
+            try await transfer.move(from: postgres, to: last)
+            for stage in [postgres, last] {
+                #expect(try await stage.store.logins(after: nil, limit: 10) == before)
+                #expect(try await stage.services.hostedLogin.browserSession(one.browser) != nil)
+                // What moves once more is there already.
+                let (again, refused) = try await stage.load(transfer.folder)
+                #expect(refused.isEmpty && again.summary.contains("2 logins"))
+            }
+            func ending(_ id: Identifier<Session>, _ stage: TransferFixture) async throws -> EndReason? {
+                try await stage.store.session(id)?.session.ending?.reason
+            }
+            // The app's logout ends the browser's session in which it began, and the other way round.
+            for stage in [postgres, last] {
+                #expect(try await stage.services.logout.end(one.app, .loggedOut, from: .system))
+                #expect(try await ending(one.browser.id, stage) == .loggedOut)
+                #expect(try await ending(two.app, stage) == nil)
+                #expect(try await stage.services.logout.end(two.browser.id, .revokedByUser, from: .system))
+                #expect(try await ending(two.app, stage) == .revokedByUser)
+            }
+            // The ends are not undone by the old file, and the code is not good a second time.
+            _ = try await last.load(transfer.folder)
+            #expect(try await ending(one.app, last) == .loggedOut)
+            await #expect(throws: ServiceError.invalidGrant) {
+                _ = try await last.services.hostedLogin.exchange(exchange(one.code, "a"), from: .system)
+            }
+        }
+    }
+
+    @Test(
+        "a line that is no login is refused with its reason",
+        arguments: [
+            (#""request":"{}""#, "'request'"), (#""request":1"#, "'request'"), (#""login_id":"x""#, "'request'"),
+        ])
+    func refused(_ members: String, _ word: String) async throws {
+        try await transfer.withRoute { first, _, _ in
+            transfer.folder.write("mine.jsonl", #"{"type":"login",\#(members)}"#)
+            let (_, refused) = try await first.load(transfer.folder, "mine.jsonl")
+            #expect(refused.count == 1 && refused[0].contains(word))
+        }
+    }
+}
