@@ -12,8 +12,9 @@ public enum SessionColumns {
 
     /// The columns of an existing session that an import may change.
     public static let changing = Columns(
-        "id", "device_name", "device_platform", "device_app_version", "authentication_mode", "parent", "child",
-        "child_answered_at", "renewed_at", "child_request_key", "child_confirmed_at", "ended_at", "ended_reason",
+        "id", "device_name", "device_platform", "device_app_version", "authentication_mode", "authentication_methods",
+        "parent", "child", "child_answered_at", "renewed_at", "child_request_key", "child_confirmed_at", "ended_at",
+        "ended_reason",
         "presence_key", "presence_proven_at", "password_proven_at", "identity_proven_at", "attestation")
 
     /// Reads the columns of a session. Its id must be `known`, if that is given.

@@ -51,7 +51,7 @@ struct AuthorizationParameters {
 
     /// The checked request. Every error can be sent to the client.
     func request(
-        id: String, of client: Client, to redirectURI: String, ownAudience: String,
+        id: String, of client: Client, to redirectURI: String, ownAudience: String, hasPasskeys: Bool,
         hint: (String) -> IDTokenHint?
     ) throws(RequestProblem) -> AuthorizationRequest {
         if let repeated { throw .authorization(.invalidRequest, "\(repeated) must stand only once.") }
@@ -67,6 +67,7 @@ struct AuthorizationParameters {
         request.resources = try resources(of: client, ownAudience)
         request.prompts = try prompts()
         request.maxAge = try maxAge()
+        request.contexts = try text("acr_values", 512).flatMap { AuthenticationContext.known(in: $0) }
         request.uiLocales = try text("ui_locales", 256)
         request.loginHint = try text("login_hint", User.usernameLengthMax)
         request.keyThumbprint = try keyThumbprint()
@@ -75,6 +76,11 @@ struct AuthorizationParameters {
                 throw .authorization(.invalidRequest, "id_token_hint is not an ID token of this server for the client.")
             }
             request.hintedUser = hint.subject
+        }
+        let offered = client.hostedLogin.meeting(request, hasPasskeys: hasPasskeys).loginMethods
+        guard request.contexts == nil || !offered.isEmpty else {
+            throw .authorization(
+                .unmetAuthenticationRequirements, "The client offers no login that meets acr_values.")
         }
         return request
     }

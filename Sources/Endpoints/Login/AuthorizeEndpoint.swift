@@ -21,7 +21,8 @@ extension Endpoints {
         let (state, id) = (parameters["state"], Hex.encode(context.random.bytes(16)))
         do throws(RequestProblem) {
             let request = try parameters.request(
-                id: id, of: known, to: redirectURI, ownAudience: context.audience, hint: services.hostedLogin.hint)
+                id: id, of: known, to: redirectURI, ownAudience: context.audience, hasPasskeys: context.passkeys != nil,
+                hint: services.hostedLogin.hint)
             if known.hostedLogin.requiresPushedRequests {
                 throw .authorization(.invalidRequest, "The client has to push its requests (RFC 9126).")
             }

@@ -26,13 +26,16 @@ extension Endpoints {
     /// `GET /login?r=`: decides what the browser sees next for the sealed request. This call alone binds a request to the
     /// browser's flow cookie, or to a new one, which is no weaker than opening the link of the authorization endpoint again.
     func showLogin(_ call: Call) async throws -> Response {
-        let visit = try visit(call, AuthorizationParameters((try? call.request.queryItems()) ?? [])["r"], isKept: nil)
+        let parameters = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let visit = try visit(call, parameters["r"], isKept: nil)
         guard visit.carried.isTimely(at: context.clock.now) else {
             return try await expiredPage(visit.carried.request, call)
         }
         let request = visit.carried.request
         let message: LoginPage.Message? = request.isOfAccountPages && request.demandsLogin ? .signInAgain : nil
-        return try await loginPage(visit, username: request.loginHint, message, call)
+        let isOther = parameters["account"] == "none"
+        let choice = isOther ? nil : try await services.hostedLogin.choice(for: request, in: visit.browser)
+        return try await loginPage(visit, username: request.loginHint, message, choice: choice, call)
     }
 
     /// `POST /login/password`: logs the user in, and answers the client with a code.
@@ -53,9 +56,26 @@ extension Endpoints {
         }
     }
 
+    /// `POST /login/account`: answers the client by the session of the browser, whose account the user has chosen.
+    func continueOnPage(_ call: Call) async throws -> Response {
+        let visit: LoginVisit
+        switch try await submission(call, to: .loginAccount, nil) {
+        case .page(let response): return response
+        case .form(let sentVisit, _, _): visit = sentVisit
+        }
+        var carried = visit.carried
+        carried.request = carried.request.chosen
+        do throws(ServiceError) {
+            if let approval = try await services.hostedLogin.reuse(carried, in: visit.browser, from: call.origin) {
+                return answer(approval, to: carried.request, visit.transport)
+            }
+        } catch { return try await refusal(error, of: visit, call) }
+        return try await loginPage(visit, username: nil, .signInAgain, call)
+    }
+
     /// Reads a form of the login page, and checks that it comes from the page, from the browser in which the page was shown, and
-    /// that the client allows `method`, a word of `login_methods`.
-    func submission(_ call: Call, to path: PagePath, _ method: String) async throws -> LoginSubmission {
+    /// that the client allows `method`, a word of `login_methods`; nil: it is the browser's session.
+    func submission(_ call: Call, to path: PagePath, _ method: String?) async throws -> LoginSubmission {
         try checkOrigin(call)
         let form = try call.form()
         let visit = try visit(call, form["r"], isKept: form["remember"] == "1")
@@ -68,10 +88,12 @@ extension Endpoints {
             request.isOfAccountPages
             ? HostedLogin.ofAccountPages : try await services.hostedLogin.client(request.clientID)?.hostedLogin
         guard let flow, flow.isToken(form["csrf"], of: path.text, visit.sealed),
-            login?.loginMethods.contains(method) == true
+            let login, method.map(login.meeting(request).loginMethods.contains) ?? request.demandsChoice
         else {
             // The page is older than the cookie or than the client's methods, or the browser has lost the cookie.
-            return .page(try await loginPage(visit, username: form["username"], .pressAgain, call))
+            let choice =
+                path == .loginAccount ? try await services.hostedLogin.choice(for: request, in: visit.browser) : nil
+            return .page(try await loginPage(visit, username: form["username"], .pressAgain, choice: choice, call))
         }
         return .form(visit, flow, form)
     }
@@ -86,7 +108,7 @@ extension Endpoints {
         let wasKept = carried.request.isOfAccountPages && browserHandle(call, transport)?.isKept == true
         return LoginVisit(
             carried: carried, sealed: sealed, transport: transport,
-            browser: browser(call, transport, isKept: isKept ?? wasKept))
+            browser: browser(call, transport, isKept: isKept ?? wasKept, form: sealed))
     }
 
     /// Logs a user in by password, with the limits of the other logins, and answers the client.
@@ -149,8 +171,10 @@ extension Endpoints {
     }
 
     /// The page for the request, bound to the flow cookie of the browser, or to a new one.
+    ///
+    /// - Parameter choice: the account of the browser's session, which the user may choose.
     func loginPage(
-        _ visit: LoginVisit, username: String?, _ message: LoginPage.Message?, _ call: Call
+        _ visit: LoginVisit, username: String?, _ message: LoginPage.Message?, choice: String? = nil, _ call: Call
     ) async throws -> Response {
         let request = visit.carried.request
         let shown = call.flowSecrets(visit.transport).first
@@ -162,10 +186,13 @@ extension Endpoints {
             throw RequestProblem.invalid("r", "is not a request of this server")
         }
         // The account pages offer what every server has.
-        let login = client?.hostedLogin ?? .ofAccountPages
+        let login = client?.hostedLogin.meeting(request) ?? .ofAccountPages
         let page = LoginPage(
             app: client.map { app($0, request) },
             form: FormState(request: sealed) { flow.formToken($0.text, sealed) },
+            choice: choice.map {
+                LoginPage.RecognizedAccount(name: $0, notYou: PagePath("/login", ["r": sealed, "account": "none"]))
+            },
             passkey: try passkeyOptions(login, carried),
             asksForPassword: login.loginMethods.contains(HostedLogin.password), username: username ?? "",
             remember: login.browserSession == .none ? nil : visit.browser.isKept,
@@ -181,9 +208,11 @@ extension Endpoints {
 
 extension Endpoints {
     /// The browser of a request to a page.
-    func browser(_ call: Call, _ transport: PageTransport, isKept: Bool = false) -> HostedLoginService.Browser {
+    func browser(
+        _ call: Call, _ transport: PageTransport, isKept: Bool = false, form: String? = nil
+    ) -> HostedLoginService.Browser {
         HostedLoginService.Browser(
-            userAgent: call.userAgent, handle: browserHandle(call, transport), isKept: isKept)
+            userAgent: call.userAgent, handle: browserHandle(call, transport), isKept: isKept, form: form)
     }
 
     /// The handle of the browser's session in its cookie.

@@ -33,7 +33,7 @@ extension Endpoints {
         guard visit.carried.isTimely(at: context.clock.now) else { return try await expiredPage(request, call) }
         let client = try await services.hostedLogin.client(request.clientID)
         guard let identityVerifier,
-            let provider = redirectProvider(parameters["name"] ?? "", of: client?.hostedLogin)
+            let provider = redirectProvider(parameters["name"] ?? "", of: client?.hostedLogin.meeting(request))
         else { throw RequestProblem.invalid("name", "is no provider of this page") }
         guard call.flowSecrets(visit.transport).contains(where: { $0.browser == visit.carried.browser }) else {
             return Self.redirect(to: "\(baseURL)/login?r=\(visit.sealed)")
@@ -58,7 +58,7 @@ extension Endpoints {
     ) -> (carried: CarriedProviderLogin, asksUser: Bool) {
         let request = carried.request
         let now = context.clock.now.secondsSinceEpoch
-        let asksUser = request.demandsLogin || (provider.forcesLogin ?? forced)
+        let asksUser = request.demandsLogin || request.demandsChoice || (provider.forcesLogin ?? forced)
         let since = asksUser ? now : request.maxAge.map { now.subtractingReportingOverflow($0).partialValue }
         return (
             CarriedProviderLogin(

@@ -43,7 +43,7 @@ extension Endpoints {
                 idTokenAlgorithms: algorithms,
                 signingAlgorithms: algorithms.filter { $0 != SignatureAlgorithm.rs256.rawValue },
                 proofAlgorithms: DPoPProof.algorithms.map(\.rawValue),
-                acrValues: PresenceRequirement.Way.allCases.map(\.rawValue), scopes: scopes.tokens))
+                acrValues: AuthenticationContext.allCases.map(\.rawValue), scopes: scopes.tokens))
     }
 
     private func cacheable(_ value: some Encodable) throws -> Response { Self.cacheable(try JSONAnswer.encode(value)) }

@@ -28,6 +28,7 @@ extension Route {
         Route(.get, "/login", errorFormat: .page, .open { try await $0.showLogin($1) }),
         Route(.post, "/login/password", errorFormat: .page, .open { try await $0.logInOnPage($1) }),
         Route(.post, "/login/passkey", errorFormat: .page, .open { try await $0.logInByPasskeyOnPage($1) }),
+        Route(.post, "/login/account", errorFormat: .page, .open { try await $0.continueOnPage($1) }),
         Route(.get, "/login/provider", errorFormat: .page, .open { try await $0.goToProvider($1) }),
         Route(
             .get, Endpoints.providerCallbackPath, errorFormat: .page, .open { try await $0.completeProviderLogin($1) }),

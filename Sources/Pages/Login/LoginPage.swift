@@ -60,6 +60,8 @@ public struct LoginPage: HTMLPage {
     public var form: FormState
     /// The account that the browser is known for.
     public var account: RecognizedAccount?
+    /// The account of the browser's session, with which the user may go on. The page then offers nothing else.
+    public var choice: RecognizedAccount?
     /// The options of `navigator.credentials.get` as JSON (`PublicKeyCredentialRequestOptionsJSON`); nil: no passkeys.
     public var passkey: String?
     /// Whether the page asks for username and password.
@@ -81,13 +83,15 @@ public struct LoginPage: HTMLPage {
 
     /// A login page.
     public init(
-        app: PageApp?, form: FormState, account: RecognizedAccount? = nil, passkey: String? = nil,
-        asksForPassword: Bool = true, username: String = "", remember: Bool? = nil, forgotPassword: PageURL? = nil,
-        providers: [Provider] = [], offersPhone: Bool = false, message: Message? = nil, isWithoutTLS: Bool = false
+        app: PageApp?, form: FormState, account: RecognizedAccount? = nil, choice: RecognizedAccount? = nil,
+        passkey: String? = nil, asksForPassword: Bool = true, username: String = "", remember: Bool? = nil,
+        forgotPassword: PageURL? = nil, providers: [Provider] = [], offersPhone: Bool = false,
+        message: Message? = nil, isWithoutTLS: Bool = false
     ) {
         self.app = app
         self.form = form
         self.account = account
+        self.choice = choice
         self.passkey = passkey
         self.asksForPassword = asksForPassword
         self.username = username
@@ -102,17 +106,17 @@ public struct LoginPage: HTMLPage {
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
-        let ways = [
-            asksForPassword ? passwordForm(words) : nil, otherWays(words),
-        ].compactMap(\.self)
+        let ways =
+            choice == nil ? [asksForPassword ? passwordForm(words) : nil, otherWays(words)].compactMap(\.self) : []
         let title: HTML = app.map { words.signIn(to: DisplayName($0.name)) } ?? "\(words.signIn)"
         return PageFrame(
             words: words, language: language, title: words.signIn, app: app, isError: message?.isError ?? false,
-            modules: passkey == nil ? [] : [.passkey],
+            modules: passkey == nil || choice != nil ? [] : [.passkey],
             content: """
                 \(isWithoutTLS ? Notice(kind: .note, text: "\(words.withoutTLS)").html : nil)<h1>\(title)</h1>
-                \(accountCard(words))\(notice(words)?.html)\(passkeyForm(words, isAlone: ways.isEmpty))\
-                \(joined(ways, by: Controls.or(words)))
+                \(accountCard(choice ?? account, words))\(notice(words)?.html)\
+                \(choice.map { _ in Controls.form(.loginAccount, form, Controls.button(words.goOn)) })\
+                \(choice == nil ? passkeyForm(words, isAlone: ways.isEmpty) : nil)\(joined(ways, by: Controls.or(words)))
                 """
         ).html
     }
@@ -140,7 +144,7 @@ public struct LoginPage: HTMLPage {
         }
     }
 
-    private func accountCard(_ words: any Words) -> HTML? {
+    private func accountCard(_ account: RecognizedAccount?, _ words: any Words) -> HTML? {
         account.map { account in
             let name = DisplayName(account.name)
             return """

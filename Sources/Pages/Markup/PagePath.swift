@@ -43,6 +43,8 @@ extension PagePath {
     public static let loginPassword = PagePath("/login/password")
     /// Takes the assertion of a passkey.
     public static let loginPasskey = PagePath("/login/passkey")
+    /// Goes on with the account of the browser's session.
+    public static let loginAccount = PagePath("/login/account")
     /// Leads to an identity provider (GET).
     public static let loginProvider = PagePath("/login/provider")
     /// Begins a login with the phone.

@@ -25,7 +25,7 @@ extension HostedLoginService.Authentication {
         }
     }
 
-    /// The word of `login_methods`; nil for a session, whose methods are compared by `HostedLogin.allows`.
+    /// The word of `login_methods`; nil for a session, whose methods `Session.authentication` compares.
     var method: String? {
         switch self {
         case .password: HostedLogin.password
@@ -33,6 +33,12 @@ extension HostedLoginService.Authentication {
         case .provider(let identity): HostedLogin.provider(identity.key.provider)
         case .session: nil
         }
+    }
+
+    /// When the user has authenticated: at a provider that has a session of its own it can be earlier, if the provider says so.
+    func time(at now: Instant) -> Instant {
+        guard case .provider(let identity) = self, identity.hasAuthenticationTime else { return now }
+        return min(now, identity.authenticatedAt ?? now)
     }
 
     /// Whether an identity provider has authenticated the user.
@@ -68,7 +74,7 @@ extension HostedLoginService.Authentication {
         switch self {
         case .password(let user): .password(hash: user.passwordHash)
         case .passkey, .session: .key
-        case .provider: .identity(at: now)
+        case .provider: .identity(at: time(at: now))
         }
     }
 

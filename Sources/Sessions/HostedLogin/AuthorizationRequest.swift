@@ -33,6 +33,8 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     public var prompts: [Prompt] = []
     /// The longest time since the authentication, in seconds.
     public var maxAge: Int64?
+    /// How the user has to authenticate, the preferred way first; nil: in any way that the client offers.
+    public var contexts: [AuthenticationContext]?
     /// The languages of the page, by preference.
     public var uiLocales: String?
     /// The username to begin with.
@@ -43,6 +45,10 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     public var isPushed: Bool?
     /// Whether an identity provider has authenticated the user. Only the request of a completed login has it.
     public var isByProvider: Bool?
+
+    /// When the session counts as started, in Unix seconds; nil: when the user authenticated. Only a completed login by a provider
+    /// has it, because the provider may have authenticated the user long before.
+    public var sessionStart: Int64?
 
     /// A request with the required members.
     public init(id: String, clientID: String, redirectURI: String, codeChallenge: String) {
@@ -63,11 +69,13 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
         case keyThumbprint = "dpop_jkt"
         case prompts = "prompt"
         case maxAge = "max_age"
+        case contexts = "acr_values"
         case uiLocales = "ui_locales"
         case loginHint = "login_hint"
         case hintedUser = "sub"
         case isPushed = "pushed"
         case isByProvider = "by_provider"
+        case sessionStart = "session_start"
     }
 }
 
@@ -82,7 +90,15 @@ extension AuthorizationRequest {
     }
 
     /// Whether the user has to authenticate, even if the browser has a session.
-    public var demandsLogin: Bool { !Set(prompts).isDisjoint(with: [.login, .consent, .selectAccount]) || maxAge == 0 }
+    public var demandsLogin: Bool { !Set(prompts).isDisjoint(with: [.login, .consent]) || maxAge == 0 }
+    /// Whether the user has to say which account it shall be, even if the browser has a session.
+    public var demandsChoice: Bool { prompts.contains(.selectAccount) }
+    /// The request once the user has chosen the account of the browser's session.
+    public var chosen: Self {
+        var chosen = self
+        chosen.prompts.removeAll { $0 == .selectAccount }
+        return chosen
+    }
     /// Whether no page may be shown.
     public var isSilent: Bool { prompts.contains(.none) }
 

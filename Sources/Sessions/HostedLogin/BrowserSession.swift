@@ -105,20 +105,32 @@ extension RefreshPolicy {
     }
 }
 
+extension RefreshPolicy {
+    /// The authentication by which the session of a browser answers a request of that client without asking the user; nil if
+    /// the user has to be asked.
+    func reusable(
+        _ record: SessionRecord, _ handle: BrowserHandle, for request: AuthorizationRequest, of client: Client,
+        at now: Instant
+    ) -> PastAuthentication? {
+        guard client.hostedLogin.browserSession != .none, !request.demandsLogin, !request.demandsChoice,
+            isLiving(record, handle, at: now), record.session.device.id.hasPrefix(client.browserPlace),
+            request.hintedUser ?? record.session.userID.description == record.session.userID.description
+        else { return nil }
+        return record.session.authentication(for: request, by: client.hostedLogin, at: now)
+    }
+}
+
 extension LoginApproval {
-    /// The session of the browser, if the request may be answered without asking the user; nil if the user has to be asked.
+    /// The session of the browser with the authentication that answers the request; nil if the user has to be asked.
     ///
     /// - Parameter handle: the handle that the browser has shown.
     func reusable(
         _ handle: BrowserHandle, for request: AuthorizationRequest, by policy: RefreshPolicy, at now: Instant
-    ) -> Session? {
-        guard let browser, let client, client.hostedLogin.browserSession != .none, !request.demandsLogin,
-            policy.isLiving(record(of: browser), handle, at: now), browser.userID == user.id,
-            browser.device.id.hasPrefix(client.browserPlace), client.hostedLogin.allows(browser)
+    ) -> (session: Session, PastAuthentication)? {
+        guard let browser, let client, browser.userID == user.id,
+            let past = policy.reusable(record(of: browser), handle, for: request, of: client, at: now)
         else { return nil }
-        if let maxAge = request.maxAge, now - browser.authenticatedAt > .seconds(maxAge) { return nil }
-        if let hinted = request.hintedUser, hinted != user.id.description { return nil }
-        return browser
+        return (browser, past)
     }
 
     /// The record of the browser's session, with the built-in client.
@@ -136,12 +148,13 @@ extension LoginApproval {
         guard let client, client.keepsBrowserSession, browserClient != nil else { return nil }
         let (methods, isByProvider) = (authentication.methods, authentication.isByProvider)
         if let browser, let shown, policy.opensAccountPages(record(of: browser), shown, at: now),
-            browser.userID == user.id, client.continues(browser), browser.authenticationMethods == methods,
-            shown.isKept == isKept, (browser.presence.identityAt != nil) == isByProvider
+            browser.userID == user.id, client.continues(browser), shown.isKept == isKept,
+            (browser.presence.identityAt != nil) == isByProvider,
+            !isByProvider || browser.authenticationMethods == methods
         {
             var session = browser
             session.renewedAt = now
-            session.note(authentication.presence(at: now), at: now)
+            session.noteAuthentication(by: methods, authentication.presence(at: now), at: now)
             kept = session
             return shown
         }
@@ -153,7 +166,7 @@ extension LoginApproval {
             id: id, userID: user.id, clientID: Client.browserID,
             device: Device(id: client.browserPlace + place, name: name, platform: "browser"), scope: .empty,
             authenticationMethods: methods, startedAt: now, epoch: settings.epoch,
-            presence: UserPresence(identityAt: isByProvider ? now : nil))
+            presence: UserPresence(identityAt: isByProvider ? authentication.time(at: now) : nil))
         started = session
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
         return BrowserHandle(id: id, isKept: isKept)

@@ -81,7 +81,7 @@ extension CodeExchange {
         let outcome = opening.start(
             start, for: ResourceRequirement(resources: start.resources, ownAudience: ownAudience), by: policy,
             id: login.id, authenticationMethods: login.methods, from: origin, now: now,
-            authenticated: (login.authenticatedAt, login.epoch))
+            authenticated: (login.sessionStart, login.epoch))
         guard case .success(let entitlement) = outcome else { return outcome }
         if login.request.isByProvider == true { opening.session?.presence.identityAt = login.authenticatedAt }
         return narrowed(entitlement, to: resources).map { entitlement in

@@ -53,18 +53,23 @@ public struct HostedLogin: Hashable, Sendable {
     /// The word of `loginMethods` for an identity provider.
     public static func provider(_ name: String) -> String { providerPrefix + name }
 
+    /// Whether the word of `login_methods` names an identity provider.
+    static func isProvider(_ word: String) -> Bool { word.hasPrefix(providerPrefix) }
+
+    /// The registration with those login methods alone that are what the request demands.
+    ///
+    /// - Parameter hasPasskeys: whether the server takes passkeys at all.
+    public func meeting(_ request: AuthorizationRequest, hasPasskeys: Bool = true) -> HostedLogin {
+        var login = self
+        login.loginMethods = loginMethods.filter { request.takes($0) && (hasPasskeys || $0 != Self.passkey) }
+        return login
+    }
+
     /// The names of the identity providers among `loginMethods`.
     public var providers: [String] {
         loginMethods.compactMap {
             $0.hasPrefix(Self.providerPrefix) ? String($0.dropFirst(Self.providerPrefix.count)) : nil
         }
-    }
-
-    /// Returns true if the user of the session of a browser has authenticated in a way that the page offers.
-    func allows(_ session: Session) -> Bool {
-        if session.presence.identityAt != nil { return !providers.isEmpty }
-        let isByPasskey = !Set(session.authenticationMethods).isDisjoint(with: ["hwk", "swk"])
-        return loginMethods.contains(isByPasskey ? Self.passkey : Self.password)
     }
 
     /// What the login page offers for the account pages of the server.

@@ -24,10 +24,12 @@ public final class HostedLoginService: UseCase {
         let handle: BrowserHandle?
         /// Whether the user wants to stay logged in.
         public let isKept: Bool
+        /// The sealed request of the form that it has sent; nil: it has sent none.
+        let form: String?
 
         /// A browser.
-        public init(userAgent: String?, handle: BrowserHandle? = nil, isKept: Bool = false) {
-            (self.userAgent, self.handle, self.isKept) = (userAgent, handle, isKept)
+        public init(userAgent: String?, handle: BrowserHandle? = nil, isKept: Bool = false, form: String? = nil) {
+            (self.userAgent, self.handle, self.isKept, self.form) = (userAgent, handle, isKept, form)
         }
     }
 
@@ -72,6 +74,18 @@ public final class HostedLoginService: UseCase {
         }
     }
 
+    /// The name of the account that the session of the browser would answer a request for, if the user chose it; nil without
+    /// one.
+    public func choice(
+        for request: AuthorizationRequest, in browser: Browser
+    ) async throws(ServiceError) -> String? {
+        guard request.demandsChoice, let handle = browser.handle, let client = try await client(request.clientID),
+            let record = try await browserSession(handle), let user = record.user,
+            policy.reusable(record, handle, for: request.chosen, of: client, at: context.clock.now) != nil
+        else { return nil }
+        return user.username
+    }
+
     /// Completes a login of a user who has authenticated.
     ///
     /// Throws `invalidCredentials` if the password was changed meanwhile, `passkeyRefused` or `identityRefused` if the proof was
@@ -85,24 +99,35 @@ public final class HostedLoginService: UseCase {
         let id = Identifier<Session>(random: context.random)
         let browserID = Identifier<Session>(random: context.random)
         let place = Hex.encode(context.random.bytes(16))
-        let (code, hash) = Login.makeCode(context.random)
+        let form = request.isPushed == true ? browser.form : nil
+        let (code, hash) = Login.makeCode(form.map(context.requests.codeBytes) ?? context.random.bytes(32))
         let token = request.oneTimeToken(at: now, madeAt: Instant(secondsSinceEpoch: carried.madeAt))
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.approveLogin(
-                by: proof, clientID: request.clientID, using: token, browser: browser.handle?.id
+                by: proof, clientID: request.clientID, using: token, code: form == nil ? nil : hash,
+                browser: browser.handle?.id
             ) { approval -> Result<Approval, ServiceError> in
+                if let answer = approval.repeatedAnswer(to: authentication, code, in: browser, by: policy, at: now) {
+                    return .success(answer)
+                }
                 if let refusal = approval.refusal(of: request, authentication, from: origin, at: now) {
                     return .failure(refusal)
                 }
-                var (methods, authenticatedAt, handle) = (authentication.methods, now, BrowserHandle?.none)
+                var (methods, handle) = (authentication.methods, BrowserHandle?.none)
+                var authenticatedAt = authentication.time(at: now)
                 var kept = request.kept
-                kept.isByProvider = authentication.isByProvider ? true : nil
+                if authentication.isByProvider {
+                    (kept.isByProvider, kept.sessionStart) = (true, now.secondsSinceEpoch)
+                }
                 if case .session = authentication {
                     guard let shown = browser.handle,
-                        let session = approval.reusable(shown, for: request, by: policy, at: now)
+                        let (session, past) = approval.reusable(shown, for: request, by: policy, at: now)
                     else { return .failure(.invalidCredentials) }
-                    (methods, authenticatedAt, handle) = (session.authenticationMethods, session.authenticatedAt, shown)
-                    if session.presence.identityAt != nil { kept.isByProvider = true }
+                    (methods, authenticatedAt, handle) = (past.methods, past.at, shown)
+                    if past.isByProvider {
+                        kept.isByProvider = true
+                        kept.sessionStart = max(past.at, session.startedAt).secondsSinceEpoch
+                    }
                     approval.kept = session
                     approval.kept?.renewedAt = now
                 } else {
@@ -143,6 +168,20 @@ extension AuthorizationRequest {
 }
 
 extension LoginApproval {
+    /// The answer that the same form of a pushed request has got a moment ago, which its browser may have given up. Nil if there
+    /// is none, or if its code is used.
+    fileprivate func repeatedAnswer(
+        to authentication: HostedLoginService.Authentication, _ code: String,
+        in browser: HostedLoginService.Browser, by policy: RefreshPolicy, at now: Instant
+    ) -> HostedLoginService.Approval? {
+        guard isRequestSpent, let answered, case .password(let proven) = authentication, answered.userID == user.id,
+            PresenceProof.password(hash: proven.passwordHash).refusal(for: user) == nil, user.loginRefusal == nil,
+            answered.codeUsedAt == nil, now < answered.codeExpiresAt
+        else { return nil }
+        let handle = answered.browserSession.map { BrowserHandle(id: $0, isKept: browser.isKept) }
+        return HostedLoginService.Approval(code: code, handle: handle, idle: idle(by: policy, at: now))
+    }
+
     /// How long the session of the browser goes on without use; zero without one.
     func idle(by policy: RefreshPolicy, at now: Instant) -> Duration {
         guard let session = started ?? kept else { return .zero }
@@ -165,7 +204,7 @@ extension LoginApproval {
         // The client may have changed since its request was sealed.
         guard let client, client.grantTypes.contains(.authorizationCode),
             client.hostedLogin.redirects(to: request.redirectURI),
-            authentication.method.map(client.hostedLogin.loginMethods.contains) ?? true
+            authentication.method.map(client.hostedLogin.meeting(request).loginMethods.contains) ?? true
         else { return .unauthorizedClient }
         guard let refusal = user.loginRefusal else { return nil }
         events.append(

@@ -46,7 +46,7 @@ extension HostedLoginService {
             let signer = try? JWTSigner(key: active.key, kid: active.kid, typ: "JWT")
         else { throw .store(.unavailable("no signing key is active")) }
         var claims = JSONObject(capacity: 512)
-        claims.add("acr", Self.context(of: login))
+        claims.add("acr", login.authenticationContext?.rawValue)
         claims.add("amr", login.methods.isEmpty ? nil : login.methods)
         // Section 3.1.3.6: the left half of the hash of the signature's algorithm, which for EdDSA is not agreed upon.
         if active.key.algorithm != .eddsa {
@@ -63,11 +63,6 @@ extension HostedLoginService {
         claims.add("sub", grant.user.id.description)
         ScopedClaims(of: grant.user, in: grant.scope).add(to: &claims)
         return signer.sign(encodedClaims: claims.encoded())
-    }
-
-    /// What the login was, in a word of `acr_values_supported`; nil for a way without a word.
-    private static func context(of login: Login) -> String? {
-        login.methods.contains("pwd") ? PresenceRequirement.Way.password.rawValue : nil
     }
 
     /// The subject and the session that a genuine ID token of this server names, however old it is (OpenID Connect RP-Initiated

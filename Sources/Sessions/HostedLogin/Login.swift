@@ -77,9 +77,9 @@ public struct Login: Hashable, Sendable, Identifiable {
         self.startedAt = startedAt
     }
 
-    /// A new code and its hash.
-    static func makeCode(_ random: RandomSource) -> (code: String, hash: [UInt8]) {
-        let code = codePrefix + Base64URL.encode(random.bytes(32))
+    /// A code of 32 bytes, and its hash.
+    static func makeCode(_ bytes: [UInt8]) -> (code: String, hash: [UInt8]) {
+        let code = codePrefix + Base64URL.encode(bytes)
         return (code, hash(ofCode: code))
     }
 
@@ -116,6 +116,8 @@ public struct LoginApproval: Sendable {
     public let isReplay: Bool
     /// Whether the pushed request was answered before.
     public let isRequestSpent: Bool
+    /// The login that has the code of this one already: the browser has sent its form twice.
+    public let answered: Login?
     /// The passkey of the login, if it is by one; written together with the login.
     public var passkey: Passkey?
     /// Nil when there is no such client.

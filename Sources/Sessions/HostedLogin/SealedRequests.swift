@@ -68,6 +68,11 @@ public struct SealedRequests: Sendable {
         return encoded.utf8.count <= lengthMax ? encoded : nil
     }
 
+    /// The bytes of the code with which the form of a page is answered: the same ones when a browser sends the form twice.
+    func codeBytes(ofForm sealed: String) -> [UInt8] {
+        HMACSHA256Key(rootKeys.first.derive("sojourn code of a form")).authenticate(Array(sealed.utf8))
+    }
+
     /// The request that `seal` sealed; nil for anything else.
     public func open(_ text: String) -> CarriedRequest? { open(text, Self.name, Self.lengthMax) }
 

@@ -33,7 +33,7 @@ public struct Session: Hashable, Sendable, Identifiable {
     /// and a refresh can choose among those of the client.
     public let resources: [String]
     /// How the user authenticated (RFC 8176), for the claim `amr`.
-    public let authenticationMethods: [String]
+    public var authenticationMethods: [String]
     /// The RFC 7638 thumbprint of the key that the session is bound to, if any (RFC 9449 section 6).
     public let keyThumbprint: String?
     /// The public key by which the device can resume the session without a token, as `DeviceKey.text` has it, if any.

@@ -68,6 +68,7 @@ private struct Texts {
                 name: "login-passkey",
                 page: LoginPage(app: app, form: form, passkey: options, asksForPassword: false, providers: providers)),
             .init(name: "login-account", page: LoginPage(app: nil, form: form, offersPhone: true)),
+            .init(name: "login-choice", page: LoginPage(app: app, form: form, choice: recognized, remember: true)),
         ]
             + messages.map { name, message in
                 .init(

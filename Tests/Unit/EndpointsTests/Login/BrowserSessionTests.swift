@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("prompt", "login"), ("prompt", "consent"), ("prompt", "select_account"), ("max_age", "0"), ("max_age", "599"),
+        ("prompt", "login"), ("prompt", "consent"), ("max_age", "0"), ("max_age", "599"),
     ])
     func aRequestCanDemandALogin(_ name: String, _ value: String) async throws {
         try await HostedLogin.with(Self.mine) { login in
@@ -169,7 +169,7 @@ import Testing
             let browser = Browser(login.stage)
             _ = try await login.code(browser)
             let old = try #require(browser.cookies[Self.cookie])
-            let page = try await login.page(browser, ["prompt": "select_account"])
+            let page = try await login.page(browser, ["prompt": "login"])
             #expect(await login.submit(browser, page, username: "bert", password: "another long horse").status == 303)
             #expect(browser.cookies[Self.cookie] != old)
             // The session of before is over.

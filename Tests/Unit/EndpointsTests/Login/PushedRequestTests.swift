@@ -42,6 +42,25 @@ import Testing
         }
     }
 
+    @Test("a form that a browser sends twice gets one code; a used one, another form and another user get none")
+    func aFormSentTwice() async throws {
+        try await HostedLogin.with(#","browser_session":"client""#) { login in
+            let browser = Browser(login.stage)
+            let url = try start(await push(login))
+            let location = try #require(await browser.get(url).field("Location"))
+            let (page, other) = (try Page(await browser.get(location)), try Page(await browser.get(location)))
+            let first = try #require(try Redirect(await login.submit(browser, page))["code"])
+            let before = login.writes
+            let wrong = await login.submit(browser, page, password: "wrong horse")
+            #expect(wrong.status == 422)
+            #expect(try Redirect(await login.submit(browser, page))["code"] == first)
+            #expect(try Redirect(await login.submit(browser, other))["error"] == "invalid_request_uri")
+            #expect(login.writes <= before + 2, "no more than the count of wrong passwords, and its end")
+            #expect(await login.exchange(first).status == 200)
+            #expect(try Redirect(await login.submit(browser, page))["error"] == "invalid_request_uri")
+        }
+    }
+
     @Test func itsNameIsGoodForNinetySeconds() async throws {
         try await HostedLogin.with { login in
             let url = try start(await push(login))

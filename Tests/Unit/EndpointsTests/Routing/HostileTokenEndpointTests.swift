@@ -79,7 +79,7 @@ import Testing
         "GET /account": [], "POST /account/end": [], "GET /account/security": [], "POST /account/password": [],
         "POST /account/logins": [], "POST /account/passkeys": [], "GET /account/activity": [], "GET /reset": [],
         "POST /reset": [],
-        "POST /login/passkey": [], "GET /login/provider": [], "GET /login/callback": [],
+        "POST /login/passkey": [], "POST /login/account": [], "GET /login/provider": [], "GET /login/callback": [],
         "GET /oauth/logout": [], "POST /oauth/logout": [], "GET /assets/{name}": [], "GET /assets/accent/{name}": [],
         "GET /oauth/jwks": [], "GET /.well-known/apple-app-site-association": [],
         "GET /.well-known/assetlinks.json": [],
@@ -98,7 +98,7 @@ import Testing
         case .immediate: []
         case .user, .userWithoutPresence: [bearer, dpop]
         case .admin, .streaming: [bearer]
-        case .open: open[route.name]
+        case .open, .openStreaming: open[route.name]
         }
     }
 
