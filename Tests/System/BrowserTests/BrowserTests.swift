@@ -45,6 +45,24 @@ struct BrowserTests {
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 
+    @Test("the ways that people go lead on: tabs, Back, stale and repeated forms, the choice of an account, the logout")
+    func ways() async throws {
+        let result = try await Tool.run([
+            Repository.path(".build/peers/bin/python"), "-B",
+            Repository.path("Tests/System/BrowserTests/Scripts/ways.py"), Self.program,
+        ])
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
+
+    @Test("the manual's tour: a login, its session and its end, seen by browser, application and admin")
+    func tour() async throws {
+        let result = try await Tool.run([
+            Repository.path(".build/peers/bin/python"), "-B",
+            Repository.path("Tests/System/BrowserTests/Scripts/tour.py"), Self.program,
+        ])
+        #expect(result.status == 0 && result.contains("the tour, 0 failures"), "\(result.text)")
+    }
+
     @Test("the pages of a real server log in by password, passkey and provider")
     func logins() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "login-\(UUID().uuidString)")

@@ -42,7 +42,7 @@ struct RecipeTests {
                 ("http://127.0.0.1:8080", "http://\(server.publicAddress)"),
                 ("http://127.0.0.1:9000", "http://unix:\(folder.file("api.sock"))"),
             ])
-        try withNginx(
+        try Nginx.run(
             """
             server { listen unix:\(folder.file("proxy.sock")); \(locations) }
             server {
@@ -50,39 +50,6 @@ struct RecipeTests {
                 return 200 "api for $http_x_user_id [$http_authorization]";
             }
             """, folder, body)
-    }
-
-    /// Runs nginx with these lines in its `http` block, of which a server listens on `proxy.sock`.
-    private static func withNginx(
-        _ lines: String, _ folder: StartingFolder, _ body: (SocketAddress) throws -> Void
-    ) throws {
-        let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder.file($0));" }
-        folder.write(
-            "nginx.conf",
-            """
-            daemon off; master_process off; pid \(folder.file("nginx.pid"));
-            events { }
-            http {
-                access_log off; \(paths.joined(separator: " "))
-                \(lines)
-            }
-            """)
-        DispatchQueue(label: "nginx").async { [folder] in
-            let words = ["timeout", "-k", "1", "100", "/usr/sbin/nginx", "-e", folder.file("log"), "-c"]
-            guard let result = try? Tool.runAndWait(words + [folder.file("nginx.conf")]) else { return }
-            folder.write("nginx.end", result.text)
-        }
-        defer {
-            if let pid = folder.text("nginx.pid")?.split(separator: "\n").first.flatMap({ pid_t($0) }) {
-                Glibc.kill(pid, SIGKILL)
-            }
-        }
-        let proxy = SocketAddress.unix(path: folder.file("proxy.sock"))
-        while (try? ClientSocket(to: proxy, timeout: .seconds(1))) == nil {
-            try #require(!folder.exists("nginx.end"), "\(folder.text("nginx.end") ?? "")")
-            usleep(5000)
-        }
-        try body(proxy)
     }
 
     @Test("nginx asks before each request, and refuses tokens of a session that is over")
@@ -178,7 +145,7 @@ struct RecipeTests {
         let lines =
             whole[..<location.lowerBound]
             + "server { listen unix:\(folder.file("proxy.sock")); \(whole[location.lowerBound...]) }"
-        try Self.withNginx(String(lines), folder) { proxy in
+        try Nginx.run(String(lines), folder) { proxy in
             // Two, because the second one comes over the connection that nginx has kept.
             for _ in 1...2 {
                 let fields: Fields = ["X-Forwarded-Proto": "https"]

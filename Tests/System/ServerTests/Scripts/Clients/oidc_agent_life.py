@@ -2,12 +2,10 @@
 has ended, and the end of the session when its account is deleted."""
 
 import os
-import signal
-import subprocess
-import tempfile
 
 import requests
 
+import oidc_agent
 import stage
 
 
@@ -16,29 +14,8 @@ def main():
     # It asks for offline_access by itself.
     secret = stage.make_client("agent", "client_secret_basic", scope="openid offline_access read")
     assert stage.metadata()["scopes_supported"] == ["openid", "read", "write"]
-    with tempfile.TemporaryDirectory(prefix="agent-") as folder:
-        socket = folder + "/socket"
-        environment = {
-            "PATH": "/usr/bin:/bin", "HOME": folder, "OIDC_CONFIG_DIR": folder, "OIDC_SOCK": socket,
-            "OIDC_ENCRYPTION_PW": "for its own file",
-        }
-
-        def run(*words):
-            result = subprocess.run(
-                words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
-            assert result.returncode == 0, (words[:2], result.stdout, result.stderr)
-            return result.stdout.strip()
-
-        agent = subprocess.Popen(
-            ["/usr/bin/oidc-agent", "--console", "--quiet", "--socket-path=" + socket], env=environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            stage.wait_for_file(socket)
-            life(run, secret, user)
-        finally:
-            # It is two processes, the first of which is deaf while it waits for the second.
-            os.killpg(agent.pid, signal.SIGKILL)
-            agent.wait()
+    with oidc_agent.running() as agent:
+        life(agent.run, secret, user)
 
 
 def life(run, secret, user):
