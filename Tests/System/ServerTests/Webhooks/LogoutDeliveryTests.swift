@@ -152,37 +152,6 @@ struct LogoutDeliveryTests {
         }
     }
 
-    @Test("an end by the clock, or by a revocation of all, is recorded and told once", arguments: [false, true])
-    func unrecordedEnds(onPostgres: Bool) async throws {
-        try await stage(database: onPostgres ? PostgresServer.shared.newDatabase() : nil) { stage, receiver in
-            let recorder = EndRecorder(context: stage.application.context, logger: .silent)
-            var told: [Session] = []
-            for device in ["a", "b"] { told.append(try await stage.logIn(device, epoch: 1)) }
-            _ = try await stage.logIn("c", isOfPage: false, epoch: 1)
-            let delivery = stage.delivery()
-            func round() async throws -> [String] {
-                #expect(await recorder.step(after: nil) == nil)
-                await drain(delivery)
-                let events = try await stage.store.events(after: 0, limit: 200, userID: nil, sessionID: nil)
-                return events.filter { $0.event.kind == .sessionEnded }.compactMap(\.event.reason)
-            }
-            #expect(try await round() == [])
-            try await Administration(stage.application.context).revokeAllSessions(by: .system)
-            #expect(try await round() == ["revoked_by_admin", "revoked_by_admin"])
-            told.append(try await stage.logIn("d"))
-            clock.jump(.seconds(15 * 86_400))
-            #expect(try await round().count == 2, "a clock that was set ends nothing for good")
-            clock.jump(.seconds(-15 * 86_400))
-            clock.advance(.seconds(15 * 86_400))
-            #expect(try await round().suffix(1) == ["idle_expired"])
-            #expect(try await round().count == 3)
-            let sids = receiver.claims.compactMap { $0["sid"]?.string }
-            #expect(
-                Set(sids.prefix(2)) == Set(told.prefix(2).map(\.id.description)) && sids.last == told[2].id.description)
-            #expect(sids.count == 3)
-        }
-    }
-
     @Test("a client that names RS256 gets tokens by that key")
     func algorithm() async throws {
         try await stage(algorithm: "RS256") { stage, receiver in
