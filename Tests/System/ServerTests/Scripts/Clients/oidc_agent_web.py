@@ -23,9 +23,15 @@ def main():
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    # oidc-gen takes no port above 49151, and the system gives such ports as well.
+    for port in range(20_000 + os.getpid() % 10_000, 49_152):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise RuntimeError("no port is free")
 
 
 def life(agent, secret, user):
