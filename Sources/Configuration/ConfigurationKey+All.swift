@@ -10,6 +10,9 @@ extension ConfigurationKey {
     static let server = [
         listener("server.public_listen", \.server.publicListen, mayBeUnix: true),
         listener("server.admin_listen", \.server.adminListen),
+        list(
+            "server.admin_hosts", "a list of host names or addresses without port", \.server.adminHosts,
+            parse: { isHost($0) ? $0 : nil }, print: { $0 }),
         text(
             "server.unix_socket_mode", "a mode like \"0660\"", \.server.unixSocketMode, parse: { mode($0) },
             print: { "0" + String($0, radix: 8) }),
@@ -92,6 +95,7 @@ extension ConfigurationKey {
             "limits.requests_per_connection", 0...1_000_000_000, "requests", \.limits.requestsPerConnection),
         count("limits.pending_requests", 1...1_000_000, "requests", \.limits.pendingRequests),
         count("limits.subscribers", 1...1_000_000, "subscribers", \.limits.subscribers),
+        count("limits.login_watchers", 1...1_000_000, "pages", \.limits.loginWatchers),
         count("limits.buffered_bytes", 1_048_576...1_099_511_627_776, "bytes", \.limits.bufferedBytes),
         count("limits.tls_handshake_width", 0...256, "handshakes", \.limits.tlsHandshakeWidth),
         count("limits.tls_handshakes_waiting", 1...1_000_000, "handshakes", \.limits.tlsHandshakesWaiting),
@@ -114,6 +118,9 @@ extension ConfigurationKey {
         times(.loginsPerDevice, \.limits.rateLimits.loginsPerDevice),
         times(.loginsPerUser, \.limits.rateLimits.loginsPerUser),
         times(.anonymousLoginsPerAddress, \.limits.rateLimits.anonymousLoginsPerAddress),
+        times(.loginRequestsPerAddress, \.limits.rateLimits.loginRequestsPerAddress),
+        times(.wrongUserCodesPerAddress, \.limits.rateLimits.wrongUserCodesPerAddress),
+        times(.wrongNumbersPerUser, \.limits.rateLimits.wrongNumbersPerUser),
         times(.failedResetsPerAddress, \.limits.rateLimits.failedResetsPerAddress),
         times(.failedResetsPerUser, \.limits.rateLimits.failedResetsPerUser),
         times(.resetTokensPerUser, \.limits.rateLimits.resetTokensPerUser),
@@ -187,6 +194,21 @@ extension ConfigurationKey {
 
     private static func isVisible(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// The host of a URL: a name, an IPv4 address, or an IPv6 address in brackets.
+    private static func isHost(_ text: String) -> Bool {
+        let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
+        return (1...253).contains(text.utf8.count)
+            && (isAddress ? text.dropFirst().dropLast() : text[...]).utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                    true
+                case UInt8(ascii: ":"): isAddress
+                default: false
+                }
+            }
     }
 
     /// RFC 8414 section 2: a URL without query and fragment.

@@ -18,6 +18,8 @@ public struct ServerConfiguration: Hashable, Sendable {
         public var publicListen = SocketAddress.ipv4(bytes: [127, 0, 0, 1], port: 8080)
         /// The address for admins: another port, so that a proxy cannot publish it by accident.
         public var adminListen = SocketAddress.ipv4(bytes: [127, 0, 0, 1], port: 8081)
+        /// The names by which browsers reach the admin listener, beside those of this machine.
+        public var adminHosts: [String] = []
         /// The mode of the public listener's file if it is a Unix socket.
         public var unixSocketMode: UInt32 = 0o660
         /// True if a second process may open the ports while this one serves, to continue when it stops.

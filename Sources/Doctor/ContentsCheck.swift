@@ -65,7 +65,7 @@ struct ContentsCheck {
                 Self.webhook(
                     webhook.name, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
             }
-        } + logouts(progress)
+        } + logouts(progress) + streams(progress)
     }
 
     /// The progress of each client's logout tokens.
@@ -76,6 +76,24 @@ struct ContentsCheck {
                     of: client, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
             }
         }
+    }
+
+    /// The progress of each stream of security events.
+    private func streams(_ progress: [String: WebhookProgress]) -> [Finding] {
+        progress.sorted { $0.key < $1.key }.compactMap { name, progress in
+            WebhookProgress.streamID(of: name).map { id in
+                Self.stream(id, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
+            }
+        }
+    }
+
+    /// The progress of one stream of security events, or of the one that fails longest; a single failure is not reported.
+    static func stream(_ id: String?, failingSeconds: Int64) -> Finding {
+        let receiver = id.map { "the receiver of the stream \($0)" } ?? "a receiver of security events"
+        if failingSeconds < 300 { return Finding(.ok, "event stream", "\(receiver) takes its events") }
+        return Finding(
+            .warn, "event stream",
+            "\(receiver) has not taken its next event for \(failingSeconds / 60) minutes: the server's log says why")
     }
 
     /// The progress of the logout tokens of one client, or of the one that fails longest; a single failure is not reported.

@@ -159,9 +159,14 @@ public struct DoctorCheck {
                 ContentsCheck.webhook(webhook.name, failingSeconds: $0)
             }
         }
-        // Most servers have no client that gets logout tokens.
-        guard let failing = seconds("sojourn_logout_tokens_failing_seconds"), failing > 0 else { return webhooks }
-        return webhooks + [ContentsCheck.logouts(of: nil, failingSeconds: failing)]
+        // Most servers have no client that gets logout tokens or security events.
+        let logouts = seconds("sojourn_logout_tokens_failing_seconds").flatMap { failing in
+            failing > 0 ? ContentsCheck.logouts(of: nil, failingSeconds: failing) : nil
+        }
+        let streams = seconds("sojourn_security_events_failing_seconds").flatMap { failing in
+            failing > 0 ? ContentsCheck.stream(nil, failingSeconds: failing) : nil
+        }
+        return webhooks + [logouts, streams].compactMap { $0 }
     }
 
     private var damaged: String {

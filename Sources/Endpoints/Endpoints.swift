@@ -9,7 +9,9 @@
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
 // bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
 // Admin. Login has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
-// has the pages of a user's account: AccountStay finds the user of the browser, the others are one page each.
+// has the pages of a user's account: AccountStay finds the user of the browser, the others are one page each. Console has the
+// pages of admins: ConsoleStay finds the admin key of the browser, ConsoleView has all words.
+// EventStreams has the streams of security events to clients.
 
 internal import Glibc
 public import HTTP
@@ -31,10 +33,14 @@ public final class Endpoints: Sendable {
     /// City and country of a network address, for the account pages.
     let placeOfAddress: (@Sendable (String) -> String?)?
     let scopes: Scope
+    /// The pages that follow a login with the phone.
+    let pageWatchers: PageWatchers
+    let consoleSettings: ConsoleSettings
+    let consoleSessions = ConsoleSessions()
     let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
     private let publicTable: RouteTable
-    private let adminTable: RouteTable
+    let adminTable: RouteTable
 
     /// The endpoints of the services of `context`.
     ///
@@ -45,13 +51,16 @@ public final class Endpoints: Sendable {
     ///   - identityVerifier: verifies ID tokens, if there are identity providers.
     ///   - placeOfAddress: city and country of a network address, or nil, for the account pages.
     ///   - scopes: the scopes in the server's metadata; each client has its own.
+    ///   - loginWatchers: how many pages may follow logins with the phone at the same time.
+    ///   - console: what the operator has decided about the console.
     ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
-        placeOfAddress: (@Sendable (String) -> String?)? = nil, scopes: Scope = .empty,
+        placeOfAddress: (@Sendable (String) -> String?)? = nil, scopes: Scope = .empty, loginWatchers: Int = 512,
+        console: ConsoleSettings = ConsoleSettings(),
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
@@ -62,7 +71,7 @@ public final class Endpoints: Sendable {
             source: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
         self.registry = registry
         let routes = Route.all + Route.metadata(of: context.issuer)
-        metrics = EndpointMetrics(registry, routes: routes)
+        metrics = EndpointMetrics(registry, routes: routes, clock: context.clock)
         rateLimiter = RateLimiter(rateLimits, registry, stopwatch: stopwatch)
         self.logger = logger
         self.isStopping = isStopping
@@ -70,6 +79,8 @@ public final class Endpoints: Sendable {
         self.identityVerifier = identityVerifier
         self.placeOfAddress = placeOfAddress
         self.scopes = scopes
+        pageWatchers = PageWatchers(atMost: loginWatchers)
+        consoleSettings = console
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)
         publicTable = RouteTable(routes, on: .public)
@@ -181,6 +192,7 @@ public final class Endpoints: Sendable {
             case .open(let handle): return try await handle(self, call)
             case .userWithoutPresence(let handle): return try await userAnswer(call, requiresPresence: false, handle)
             case .user(let handle): return try await userAnswer(call, requiresPresence: true, handle)
+            case .client(let scopes, let handle): return try await clientAnswer(call, scopes, handle)
             case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
             case .streaming, .openStreaming: return await streamingAnswer(call).head
             }

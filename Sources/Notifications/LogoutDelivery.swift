@@ -56,7 +56,7 @@ struct LogoutDelivery: Sendable {
                 try? await Task.sleep(for: Webhook.pause)
             case .failed(let delay):
                 failures += 1
-                try? await Task.sleep(for: delay)
+                await context.deliveries.wait(for: delay)
             }
         }
         // Another node can take over before the lease expires.
@@ -83,6 +83,7 @@ struct LogoutDelivery: Sendable {
                     logger.notice("the receiver of logout tokens answers again", ["client": .string(clientID)])
                 }
                 metrics.delivered.increment()
+                context.deliveries.forget(name)
                 return try await advance(to: next.id) ? .again : .idle
             }
             return try await fail(next, problem, failures)
@@ -149,6 +150,7 @@ struct LogoutDelivery: Sendable {
             progress?.fail(by: node, at: now, for: delay, Webhook.lease)
         }
         metrics.note(clientID, waitingSince: end.event.at, failingSince: since)
+        context.deliveries.note(problem.cause, of: name, at: now, for: delay)
         logger.warning(
             "the receiver did not accept a logout token, which is tried again",
             [

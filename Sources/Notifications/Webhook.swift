@@ -60,7 +60,7 @@ public struct Webhook: Sendable {
                 try? await Task.sleep(for: Self.pause)
             case .failed(let delay):
                 failures += 1
-                try? await Task.sleep(for: delay)
+                await context.deliveries.wait(for: delay)
             }
         }
         // Another node can take over before the lease expires.
@@ -85,6 +85,7 @@ public struct Webhook: Sendable {
             if let wanted {
                 if let problem = await send(wanted) { return try await fail(wanted, problem, failures) }
                 metrics.delivered.increment()
+                context.deliveries.forget(target.name)
                 metrics.failingSeconds.set(0)
                 if progress.failingSince != nil {
                     logger.notice("the webhook answers again", ["webhook": .string(target.name)])
@@ -147,6 +148,7 @@ public struct Webhook: Sendable {
         let since = try await context.store.updateWebhook(target.name) { [node] progress in
             progress?.fail(by: node, at: now, for: delay, Self.lease)
         }
+        context.deliveries.note(problem.cause, of: target.name, at: now, for: delay)
         metrics.failingSeconds.set(since.map { max(0, (now - $0).wholeSeconds) } ?? 0)
         logger.warning(
             "the webhook did not accept an event, and is tried again",
@@ -169,7 +171,8 @@ public struct Webhook: Sendable {
     private func send(_ event: RecordedEvent) async -> Problem? {
         let body: [UInt8]
         do throws(StoreError) {
-            body = WebhookMessage.encode(try await WebhookMessage(event, from: context.store, locate))
+            body = WebhookMessage.encode(
+                try await WebhookMessage(event, from: context.store, locate, notMeURL: context.notMeURL))
         } catch { return Problem(cause: "the database does not answer") }
         // The id includes the time, because a restored database may assign the number again.
         let id = "evt_\(event.id)_\(event.event.at.secondsSinceEpoch)"

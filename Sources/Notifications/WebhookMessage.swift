@@ -19,6 +19,8 @@ public struct WebhookMessage: Encodable, Sendable {
         let device: Device?
         /// True if the user has no other session on that device, active or remembered; only for the start of a session.
         let newDevice: Bool?
+        /// Where the user ends the session without logging in; only for the start of one that a phone has let in.
+        let notMeURL: String?
         let reason: String?
         /// The former address, for a warning; only for a change of the address.
         let previousEmail: String?
@@ -35,6 +37,7 @@ public struct WebhookMessage: Encodable, Sendable {
             case clientID = "client_id"
             case device
             case newDevice = "new_device"
+            case notMeURL = "not_me_url"
             case reason
             case previousEmail = "previous_email"
             case remoteAddress = "remote_address"
@@ -113,7 +116,8 @@ public struct WebhookMessage: Encodable, Sendable {
 
     /// The message about `recorded`, with the current user and device from the store.
     init(
-        _ recorded: RecordedEvent, from store: any Store, _ locate: Locator? = nil
+        _ recorded: RecordedEvent, from store: any Store, _ locate: Locator? = nil,
+        notMeURL: ((Identifier<Session>) -> String)? = nil
     ) async throws(StoreError) {
         let event = recorded.event
         var user: Sessions.User?
@@ -123,7 +127,12 @@ public struct WebhookMessage: Encodable, Sendable {
             if user != nil { later = try await Self.emailChange(of: id, after: recorded.id, in: store) }
         }
         var device: Sessions.Device?
-        if let id = event.sessionID { device = try await store.session(id)?.session.device }
+        var notMe: String?
+        if let id = event.sessionID, let session = try await store.session(id)?.session {
+            device = session.device
+            let isByPhone = session.authenticationMethods.contains(LoginSession.authenticationMethod)
+            if event.kind == .sessionStarted, isByPhone { notMe = notMeURL?(id) }
+        }
         var isNew: Bool?
         if event.kind == .sessionStarted, let userID = event.userID {
             isNew = try await !Self.hasOther(event, of: userID, in: store)
@@ -138,7 +147,7 @@ public struct WebhookMessage: Encodable, Sendable {
                 Device(
                     deviceID: id, name: device?.name, platform: device?.platform, appVersion: device?.appVersion)
             },
-            newDevice: isNew, reason: event.reason,
+            newDevice: isNew, notMeURL: notMe, reason: event.reason,
             previousEmail: event.kind == .emailChanged ? event.reason.flatMap(EmailChange.init)?.old : nil,
             remoteAddress: event.remoteAddress,
             location: event.remoteAddress.flatMap { locate?($0) }.map(Location.init),
@@ -151,7 +160,8 @@ public struct WebhookMessage: Encodable, Sendable {
         timestamp = Self.text(now)
         data = Content(
             eventID: id, actor: "admin:local", user: nil, sessionID: nil, clientID: nil, device: nil, newDevice: nil,
-            reason: nil, previousEmail: nil, remoteAddress: nil, location: nil, requestID: nil, revokes: nil)
+            notMeURL: nil, reason: nil, previousEmail: nil, remoteAddress: nil, location: nil, requestID: nil,
+            revokes: nil)
     }
 
     private static func text(_ instant: Instant) -> String {

@@ -62,6 +62,13 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The audience or resource is unknown, or not allowed.
     case invalidTarget = "invalid_target"
 
+    // RFC 8628 §3.5
+
+    /// The user has not acted yet.
+    case authorizationPending = "authorization_pending"
+    /// The login of the device was not approved in time, or is over.
+    case expiredToken = "expired_token"
+
     // RFC 9470 §3
 
     /// The user has to authenticate again, or in another way.

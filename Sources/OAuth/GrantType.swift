@@ -10,6 +10,8 @@ public enum GrantType: String, CaseIterable, Sendable {
     case password
     /// RFC 7523 §2.1.
     case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// RFC 8628 §3.4.
+    case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
     /// RFC 8693 §2.1.
     case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 }

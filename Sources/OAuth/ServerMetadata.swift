@@ -24,6 +24,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var authorizationEndpoint: String
     /// The endpoint of pushed authorization requests (RFC 9126 §5).
     public var pushedAuthorizationRequestEndpoint: String
+    /// The endpoint of devices that a phone, or a browser, lets in (RFC 8628 §4).
+    public var deviceAuthorizationEndpoint: String
     /// The userinfo endpoint (OpenID Connect Core section 5.3).
     public var userinfoEndpoint: String
     /// The logout endpoint (OpenID Connect RP-Initiated Logout section 2.1).
@@ -77,7 +79,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// Creates the metadata of the server at `issuer` with endpoints at these paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
-        authorizationPath: String, pushedRequestPath: String, userInfoPath: String, logoutPath: String,
+        authorizationPath: String, pushedRequestPath: String, deviceAuthorizationPath: String, userInfoPath: String,
+        logoutPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
         idTokenAlgorithms: [String], signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String],
         scopes: [String] = []
@@ -91,6 +94,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         jwksURI = base + jwksPath
         authorizationEndpoint = base + authorizationPath
         pushedAuthorizationRequestEndpoint = base + pushedRequestPath
+        deviceAuthorizationEndpoint = base + deviceAuthorizationPath
         userinfoEndpoint = base + userInfoPath
         endSessionEndpoint = base + logoutPath
         grantTypesSupported = grantTypes
@@ -120,6 +124,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case responseModesSupported = "response_modes_supported"
         case authorizationEndpoint = "authorization_endpoint"
         case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
+        case deviceAuthorizationEndpoint = "device_authorization_endpoint"
         case userinfoEndpoint = "userinfo_endpoint"
         case endSessionEndpoint = "end_session_endpoint"
         case codeChallengeMethodsSupported = "code_challenge_methods_supported"

@@ -10,6 +10,8 @@ public struct TokenRequest: Sendable {
     public var code: String? { parameters["code"] }
     /// `redirect_uri`, that of the authorization request.
     public var redirectURI: String? { parameters["redirect_uri"] }
+    /// `device_code` (RFC 8628 §3.4).
+    public var deviceCode: String? { parameters["device_code"] }
     /// `code_verifier` (RFC 7636 §4.5).
     public var codeVerifier: String? { parameters["code_verifier"] }
     /// `refresh_token`.

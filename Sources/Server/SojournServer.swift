@@ -84,7 +84,8 @@ public actor SojournServer {
                 try beginAccepting(
                     engine,
                     application.endpoints(
-                        placeOfAddress: geoDatabase?.placeOfAddress, isStopping: { [stopFlag] in stopFlag.isSet }))
+                        placeOfAddress: geoDatabase?.placeOfAddress, console: consoleSettings(addresses),
+                        isStopping: { [stopFlag] in stopFlag.isSet }))
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()
@@ -93,17 +94,21 @@ public actor SojournServer {
             application.metrics.showCertificates(reloaders, engine)
             if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
             let logouts = application.logoutDeliveries(surroundings)
+            let streams = application.eventStreamDeliveries(surroundings)
             let upkeep = Maintenance(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
                 clockComparison: ClockComparison(application.database, application.metrics, surroundings.logger),
-                cleanUp: configuration.cleanUp, webhooks: webhooks, logouts: logouts)
+                cleanUp: configuration.cleanUp, webhooks: webhooks, logouts: logouts,
+                streams: streams)
             let rechecks = application.rechecks(surroundings.logger)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 upkeep: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
+                        group.addTask { await upkeep.watchLogins(of: Services(application.context).loginSessions) }
                         group.addTask { await logouts.run() }
+                        group.addTask { await streams.run() }
                         for webhook in webhooks { group.addTask { await webhook.run() } }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }
                         for recheck in rechecks { group.addTask { await recheck.run() } }

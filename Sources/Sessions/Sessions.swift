@@ -18,6 +18,7 @@
 // - Binding     DPoP, replay caches, the user's presence, device keys
 // - HostedLogin logins on the server's page: authorization requests, codes, ID tokens, sessions of browsers
 // - Federation  identities of users at providers, and what providers answer about sessions
+// - EventStreams  security events for the receivers of clients (OpenID SSF, CAEP, RISC), and their tokens
 // - Passkeys   WebAuthn credentials of users, their challenges, and the login by them
 // - Audit       audit events, revocations and their feed, misused refresh tokens
 // - Settings    settings and clients

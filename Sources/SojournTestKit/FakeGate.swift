@@ -46,7 +46,7 @@ public final class FakeGate: PresenceGate {
     /// After how many denials in a row biometry is locked.
     public static let denialsMax = 5
 
-    /// Whose codes the gate reports.
+    /// The platform that gives the errors of the gate their codes.
     public let platform: BiometryPlatform
     private let state = Guarded(State())
     private let keyring = SoftwareKeys.temporary()

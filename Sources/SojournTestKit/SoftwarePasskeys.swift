@@ -1,7 +1,7 @@
 public import Foundation
 public import SojournClient
 
-/// An authenticator for tests: it keeps passkeys on P-256 in memory, and signs without asking anybody. Its signatures are real,
+/// An authenticator for tests: it keeps passkeys on P-256 in memory, and signs without a prompt. Its signatures are real,
 /// so that a real server accepts them too.
 public final class SoftwarePasskeys: PasskeyAuthenticator {
     private struct Credential {

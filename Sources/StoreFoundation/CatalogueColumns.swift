@@ -50,7 +50,7 @@ public enum ClientColumns {
         "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris",
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
         "initiate_login_uri", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
-        "id_token_signed_response_alg")
+        "id_token_signed_response_alg", "event_stream")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -98,6 +98,12 @@ public enum ClientColumns {
         client.hostedLogin.idTokenAlgorithm = try row.optional { (row) throws(CorruptRow) in
             try row.word(as: HostedLogin.IDTokenAlgorithm.self)
         }
+        if let text = row.optionalText() {
+            guard let stream = EventStream(text: text) else {
+                throw CorruptRow("client \(id) has an event stream that cannot be read")
+            }
+            client.eventStream = stream
+        }
         return client
     }
 
@@ -141,5 +147,6 @@ public enum ClientColumns {
         row.add(list: client.hostedLogin.androidApps.map(\.text))
         row.add(client.hostedLogin.requiresLogoutSession)
         row.add(client.hostedLogin.idTokenAlgorithm?.rawValue)
+        row.add(client.eventStream?.text)
     }
 }

@@ -5,7 +5,12 @@ public enum LoginColumns {
     /// The columns, in the order of `read`.
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "user_id", "methods", "authenticated_at",
-        "epoch", "browser_session_id", "code_hash", "code_expires_at", "code_request", "code_used_at", "started_at")
+        "epoch", "browser_session_id", "code_hash", "code_expires_at", "code_request", "code_used_at", "started_at",
+        "phone_session_id", "bond")
+
+    /// The columns in which the page completes a login with a phone, in the order of `writeCompletion`.
+    public static let completion = Columns(
+        "request", "remote_address", "user_agent", "methods", "browser_session_id", "code_hash", "code_expires_at")
 
     /// Reads the columns of a login.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Login {
@@ -15,7 +20,7 @@ public enum LoginColumns {
         guard let request = AuthorizationRequest(json: Array(row.text().utf8)) else {
             throw CorruptRow("login \(id) has a request that cannot be read")
         }
-        return Login(
+        var login = Login(
             id: id, kind: kind, request: request, remoteAddress: row.optionalText(), userAgent: row.optionalText(),
             userID: try row.identifier(), methods: row.list(), authenticatedAt: row.instant(), epoch: row.integer(),
             browserSession: try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in
@@ -24,6 +29,9 @@ public enum LoginColumns {
             codeHash: row.optional { row in row.bytes() }, codeExpiresAt: row.instant(),
             codeRequest: row.optional { row in row.bytes() }, codeUsedAt: row.optional { row in row.instant() },
             startedAt: row.instant())
+        let phoneID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
+        if row.optionalText() != LoginBond.none.word { login.phoneID = phoneID }
+        return login
     }
 
     /// Writes all columns of a login.
@@ -44,5 +52,18 @@ public enum LoginColumns {
         row.add(login.codeRequest)
         row.add(login.codeUsedAt)
         row.add(login.startedAt)
+        row.add(login.phoneID)
+        row.add(String?.none)
+    }
+
+    /// Writes the columns in which the page completes a login with a phone.
+    public static func writeCompletion(_ login: Login, to row: inout some WrittenRow) {
+        row.add(String(decoding: login.request.json, as: UTF8.self))
+        row.add(login.remoteAddress)
+        row.add(login.userAgent)
+        row.add(list: login.methods)
+        row.add(login.browserSession)
+        row.add(login.codeHash)
+        row.add(login.codeExpiresAt)
     }
 }

@@ -6,14 +6,15 @@ public enum LoginSessionColumns {
     public static let variable = Columns(
         "state", "input", "history", "cause", "number_shown", "user_id", "authenticated_at", "phone_session_id",
         "phone_user_id", "phone_client_id", "phone_device_id", "arrival", "phone_options", "wrong_factors",
-        "answered_at", "input_until", "collect_until", "ended_at", "answered_acts")
+        "answered_at", "input_until", "collect_until", "ended_at", "due_at", "answered_acts")
     /// All columns, in the order of `read`: first those that never change.
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
         "ping_seconds", "second_factor", "browser", "is_browser_known", "announce_info", "session_info",
         "scan_handle", "user_code", "poll_hash", "state", "input", "history", "cause", "number_shown", "user_id",
         "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
-        "phone_options", "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "answered_acts")
+        "phone_options", "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "due_at",
+        "answered_acts")
 
     /// Reads the columns of a login.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> LoginSession {
@@ -21,10 +22,16 @@ public enum LoginSessionColumns {
         let kind = try row.word(as: LoginSession.Kind.self)
         let clientID = row.text()
         var request = LoginSession.Request()
-        // The scope, then the resources. A scope has spaces, and a URI has none.
-        let asked = row.text().split(separator: "\n", omittingEmptySubsequences: false)
-        request.scope = asked[0].isEmpty ? nil : Scope(String(asked[0]))
-        request.resources = asked.dropFirst().map(String.init)
+        let asked = row.text()
+        if kind == .authorize, let authorization = AuthorizationRequest(json: Array(asked.utf8)) {
+            request.authorization = authorization
+            (request.scope, request.resources) = (authorization.scope.flatMap { Scope($0) }, authorization.resources)
+        } else {
+            // The scope, then the resources. A scope has spaces, and a URI has none.
+            let lines = asked.split(separator: "\n", omittingEmptySubsequences: false)
+            request.scope = lines[0].isEmpty ? nil : Scope(String(lines[0]))
+            request.resources = lines.dropFirst().map(String.init)
+        }
         request.remoteAddress = row.optionalText()
         request.userAgent = row.optionalText()
         row.skip(1)
@@ -69,6 +76,7 @@ public enum LoginSessionColumns {
         login.inputUntil = row.instant()
         login.collectUntil = row.optional { row in row.instant() }
         login.endedAt = row.optional { row in row.instant() }
+        row.skip(1)
         for text in row.list() {
             let parts = text.split(separator: ":", maxSplits: 1)
             guard parts.count == 2, let key = UInt64(parts[0]), let answer = LoginAnswer(rawValue: String(parts[1]))
@@ -106,7 +114,11 @@ public enum LoginSessionColumns {
         row.add(login.id)
         row.add(login.kind)
         row.add(login.clientID)
-        row.add(([request.scope?.description ?? ""] + request.resources).joined(separator: "\n"))
+        if let authorization = request.authorization {
+            row.add(String(decoding: authorization.json, as: UTF8.self))
+        } else {
+            row.add(([request.scope?.description ?? ""] + request.resources).joined(separator: "\n"))
+        }
         row.add(request.remoteAddress)
         row.add(request.userAgent)
         row.add(list: [])
@@ -140,6 +152,7 @@ public enum LoginSessionColumns {
         row.add(login.inputUntil)
         row.add(login.collectUntil)
         row.add(login.endedAt)
+        row.add(login.dueAt)
         row.add(list: login.answered.map { "\($0.key):\($0.answer.rawValue)" })
     }
 

@@ -8,14 +8,15 @@ public enum SessionColumns {
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
         "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at",
-        "child_confirmed_at", "renewed_at", "identity_proven_at", "attestation")
+        "child_confirmed_at", "renewed_at", "identity_proven_at", "attestation", "parent_session_id", "probation_until")
 
     /// The columns of an existing session that an import may change.
     public static let changing = Columns(
         "id", "device_name", "device_platform", "device_app_version", "authentication_mode", "authentication_methods",
         "parent", "child", "child_answered_at", "renewed_at", "child_request_key", "child_confirmed_at", "ended_at",
         "ended_reason",
-        "presence_key", "presence_proven_at", "password_proven_at", "identity_proven_at", "attestation")
+        "presence_key", "presence_proven_at", "password_proven_at", "identity_proven_at", "attestation",
+        "parent_session_id", "probation_until")
 
     /// Reads the columns of a session. Its id must be `known`, if that is given.
     public static func read(
@@ -49,6 +50,8 @@ public enum SessionColumns {
         let renewedAt = row.instant()
         presence.identityAt = row.optional { row in row.instant() }
         let attestation = row.optionalText()
+        let phoneID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
+        let probationUntil = row.optional { row in row.instant() }
         guard (endedAt == nil) == (reason == nil) else { throw CorruptRow("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
@@ -59,6 +62,8 @@ public enum SessionColumns {
             child: child, childAnsweredAt: childAnsweredAt, renewedAt: renewedAt, childRequestKey: childRequestKey,
             childConfirmedAt: childConfirmedAt, ending: ending, presence: presence, confirmation: confirmation)
         session.attestation = attestation
+        session.phoneID = phoneID
+        session.probationUntil = probationUntil
         return session
     }
 
@@ -91,5 +96,7 @@ public enum SessionColumns {
         row.add(session.renewedAt)
         row.add(session.presence.identityAt)
         row.add(session.attestation)
+        row.add(session.phoneID)
+        row.add(session.probationUntil)
     }
 }

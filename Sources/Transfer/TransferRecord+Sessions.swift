@@ -55,6 +55,8 @@ extension Session {
                 passwordAt: try line.optionalInstant("password_proven_at"),
                 identityAt: try line.optionalInstant("identity_proven_at")))
         attestation = try line.optionalText("attestation")
+        phoneID = try line.optionalIdentifier("parent_session_id")
+        probationUntil = try line.optionalInstant("probation_until")
     }
 
     /// The line of a session.
@@ -75,6 +77,8 @@ extension Session {
         members.add("password_proven_at", presence.passwordAt)
         members.add("identity_proven_at", presence.identityAt)
         members.add("attestation", attestation)
+        members.add("parent_session_id", phoneID?.description)
+        members.add("probation_until", probationUntil)
         members.add("epoch", epoch)
         members.add("started_at", startedAt)
         members.add("parent", parent)

@@ -65,6 +65,10 @@ extension Client {
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
         if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
         try readHostedLogin(&line)
+        if let text = try line.optionalText("event_stream") {
+            guard let stream = EventStream(text: text) else { throw LineProblem("'event_stream' cannot be read") }
+            eventStream = stream
+        }
         if let text = try line.optionalText("jwks") {
             do throws(ClientKeys.Problem) { keys = try ClientKeys(text: Array(text.utf8)) } catch {
                 throw LineProblem("'jwks' \(error.detail)")
@@ -99,6 +103,7 @@ extension Client {
         if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
         if anonymousUsers { members.add("anonymous_users", anonymousUsers) }
         addHostedLogin(to: &members)
+        members.add("event_stream", eventStream?.text)
         return members
     }
 

@@ -7,7 +7,7 @@ public struct ClientData: Sendable {
     /// The longest text. Clients write a few hundred bytes.
     public static let lengthMax = 4096
 
-    /// The JSON text, of whose bytes the authenticator signs the digest.
+    /// The JSON text. The authenticator signs the digest of its bytes.
     public let json: [UInt8]
     /// `type`.
     public let type: String

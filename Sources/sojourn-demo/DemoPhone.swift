@@ -50,7 +50,7 @@ struct DemoPhone {
         )
     }
 
-    /// Whoever has copied what the app has stored.
+    /// A thief with a copy of what the app has stored.
     func thief(in world: DemoWorld) async throws -> DemoPhone {
         let copy = MemoryStore()
         guard let record = try await store.load() else { throw Surprise(description: "nothing is stored") }

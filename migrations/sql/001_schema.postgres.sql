@@ -77,7 +77,8 @@ CREATE TABLE clients (
     app_data text NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
     stays_logged_in boolean NOT NULL, -- otherwise a login gives one short access token
     anonymous_users boolean NOT NULL, -- whether a login can make a user without username and password
-    user_presence_max_age_seconds bigint -- how long a session goes on without proof of the user's presence; null: for ever
+    user_presence_max_age_seconds bigint, -- how long a session goes on without proof of the user's presence; null: for ever
+    event_stream text -- JSON; null: the client has no stream of security events (OpenID SSF)
 );
 
 CREATE TABLE users (
@@ -179,6 +180,9 @@ CREATE TABLE sessions (
     presence_proven_at bigint,
     password_proven_at bigint,
     attestation text, -- verdict of the operator's own attestation, set by an admin key
+    -- The phone that let it in
+    parent_session_id uuid, -- session of the phone, on which this one depends; null: it depends on none
+    probation_until bigint, -- until when it may do less; null: it never had to
     identity_proven_at bigint, -- last authentication at an identity provider, by the login or later
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by text,
@@ -306,6 +310,7 @@ CREATE TABLE logins (
     input_until bigint,
     collect_until bigint,
     ended_at bigint,
+    due_at bigint, -- when time may change it next; null: not by itself
     answered_acts text -- list, the latest one last
 );
 
@@ -324,6 +329,11 @@ CREATE UNIQUE INDEX logins_typed ON logins (user_code) WHERE user_code IS NOT NU
 CREATE UNIQUE INDEX logins_poll ON logins (poll_hash) WHERE poll_hash IS NOT NULL;
 -- Finds what depends on the session of a phone.
 CREATE INDEX logins_phone ON logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
+-- Finds the logins that phones of a user have claimed, and the account of a login.
+CREATE INDEX logins_of_user ON logins (phone_user_id, started_at) WHERE phone_user_id IS NOT NULL;
+-- Finds the logins that time may have changed, and counts those that wait for a phone.
+CREATE INDEX logins_due ON logins (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX logins_waiting ON logins (id) WHERE state = 'STARTING';
 
 -- Numbers are given in the order of commits, under the lock of the audit trail, because readers have them as their cursor.
 CREATE TABLE audit_events (

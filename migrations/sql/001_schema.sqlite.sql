@@ -67,7 +67,8 @@ CREATE TABLE clients (
     app_data TEXT NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
     stays_logged_in INTEGER NOT NULL, -- otherwise a login gives one short access token
     anonymous_users INTEGER NOT NULL, -- whether a login can make a user without username and password
-    user_presence_max_age_seconds INTEGER -- how long a session goes on without proof of the user's presence; null: for ever
+    user_presence_max_age_seconds INTEGER, -- how long a session goes on without proof of the user's presence; null: for ever
+    event_stream TEXT -- JSON; null: the client has no stream of security events (OpenID SSF)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE users (
@@ -173,6 +174,9 @@ CREATE TABLE sessions (
     presence_proven_at INTEGER,
     password_proven_at INTEGER,
     attestation TEXT, -- verdict of the operator's own attestation, set by an admin key
+    -- The phone that let it in
+    parent_session_id BLOB, -- session of the phone, on which this one depends; null: it depends on none
+    probation_until INTEGER, -- until when it may do less; null: it never had to
     identity_proven_at INTEGER, -- last authentication at an identity provider, by the login or later
     -- Confirmation by an identity provider; null: no provider is asked
     confirmed_by TEXT,
@@ -301,6 +305,7 @@ CREATE TABLE logins (
     input_until INTEGER,
     collect_until INTEGER,
     ended_at INTEGER,
+    due_at INTEGER, -- when time may change it next; null: not by itself
     answered_acts TEXT -- list, the latest one last
 ) STRICT;
 
@@ -319,6 +324,11 @@ CREATE UNIQUE INDEX logins_typed ON logins (user_code) WHERE user_code IS NOT NU
 CREATE UNIQUE INDEX logins_poll ON logins (poll_hash) WHERE poll_hash IS NOT NULL;
 -- Finds what depends on the session of a phone.
 CREATE INDEX logins_phone ON logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
+-- Finds the logins that phones of a user have claimed, and the account of a login.
+CREATE INDEX logins_of_user ON logins (phone_user_id, started_at) WHERE phone_user_id IS NOT NULL;
+-- Finds the logins that time may have changed, and counts those that wait for a phone.
+CREATE INDEX logins_due ON logins (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX logins_waiting ON logins (id) WHERE state = 'STARTING';
 
 -- AUTOINCREMENT, because readers have the number as their cursor: it must not be used again after clean-up.
 CREATE TABLE audit_events (

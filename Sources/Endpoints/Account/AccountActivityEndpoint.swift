@@ -68,6 +68,8 @@ extension ActivityEvent {
         case .refreshTokenMisused: self = .tokenMisused
         case .loginFailed: self = reason.hasPrefix("wrong_password") ? .signInFailed : .signInRefused
         case .loginRefused: self = .signInRefused
+        case .loginAborted: self = .signInAborted
+        case .loginReported: self = .ended(.notMe)
         case .loginsDisabled: self = .loginsPaused
         case .loginsEnabled: self = .loginsResumed
         case .userCreated, .userNamed: self = .created
@@ -80,7 +82,7 @@ extension ActivityEvent {
         case .passwordResetRequested: self = .resetRequested
         // Each session that ended has an event of its own.
         case .sessionsEnded, .sessionRestored, .authenticationModeChanged, .devicePlatformChanged, .attestationChanged,
-            .loginApproved,
+            .loginApproved, .loginRequested, .loginClaimed, .eventStreamChanged,
             .userChanged, .userDeleted, .passkeyChanged, .clientCreated, .clientChanged, .clientDeleted,
             .settingsChanged, .allSessionsRevoked, .signingKeyCreated, .signingKeyWithdrawn, .adminKeyCreated,
             .adminKeyDeleted, .backupStarted, .databaseRestored:
@@ -93,6 +95,7 @@ extension Session {
     /// How the session began.
     fileprivate var signInMethod: ActivityEvent.Method {
         if authenticationMethods.contains("pwd") { return .password }
+        if authenticationMethods.contains(LoginSession.authenticationMethod) { return .phone }
         if authenticationMethods.contains(where: { ["hwk", "swk"].contains($0) }) { return .passkey }
         return confirmation != nil || presence.identityAt != nil ? .provider : .unknown
     }

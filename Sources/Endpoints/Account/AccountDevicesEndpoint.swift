@@ -48,29 +48,44 @@ extension Endpoints {
 
     private func devicesPage(_ stay: AccountStay, _ message: DevicesPage.Message?) async throws -> Response {
         let living = try await services.accounts.livingSessions(of: stay.user.id)
-        let addresses = try await addresses(of: stay.user)
+        let addresses = try await addresses(of: stay.user.id)
         let current = stay.visit.session.id
         let others = living.filter { $0.session.id != current }.sorted { $0.session.renewedAt > $1.session.renewedAt }
-        let devices = ([stay.visit.record] + others.prefix(Self.devicesMax)).map { record in
-            let session = record.session
-            let lifetimes = context.policy.lifetimes(
-                settings: record.settings, client: record.client, user: record.user)
-            return AccountDevice(
-                session: session.id.description, name: session.device.shownName,
-                app: record.client?.name ?? session.clientID,
-                place: addresses[session.id].flatMap { placeName($0) },
-                signedInAt: session.startedAt.secondsSinceEpoch, lastSeenAt: session.renewedAt.secondsSinceEpoch,
-                idleEnd: (session.id == current ? context.clock.now + stay.visit.idle : lifetimes.idleEnd(of: session))
-                    .secondsSinceEpoch,
-                end: lifetimes.finalEnd(of: session).secondsSinceEpoch, isThis: session.id == current)
+        let shown = [stay.visit.record] + others.prefix(Self.devicesMax)
+        let ids = Set(shown.map(\.session.id))
+        // What a phone has let in stands under it.
+        let families = Dictionary(grouping: shown) { record in
+            record.session.phoneID.flatMap { ids.contains($0) ? $0 : nil }
         }
-        return DevicesPage(header: stay.header, devices: devices, message: message).response(.ok, in: stay.language)
+        func devices(under phone: Identifier<Session>?) -> [AccountDevice] {
+            (families[phone] ?? []).map { record in
+                let place = addresses[record.session.id].flatMap { placeName($0) }
+                return device(record, stay, place: place, devices(under: record.session.id))
+            }
+        }
+        return DevicesPage(header: stay.header, devices: devices(under: nil), message: message)
+            .response(.ok, in: stay.language)
+    }
+
+    private func device(
+        _ record: SessionRecord, _ stay: AccountStay, place: String?, _ children: [AccountDevice]
+    ) -> AccountDevice {
+        let (session, isThis) = (record.session, record.session.id == stay.visit.session.id)
+        let lifetimes = context.policy.lifetimes(
+            settings: record.settings, client: record.client, user: record.user)
+        let idleEnd = isThis ? context.clock.now + stay.visit.idle : lifetimes.idleEnd(of: session)
+        return AccountDevice(
+            session: session.id.description, name: session.device.shownName,
+            app: record.client?.name ?? session.clientID, place: place,
+            signedInAt: session.startedAt.secondsSinceEpoch, lastSeenAt: session.renewedAt.secondsSinceEpoch,
+            idleEnd: idleEnd.secondsSinceEpoch, end: lifetimes.finalEnd(of: session).secondsSinceEpoch,
+            isThis: isThis, children: children)
     }
 
     /// The last address of each session in the newest events of the user. Refreshes leave no event, so that this is the address
     /// of the login for most.
-    private func addresses(of user: User) async throws(ServiceError) -> [Identifier<Session>: String] {
-        let events = try await services.accounts.history(of: user.id, limit: Self.devicesMax)
+    func addresses(of userID: Identifier<User>) async throws(ServiceError) -> [Identifier<Session>: String] {
+        let events = try await services.accounts.history(of: userID, limit: Self.devicesMax)
         let pairs = events.compactMap { recorded -> (Identifier<Session>, String)? in
             let event = recorded.event
             guard event.actor == Origin.userActor, let id = event.sessionID, let address = event.remoteAddress

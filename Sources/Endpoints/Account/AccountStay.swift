@@ -22,7 +22,9 @@ struct AccountStay: Sendable {
     var header: AccountHeader {
         AccountHeader(
             name: user.shownUsername ?? user.username,
-            form: FormState { flow.formToken($0.text, subject($0)) })
+            form: FormState { flow.formToken($0.text, subject($0)) },
+            events: visit.session.authenticationMethods.contains(LoginSession.authenticationMethod)
+                ? .accountEvents : nil)
     }
 
     /// Whether `form` is that of a page which this browser was shown in this session, and goes to `path`.
@@ -63,6 +65,7 @@ extension Endpoints {
         if visit.isPaused, page != .accountSecurity {
             return Self.redirect(to: baseURL + PagePath.accountSecurity.text)
         }
+        if call.request.method == .post { try visit.session.refuseOnProbation(at: context.clock.now) }
         let shown = call.flowSecrets(transport).first
         let stay = AccountStay(
             visit: visit, transport: transport, call: call, flow: shown ?? FlowSecret(random: context.random))

@@ -53,7 +53,7 @@ extension Endpoints {
         acceptsEvents(request) || request.target.query?.contains("wait") == true
     }
 
-    private static func acceptsEvents(_ request: Request) -> Bool {
+    static func acceptsEvents(_ request: Request) -> Bool {
         request.fields.values("Accept").contains { $0.contains("text/event-stream") }
     }
 

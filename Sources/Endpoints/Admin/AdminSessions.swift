@@ -29,6 +29,8 @@ extension Endpoints {
             let check = try await services.administration.providerCheck(of: record.session.id)
             answer.providerFailingSince = check?.failingSince?.secondsSinceEpoch
         }
+        let children = try await services.loginSessions.children(of: record.session.id)
+        answer.childSessionIDs = children.isEmpty ? nil : children.map(\.description)
         return try .json(answer)
     }
 
@@ -121,6 +123,11 @@ struct SessionAnswer: Encodable {
     let sessionExpiresAt: Int64
     let endedAt: Int64?
     let endedReason: String?
+    /// The session of the phone on which this one depends.
+    let parentSessionID: String?
+    let probationUntil: Int64?
+    /// The sessions that this one has let in as a phone. Only `GET /admin/v1/sessions/{session_id}` sets it.
+    var childSessionIDs: [String]?
     let provider: String?
     let providerConfirmedAt: Int64?
     /// The time since which the identity provider fails to confirm the session. Only `GET /admin/v1/sessions/{session_id}` sets
@@ -147,6 +154,8 @@ struct SessionAnswer: Encodable {
         sessionExpiresAt = lifetimes.finalEnd(of: session).secondsSinceEpoch
         endedAt = ending?.at.secondsSinceEpoch
         endedReason = ending?.reason.rawValue
+        parentSessionID = session.phoneID?.description
+        probationUntil = session.probationUntil.flatMap { $0 > now ? $0.secondsSinceEpoch : nil }
         provider = session.confirmation?.provider
         providerConfirmedAt = session.confirmation?.at.secondsSinceEpoch
     }
@@ -165,6 +174,9 @@ struct SessionAnswer: Encodable {
         case sessionExpiresAt = "session_expires_at"
         case endedAt = "ended_at"
         case endedReason = "ended_reason"
+        case parentSessionID = "parent_session_id"
+        case probationUntil = "probation_until"
+        case childSessionIDs = "child_session_ids"
         case provider
         case providerConfirmedAt = "provider_confirmed_at"
         case providerFailingSince = "provider_failing_since"

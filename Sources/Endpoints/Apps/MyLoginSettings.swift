@@ -45,6 +45,7 @@ extension Endpoints {
         switch authorization {
         case .bearer?, .dpop?:
             let session = try await authenticatedSession(call)
+            try session.session.refuseOnProbation(at: context.clock.now)
             return (session.user.id, .session(session.session.id))
         case .basic(let credentials)?:
             let user = try await rateLimiter.password(in: call) { () async throws(ServiceError) in

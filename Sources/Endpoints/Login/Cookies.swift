@@ -31,11 +31,20 @@ extension Call {
 /// The name and the attributes of a cookie. Only the pages of the server set and read cookies.
 struct PageCookie: Sendable {
     private let base: String
+    /// Whether the browser sends it with a link of another site.
+    private let sameSite: String
+
+    private init(base: String, sameSite: String = "Lax") {
+        self.base = base
+        self.sameSite = sameSite
+    }
 
     /// Shows that the same browser went on: 32 random bytes, which open nothing.
     static let flow = PageCookie(base: "sojourn-flow")
     /// The handle of the browser's session.
     static let session = PageCookie(base: "sojourn-session")
+    /// The handle of a browser in the admins' console.
+    static let console = PageCookie(base: "sojourn-console", sameSite: "Strict")
 
     /// The name. A browser accepts `__Host-` from this very host over https only, so that no other host can plant the cookie.
     func name(_ transport: PageTransport) -> String { transport == .https ? "__Host-" + base : base }
@@ -47,7 +56,7 @@ struct PageCookie: Sendable {
         let age = lifetime.map { "; Max-Age=\($0.wholeSeconds)" } ?? ""
         let secure = transport == .https ? "; Secure" : ""
         response.fields.append(
-            "Set-Cookie", "\(name(transport))=\(value); Path=/; HttpOnly; SameSite=Lax\(secure)\(age)")
+            "Set-Cookie", "\(name(transport))=\(value); Path=/; HttpOnly; SameSite=\(sameSite)\(secure)\(age)")
     }
 
     /// Deletes the cookie.
@@ -72,8 +81,10 @@ struct FlowSecret: Hashable, Sendable {
         text = Base64URL.encode(bytes)
     }
 
+    /// The name of the browser in a login with the phone.
+    var hash: [UInt8] { sha256(bytes) }
     /// The name of the browser in a sealed request.
-    var browser: String { Base64URL.encode(sha256(bytes)) }
+    var browser: String { Base64URL.encode(hash) }
 
     /// A name of the browser for limits, which cannot be guessed for another browser.
     var deviceID: String { "browser-" + Hex.encode(Array(sha256(Array("device".utf8) + bytes).prefix(16))) }
@@ -102,7 +113,7 @@ extension Endpoints {
     }
 
     /// The origin of a URL (RFC 6454): scheme, host and port.
-    private static func origin(of url: String) -> String {
+    static func origin(of url: String) -> String {
         guard let scheme = url.firstRange(of: "://") else { return url }
         let authority = url[scheme.upperBound...].prefix { $0 != "/" }
         return (url[..<scheme.upperBound] + authority).lowercased()

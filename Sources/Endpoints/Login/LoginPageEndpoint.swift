@@ -196,7 +196,8 @@ extension Endpoints {
             passkey: try passkeyOptions(login, carried),
             asksForPassword: login.loginMethods.contains(HostedLogin.password), username: username ?? "",
             remember: login.browserSession == .none ? nil : visit.browser.isKept,
-            providers: providers(login, sealed), message: message,
+            providers: providers(login, sealed), offersPhone: login.loginMethods.contains(HostedLogin.phone),
+            message: message,
             isWithoutTLS: visit.transport == .loopback)
         var response = page.response(
             message?.status ?? .ok, in: call.language(request),

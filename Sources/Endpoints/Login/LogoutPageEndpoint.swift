@@ -32,7 +32,10 @@ extension Endpoints {
             isConfirmation ? try AuthorizationParameters(query: parameters["r"] ?? "") : parameters)
         let handle = browserHandle(call, transport)
         guard let handle, let record = try await services.hostedLogin.browserSession(handle), let user = record.user
-        else { return signedOut(request, transport, call) }
+        else {
+            let endedWithPhone = try await handle.asyncFlatMap { try await services.hostedLogin.endReason(of: $0) }
+            return signedOut(request, transport, call, endedWithPhone: endedWithPhone?.isOfPhone == true)
+        }
         let isAsked =
             isConfirmation
             && call.flowSecrets(transport).contains {
@@ -93,12 +96,15 @@ extension Endpoints {
 
     /// The browser is logged out: it goes on to the client, or sees the page that says so. A cookie whose session is over is
     /// deleted.
-    private func signedOut(_ request: LogoutRequest, _ transport: PageTransport, _ call: Call) -> Response {
+    private func signedOut(
+        _ request: LogoutRequest, _ transport: PageTransport, _ call: Call, endedWithPhone: Bool = false
+    ) -> Response {
         var response =
             request.destination.map { Self.redirect(to: $0) }
             ?? SignedOutPage(
                 app: request.client.map { app($0) },
-                signIn: request.client?.hostedLogin.initiateLoginURI.flatMap { PageURL(absolute: $0) }
+                signIn: request.client?.hostedLogin.initiateLoginURI.flatMap { PageURL(absolute: $0) },
+                endedWithPhone: endedWithPhone
             ).response(.ok, in: call.language())
         if !call.cookies(PageCookie.session.name(transport)).isEmpty {
             PageCookie.session.delete(transport, from: &response)
@@ -129,4 +135,9 @@ extension Optional where Wrapped: Sendable {
         guard let self else { return nil }
         return try await body(self)
     }
+}
+
+extension EndReason {
+    /// Whether a session with this reason ended because the phone is gone that had let it in.
+    fileprivate var isOfPhone: Bool { self == .parentEnded || self == .presenceLost }
 }

@@ -38,6 +38,7 @@ extension Endpoints {
 
     /// The page of an error, for people.
     func errorPage(_ problem: Problem, to call: Call) -> Response {
+        if call.route.listeners == .admin { return consoleErrorPage(problem, to: call) }
         if problem.httpStatus == .misdirectedRequest {
             let query = call.request.target.query.map { "?" + $0 } ?? ""
             let secure =

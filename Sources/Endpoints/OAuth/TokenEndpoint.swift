@@ -39,6 +39,8 @@ extension Endpoints {
             return try await counted(identity) { try await tokenExchangeGrant(request, identity, call) }
         case .authorizationCode:
             return try await counted(identity) { try await authorizationCodeGrant(request, identity, call) }
+        case .deviceCode:
+            return try await counted(identity) { try await deviceCodeGrant(request, identity, call) }
         case .password: return try await counted(identity) { try await passwordGrant(request, identity, call) }
         }
     }

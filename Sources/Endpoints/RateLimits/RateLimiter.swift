@@ -149,6 +149,43 @@ struct RateLimiter: Sendable {
         }
     }
 
+    /// Runs a request for a login with a phone, which writes a row, unless the address has sent too many.
+    func loginRequest<Value>(
+        _ client: Client, in call: Call, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        if client.isPublic, let network = network(call.caller) { try take(network, .loginRequestsPerAddress) }
+        return try await body()
+    }
+
+    /// Admits a login with the phone from the login page, which writes a row for a browser without authentication.
+    func admitPhoneLogin(from caller: Caller) throws(ServiceError) {
+        if let network = network(caller) { try take(network, .loginRequestsPerAddress) }
+    }
+
+    /// Looks for the login of a code that a user has typed, unless the address has sent too many wrong ones.
+    func userCode<Value>(
+        from caller: Caller, _ body: () async throws(ServiceError) -> Value?
+    ) async throws(ServiceError) -> Value? {
+        do throws(ServiceError) {
+            return try await attempt(network(caller), .wrongUserCodesPerAddress) { () async throws(ServiceError) in
+                guard let value = try await body() else { throw .notFound("login") }
+                return value
+            } counts: {
+                $0 == .notFound("login")
+            }
+        } catch {
+            guard case .notFound = error else { throw error }
+            return nil
+        }
+    }
+
+    /// Runs an act of a phone on a login, unless the user has typed too many wrong numbers.
+    func loginNumber<Value>(
+        of userID: Identifier<User>, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(userID, .wrongNumbersPerUser, body) { $0 == .login(.wrongNumber) }
+    }
+
     /// Runs `body` with a token of `key`. The limiter keeps the token if `body` fails with an error that counts, and gives it
     /// back otherwise.
     private func attempt<Key: Hashable, Value>(

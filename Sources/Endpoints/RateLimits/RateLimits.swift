@@ -11,6 +11,12 @@ public struct RateLimits: Hashable, Sendable {
         case loginsPerUser = "limits.logins_per_user_per_day"
         /// Anonymous users that one address makes.
         case anonymousLoginsPerAddress = "limits.anonymous_logins_per_address_per_hour"
+        /// Logins with a phone that one address requests, except through an authenticated client.
+        case loginRequestsPerAddress = "limits.login_requests_per_address_per_minute"
+        /// Wrong codes of devices from one address.
+        case wrongUserCodesPerAddress = "limits.wrong_user_codes_per_address_per_minute"
+        /// Wrong numbers that the phones of one user send.
+        case wrongNumbersPerUser = "limits.wrong_numbers_per_user_per_hour"
         /// Failed password resets from one address.
         case failedResetsPerAddress = "limits.failed_resets_per_address_per_minute"
         /// Failed password resets with tokens of one user.
@@ -32,7 +38,7 @@ public struct RateLimits: Hashable, Sendable {
         var period: Duration {
             switch self {
             case .loginsPerUser: .seconds(86_400)
-            case .anonymousLoginsPerAddress: .seconds(3600)
+            case .anonymousLoginsPerAddress, .wrongNumbersPerUser: .seconds(3600)
             default: .seconds(60)
             }
         }
@@ -47,6 +53,12 @@ public struct RateLimits: Hashable, Sendable {
     public var loginsPerUser = 1000
     /// Anonymous users that one address makes in an hour. Logins that fail do not count.
     public var anonymousLoginsPerAddress = 60
+    /// Logins with a phone that one address requests in a minute, for devices without authentication.
+    public var loginRequestsPerAddress = 60
+    /// Wrong codes of devices from one address, on the page where a user types them.
+    public var wrongUserCodesPerAddress = 10
+    /// Wrong numbers that the phones of one user send in an hour. Beyond, they can let no other device in.
+    public var wrongNumbersPerUser = 3
     /// Failed password resets from one address.
     public var failedResetsPerAddress = 60
     /// Failed password resets with a token that is or was the user's.
@@ -76,6 +88,9 @@ public struct RateLimits: Hashable, Sendable {
         case .loginsPerDevice: loginsPerDevice
         case .loginsPerUser: loginsPerUser
         case .anonymousLoginsPerAddress: anonymousLoginsPerAddress
+        case .loginRequestsPerAddress: loginRequestsPerAddress
+        case .wrongNumbersPerUser: wrongNumbersPerUser
+        case .wrongUserCodesPerAddress: wrongUserCodesPerAddress
         case .failedResetsPerAddress: failedResetsPerAddress
         case .failedResetsPerUser: failedResetsPerUser
         case .resetTokensPerUser: resetTokensPerUser

@@ -43,6 +43,8 @@ extension Endpoints {
     static let crossSiteText = "The form was not sent by a page of this server."
     static let needsTLSText =
         "This page needs https: set server.tls_certificate, or a trusted proxy that sends X-Forwarded-Proto."
+    static let unknownHostText =
+        "The console is not reached by this name: add it to server.admin_hosts, or open the address of the admin listener."
     static let codeText = "The code is not valid, or no longer, or belongs to another request."
     static let spentText = "The request was answered already: begin again."
     static let targetText = "The resource is malformed, unknown, or not allowed for this client."
@@ -86,6 +88,8 @@ extension Endpoints {
         case .identityProviderUnavailable:
             Problem(.serviceUnavailable, code: "identity_provider_unavailable", detail: providerText)
         case .invalidGrant: Problem(.badRequest, code: "invalid_grant", detail: codeText)
+        case .login(let refusal): problem(refusal)
+        case .loginOver(let cause): Problem(.conflict, code: "session_terminated", detail: cause.sentence)
         case .requestSpent: Problem(.badRequest, code: "invalid_request", detail: spentText)
         case .loginRefused(let reason):
             Problem(.forbidden, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
@@ -150,6 +154,9 @@ extension Endpoints {
         case .passkeyRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
         case .invalidGrant: OAuthError(.badRequest, .invalidGrant, codeText)
+        case .login(let refusal): oauthError(refusal)
+        case .loginOver(.denied): OAuthError(.badRequest, .accessDenied, LoginCause.denied.sentence)
+        case .loginOver(let cause): OAuthError(.badRequest, .expiredToken, cause.sentence)
         case .requestSpent: OAuthError(.badRequest, .invalidRequest, spentText)
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
         case .proofMissing: oauthError(.unproven(.malformed, withAccessToken: false))
@@ -206,6 +213,7 @@ extension Endpoints {
         case .authorization(let code, let detail): Problem(.badRequest, code: code.rawValue, detail: detail)
         case .crossSite: Problem(.forbidden, code: "cross_site", detail: crossSiteText)
         case .needsTLS: Problem(.misdirectedRequest, code: "needs_tls", detail: needsTLSText)
+        case .unknownHost: Problem(.misdirectedRequest, code: "unknown_host", detail: unknownHostText)
         case .scopeMissing(let scope):
             Problem(.forbidden, code: "insufficient_scope", detail: "The access token lacks the scope \(scope).")
         case .unsupportedGrantType, .unsupportedTokenType:
@@ -233,6 +241,7 @@ extension Endpoints {
         case .authorization(let code, let detail): OAuthError(.badRequest, code, detail)
         case .crossSite: OAuthError(.forbidden, .invalidRequest, crossSiteText)
         case .needsTLS: OAuthError(.misdirectedRequest, .invalidRequest, needsTLSText)
+        case .unknownHost: OAuthError(.misdirectedRequest, .invalidRequest, unknownHostText)
         case .scopeMissing(let scope):
             OAuthError(.forbidden, .insufficientScope, "The access token lacks the scope \(scope).")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
@@ -334,6 +343,9 @@ extension RefusalReason {
             case .revokedByProvider: "The session ended: its identity provider no longer confirms the user."
             case .recheckLost: "The session ended: its identity provider can no longer be asked about it."
             case .codeReused: "The session ended: its authorization code was used again."
+            case .parentEnded: "The session ended: that of the phone which let it in ended."
+            case .presenceLost: "The session ended: the phone which let it in did not answer in time."
+            case .notMe: "The session ended: the user says that somebody else logged in."
             }
         case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."

@@ -12,6 +12,7 @@ struct Problem: Encodable, Sendable {
     var reauthenticate: Bool?
     var acrValues: String?
     var maxAge: Int64?
+    var attemptsLeft: Int?
     let httpStatus: Status
 
     init(_ status: Status, code: String, detail: String, member: String? = nil, reauthenticate: Bool? = nil) {
@@ -39,6 +40,7 @@ struct Problem: Encodable, Sendable {
         case type, title, status, detail, code, member, reauthenticate
         case acrValues = "acr_values"
         case maxAge = "max_age"
+        case attemptsLeft = "attempts_left"
     }
 }
 

@@ -123,6 +123,8 @@ enum RequestProblem: Error, Hashable, Sendable {
     case crossSite
     /// The page needs https.
     case needsTLS
+    /// The console is not reached by this name.
+    case unknownHost
     /// The access token lacks this scope (RFC 6750 section 3.1).
     case scopeMissing(String)
     /// The type of the token cannot be revoked (RFC 7009 section 2.2.1).

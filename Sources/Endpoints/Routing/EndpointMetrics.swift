@@ -25,13 +25,16 @@ struct EndpointMetrics: Sendable {
     private let logins: [String: Counter]
     private let failedLogins: Counter
     private let refusedProofs: [DPoPError: Counter]
+    /// The outcomes of the last hours, minute by minute.
+    let history: OutcomeHistory
 
     /// The routes with a duration histogram of their own.
     private static let timed = ["POST /oauth/token", "POST /v1/refresh", "POST /v1/login", "GET /v1/verify"]
     private static let statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
     private static let issued = ["repeated", "rotated", "converged", "reissued", "caught_up", "restored", "resumed"]
 
-    init(_ registry: MetricsRegistry, routes: [Route]) {
+    init(_ registry: MetricsRegistry, routes: [Route], clock: WallClock) {
+        history = OutcomeHistory(clock)
         let names = routes.map(\.name)
         let requests = registry.counters(
             "sojourn_http_requests_total", help: "Requests, by route and class of status.",
@@ -84,7 +87,9 @@ struct EndpointMetrics: Sendable {
 
     /// Counts a refresh that gave tokens.
     func countRefresh(granting grant: TokenGrant) {
-        (grant.decision.flatMap { refreshes[$0.name] } ?? failedRefreshes).increment()
+        let name = grant.decision?.name ?? "failed"
+        (refreshes[name] ?? failedRefreshes).increment()
+        history.count(.refresh, name)
     }
 
     /// Counts a refresh that gave no tokens.
@@ -93,24 +98,31 @@ struct EndpointMetrics: Sendable {
         switch error {
         case .refused(let refusal): reason = refusal
         case .insufficientUserAuthentication, .wrongPassword: reason = .insufficientUserAuthentication
-        default: return failedRefreshes.increment()
+        default:
+            history.count(.refresh, "failed")
+            return failedRefreshes.increment()
         }
         (refreshes[reason.rawValue] ?? failedRefreshes).increment()
+        history.count(.refresh, reason.rawValue)
     }
 
     /// Counts a login that issued tokens.
-    func countLogin() { (logins["started"] ?? failedLogins).increment() }
+    func countLogin() { countLogin("started") }
 
     /// Counts a login that gave no tokens.
     func countLogin(failing error: ServiceError) {
         switch error {
-        case .invalidCredentials: (logins["invalid_credentials"] ?? failedLogins).increment()
-        case .passkeyRefused(.wrongSignature): (logins["invalid_credentials"] ?? failedLogins).increment()
-        case .passkeyRefused: (logins["passkey_refused"] ?? failedLogins).increment()
-        case .identityRefused: (logins["id_token_refused"] ?? failedLogins).increment()
-        case .tooManyRequests: (logins["too_many_requests"] ?? failedLogins).increment()
-        case .loginRefused(let reason): (logins[reason.rawValue] ?? failedLogins).increment()
-        default: failedLogins.increment()
+        case .invalidCredentials, .passkeyRefused(.wrongSignature): countLogin("invalid_credentials")
+        case .passkeyRefused: countLogin("passkey_refused")
+        case .identityRefused: countLogin("id_token_refused")
+        case .tooManyRequests: countLogin("too_many_requests")
+        case .loginRefused(let reason): countLogin(reason.rawValue)
+        default: countLogin("failed")
         }
+    }
+
+    private func countLogin(_ outcome: String) {
+        (logins[outcome] ?? failedLogins).increment()
+        history.count(.login, outcome)
     }
 }

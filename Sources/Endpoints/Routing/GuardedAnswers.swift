@@ -4,6 +4,13 @@
 internal import HTTP
 internal import Sessions
 
+extension Session {
+    /// Throws if a phone has let the session in a short time ago.
+    func refuseOnProbation(at now: Instant) throws(ServiceError) {
+        if let end = probationUntil, now < end { throw .login(.barred) }
+    }
+}
+
 // The answers of routes that require more than a refresh does.
 extension Endpoints {
     /// The answer of a route for users.
@@ -12,8 +19,23 @@ extension Endpoints {
         _ call: Call, requiresPresence: Bool, _ handle: (Endpoints, Call, AuthenticatedSession) async throws -> Response
     ) async throws -> Response {
         let session = try await authenticatedSession(call, requiresPresence: requiresPresence)
+        if call.route.isBarredOnProbation { try session.session.refuseOnProbation(at: context.clock.now) }
         if requiresPresence { try Preconditions.check(call.request) }
         return try await handle(self, call, session)
+    }
+
+    /// The answer of a route for clients.
+    @inline(never)
+    func clientAnswer(
+        _ call: Call, _ scopes: [String], _ handle: (Endpoints, Call, ClientToken) async throws -> Response
+    ) async throws -> Response {
+        let (token, use) = try presentedToken(call)
+        let client = try await services.accessTokens.authenticateClient(token, as: use)
+        guard client.scope.tokens.contains(where: scopes.contains) else { throw RequestProblem.scopeMissing(scopes[0]) }
+        var call = call
+        call.actor = "client:\(client.clientID)"
+        try Preconditions.check(call.request)
+        return try await handle(self, call, client)
     }
 
     /// The answer of a route for admins.
@@ -37,7 +59,7 @@ extension Endpoints {
                 call.actor = try await authenticatedAdmin(call, for: scope)
                 return try await handle(self, call)
             case .openStreaming(let handle): return try await handle(self, call)
-            case .immediate, .open, .user, .userWithoutPresence, .admin: return .whole(await answer(call))
+            case .immediate, .open, .user, .userWithoutPresence, .client, .admin: return .whole(await answer(call))
             }
         } catch {
             return .whole(errorResponse(rateLimiter.refusal(error, of: call), to: call))

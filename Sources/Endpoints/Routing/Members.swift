@@ -179,6 +179,15 @@ struct Members {
         }
     }
 
+    /// A whole number; nil when it is absent.
+    func integer(_ name: String, in range: ClosedRange<Int64>) throws -> Int64? {
+        switch values[name] {
+        case nil, .null: return nil
+        case .integer(let number) where range.contains(number): return number
+        default: throw refused(name, "must be a whole number of at least \(range.lowerBound)")
+        }
+    }
+
     /// A duration in whole seconds; nil when it is absent.
     func seconds(_ name: String) throws -> Duration? {
         switch values[name] {

@@ -14,6 +14,8 @@ final class Route: Sendable {
         /// An access token of an active session, which may still require a proof of the user's presence, because this call can
         /// bring it.
         case userWithoutPresence(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// An access token that a client got for itself, with one of these scopes.
+        case client([String], @Sendable (Endpoints, Call, ClientToken) async throws -> Response)
         /// An admin key with this scope, or the admin socket.
         case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
         /// An admin key with this scope, for an answer that may wait for an event.
@@ -61,6 +63,8 @@ final class Route: Sendable {
     /// Whether its refusals count against the caller's address, because the route takes tokens or client secrets from any
     /// caller.
     let countsRefusals: Bool
+    /// Whether a session that a phone has let in a short time ago may not do this: what would outlast the discovery of a fraud.
+    let isBarredOnProbation: Bool
     /// Whether a proxy asks here about the request of another client.
     let isForwardAuthentication: Bool
     /// The name in metrics and log: `POST /oauth/token`.
@@ -68,7 +72,8 @@ final class Route: Sendable {
 
     init(
         _ method: Method, _ pattern: String, on listeners: Listeners = .public, errorFormat: ErrorFormat = .problem,
-        challenge: Challenge = .bearer, _ handler: Handler
+        challenge: Challenge = .bearer, mayWait: Bool = false, onProbation: Bool = true,
+        _ handler: Handler
     ) {
         self.method = method
         self.pattern = pattern
@@ -76,10 +81,11 @@ final class Route: Sendable {
         self.errorFormat = errorFormat
         self.challenge = challenge
         self.handler = handler
+        isBarredOnProbation = !onProbation
         isForwardAuthentication = pattern.hasPrefix("/v1/verify")
         switch handler {
         case .streaming, .openStreaming: isStreaming = true
-        case .immediate, .open, .user, .userWithoutPresence, .admin: isStreaming = false
+        case .immediate, .open, .user, .userWithoutPresence, .client, .admin: isStreaming = mayWait
         }
         isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
         countsRefusals =

@@ -35,6 +35,7 @@ extension Endpoints {
             case .authorization(let code, let detail): (.debug, "\(code.rawValue) \(detail)")
             case .crossSite: (.notice, "cross_site")
             case .needsTLS: (.info, "needs_tls")
+            case .unknownHost: (.notice, "unknown_host")
             case .scopeMissing(let scope): (.debug, "no scope \(scope)")
             case .unproven(let problem, _): (.info, "proof \(problem.rawValue)")
             case .preconditionFailed: (.debug, "precondition_failed")
@@ -63,6 +64,9 @@ extension Endpoints {
         // The level is info, because the failed fetch has already logged its cause.
         case .identityProviderUnavailable: (.info, "identity_provider_unavailable")
         case .invalidGrant: (.info, "invalid_grant")
+        case .login(.pending): (.debug, "login authorization_pending")
+        case .login(let refusal): (.info, "login \(refusal.word)")
+        case .loginOver(let cause): (.info, "login \(cause.rawValue)")
         case .requestSpent: (.info, "request_spent")
         case .proofMissing: (.info, "proof missing")
         case .unproven(let problem): (.info, "proof \(problem.rawValue)")

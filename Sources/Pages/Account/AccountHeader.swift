@@ -6,12 +6,15 @@ public struct AccountHeader: Sendable {
     public var form: FormState
     /// The app from which the user came, if it is known.
     public var app: PageApp?
+    /// The events of the session, which a page follows whose session depends on a phone; nil: the page does not.
+    public var events: PagePath?
 
     /// A header.
-    public init(name: String, form: FormState, app: PageApp? = nil) {
+    public init(name: String, form: FormState, app: PageApp? = nil, events: PagePath? = nil) {
         self.name = name
         self.form = form
         self.app = app
+        self.events = events
     }
 
     enum Tab: CaseIterable {
@@ -42,8 +45,10 @@ public struct AccountHeader: Sendable {
 
             """
         }
+        let header: HTML =
+            events.map { path in "<header class=\"top\" data-events=\"\(path)\">" } ?? "<header class=\"top\">"
         return """
-            <header class="top"><div class="account"><span class="avatar" aria-hidden="true">\(name.initial)</span>
+            \(header)<div class="account"><span class="avatar" aria-hidden="true">\(name.initial)</span>
             <span class="who">\(name)</span>
             \(Controls.form(.logout, form, "<button class=\"link\">\(words.signOut)</button>"))</div>
             <nav aria-label="\(words.accountNavigation)">\(tabs)</nav></header>
@@ -58,7 +63,7 @@ public struct AccountHeader: Sendable {
         let words = language.words
         return PageFrame(
             words: words, language: language, title: tab.title(words), app: app, width: .wide, isError: isError,
-            navigation: navigation(tab, words),
+            modules: events == nil ? [] : [.account], navigation: navigation(tab, words),
             content: """
                 <h1>\(tab.title(words))</h1>
                 \(notice?.html)\(content)

@@ -32,7 +32,7 @@ public enum ActivityEvent: Hashable, Sendable {
     case signedIn(Method)
     /// A session ended.
     case ended(EndReason)
-    /// Somebody tried to sign in with a wrong password.
+    /// A login with a wrong password was refused.
     case signInFailed
     /// A login with right credentials was refused: paused, disabled or locked.
     case signInRefused

@@ -27,11 +27,17 @@ public struct PageAsset: Sendable {
     static let page = script(PackageResources.page_js)
     /// The events of a login with the phone.
     static let live = script(PackageResources.live_js)
+    /// The end of the session of an account page.
+    static let account = script(PackageResources.account_js)
     /// The passkey button.
     static let passkey = script(PackageResources.passkey_js)
+    /// What the console has beside `style`.
+    static let consoleStyle = PageAsset(PackageResources.console_css, "css", "text/css; charset=utf-8")
+    /// How far times are from now, and buttons that copy commands.
+    static let console = script(PackageResources.console_js)
 
     /// Every file.
-    public static let all = [style, page, live, passkey]
+    public static let all = [style, page, live, account, passkey, consoleStyle, console]
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path.text, $0) })
 

@@ -61,6 +61,8 @@ extension PagePath {
     public static let reset = PagePath("/reset")
     /// The devices of the account.
     public static let account = PagePath("/account")
+    /// The events of the session of an account page.
+    public static let accountEvents = PagePath("/account/events")
     /// Ends sessions.
     public static let accountEnd = PagePath("/account/end")
     /// Password and login switch.

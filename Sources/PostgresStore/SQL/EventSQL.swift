@@ -50,6 +50,8 @@ enum EventSQL {
         }
     }
 
+    static let selectLast = Statement(Template("SELECT coalesce(max(number), 0) FROM audit_events"))
+
     private static let types = [
         "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "text", "text", "bigint",
         "bigint",
@@ -92,6 +94,14 @@ enum EventSQL {
             SELECT number, \(EventColumns.all.list) FROM audit_events
             WHERE user_id = $1::uuid AND number < $2::bigint ORDER BY number DESC LIMIT $3::bigint
             """, userID, cursor, limit)
+    }
+
+    static func selectLatest(before cursor: Int64, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT number, \(EventColumns.all.list) FROM audit_events
+            WHERE number < $1::bigint ORDER BY number DESC LIMIT $2::bigint
+            """, cursor, limit)
     }
 
     /// Reads exactly that many of the oldest rows, because the trail has no index of time.

@@ -4,11 +4,13 @@ internal import StoreFoundation
 /// Every statement about logins on the server's page.
 enum LoginSQL {
     private static let columns = LoginColumns.all.list
+    /// A login with a phone is one on the page once it has a code.
+    private static let isOnPage = "kind = 'authorize' AND code_expires_at IS NOT NULL"
 
     static func read(_ row: inout Row) throws(CorruptRow) -> Login { try LoginColumns.read(&row) }
 
     static func select(_ id: Identifier<Session>, locked: String = "") -> Statement {
-        Statement("SELECT \(columns) FROM logins WHERE id = $1::uuid AND kind = 'authorize' \(locked)", id)
+        Statement("SELECT \(columns) FROM logins WHERE \(isOnPage) AND id = $1::uuid \(locked)", id)
     }
 
     static func select(code hash: [UInt8]) -> Statement {
@@ -16,7 +18,7 @@ enum LoginSQL {
     }
 
     static func select(browser id: Identifier<Session>) -> Statement {
-        Statement("SELECT \(columns) FROM logins WHERE browser_session_id = $1::uuid AND kind = 'authorize'", id)
+        Statement("SELECT \(columns) FROM logins WHERE \(isOnPage) AND browser_session_id = $1::uuid", id)
     }
 
     static func selectInOrder(after id: Identifier<Session>?, limit: Int) -> Statement {
@@ -57,7 +59,9 @@ enum LoginSQL {
                 SELECT id FROM logins l
                 WHERE l.started_at < $1::bigint AND NOT EXISTS (
                     SELECT 1 FROM sessions s WHERE s.id = l.id AND (
-                        s.ended_at IS NULL AND l.browser_session_id IS NOT NULL OR EXISTS (
+                        s.ended_at IS NULL
+                        AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')
+                        OR EXISTS (
                             SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
                         )
                     )

@@ -17,9 +17,57 @@ enum LoginSessionSQL {
         }
     }
 
-    static func selectForUpdate(ofPhone sessionID: Identifier<Session>) -> Statement {
+    static func select(ofPhone sessionID: Identifier<Session>, locked: String = "") -> Statement {
+        Statement("\(select) phone_session_id = $1::uuid AND ended_at IS NULL ORDER BY id \(locked)", sessionID)
+    }
+
+    static func selectAny(ofPhone sessionID: Identifier<Session>) -> Statement {
         Statement(
-            "\(select) phone_session_id = $1::uuid AND ended_at IS NULL ORDER BY id FOR UPDATE", sessionID)
+            """
+            SELECT 1::bigint FROM logins
+            WHERE state IS NOT NULL AND phone_session_id = $1::uuid AND ended_at IS NULL LIMIT 1
+            """, sessionID)
+    }
+
+    static func selectLivingForUpdate(ofUser userID: Identifier<User>) -> Statement {
+        Statement("\(select) phone_user_id = $1::uuid AND ended_at IS NULL ORDER BY id FOR UPDATE", userID)
+    }
+
+    static func selectPage(
+        ofUser userID: Identifier<User>?, _ state: String?, before startedAt: Int64, _ id: Identifier<Session>?,
+        limit: Int
+    ) -> Statement {
+        Statement(
+            """
+            \(select) \(userID == nil ? "$1::uuid IS NULL" : "phone_user_id = $1::uuid")
+                AND ($2::text IS NULL OR state = $2::text)
+                AND (started_at < $3::bigint OR started_at = $3::bigint AND id < $4::uuid)
+            ORDER BY started_at DESC, id DESC LIMIT $5::bigint
+            """, userID, state, startedAt, id, limit)
+    }
+
+    static func selectDue(by now: Instant, limit: Int) -> Statement {
+        Statement("SELECT id FROM logins WHERE due_at <= $1::bigint ORDER BY due_at LIMIT $2::bigint", now, limit)
+    }
+
+    static func countWaiting(limit: Int) -> Statement {
+        Statement(
+            "SELECT count(*) FROM (SELECT 1 FROM logins WHERE state = 'STARTING' LIMIT $1::bigint) AS waiting", limit)
+    }
+
+    static func markDeleted(of userID: Identifier<User>) -> Statement {
+        Statement(
+            """
+            UPDATE logins SET history = 'DELETED'
+            WHERE state IS NOT NULL AND phone_user_id = $1::uuid AND user_id = $1::uuid AND ended_at IS NOT NULL
+            """, userID)
+    }
+
+    static func complete(_ login: Login) -> Statement {
+        Statement("UPDATE logins SET \(LoginColumns.completion.assignments(from: 2)) WHERE id = $1::uuid") { row in
+            row.add(login.id)
+            LoginColumns.writeCompletion(login, to: &row)
+        }
     }
 
     static func insert(_ login: LoginSession) -> Statement {

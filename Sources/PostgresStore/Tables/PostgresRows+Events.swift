@@ -12,6 +12,10 @@ extension PostgresRows {
         all(EventSQL.selectLatest(of: userID, before: cursor, limit: limit), EventSQL.read)
     }
 
+    func events(before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
+        all(EventSQL.selectLatest(before: cursor, limit: limit), EventSQL.read)
+    }
+
     func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
         all(EventSQL.selectEnds(ofClient: clientID, after: cursor, limit: limit), EventSQL.read)
     }
@@ -34,6 +38,12 @@ extension PostgresRows {
     func revocations(after cursor: Int64, at now: Instant, limit: Int) -> Answer<[Revocation]> {
         all(RevocationSQL.select(after: cursor, at: now, limit: limit)) { (row) throws(CorruptRow) in
             try RevocationColumns.read(&row)
+        }
+    }
+
+    func lastEvent() -> Answer<Int64> {
+        ask([EventSQL.selectLast]) { (rows) throws(DatabaseError) in
+            try rows[0].first { row in row.integer() } ?? 0
         }
     }
 

@@ -11,8 +11,45 @@ extension PostgresRows {
     }
 
     func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]> {
-        all(LoginSessionSQL.selectForUpdate(ofPhone: sessionID), LoginSessionSQL.read)
+        all(LoginSessionSQL.select(ofPhone: sessionID, locked: "FOR UPDATE"), LoginSessionSQL.read)
     }
+
+    func loginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]> {
+        all(LoginSessionSQL.select(ofPhone: sessionID), LoginSessionSQL.read)
+    }
+
+    func hasLoginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<Bool> {
+        ask([LoginSessionSQL.selectAny(ofPhone: sessionID)]) { rows in rows[0].count > 0 }
+    }
+
+    func livingLoginSessionsForUpdate(ofUser userID: Identifier<User>) -> Answer<[LoginSession]> {
+        all(LoginSessionSQL.selectLivingForUpdate(ofUser: userID), LoginSessionSQL.read)
+    }
+
+    func loginSessions(
+        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+    ) -> Answer<[LoginSession]> {
+        let startedAt = cursor?.startedAt.secondsSinceEpoch ?? .max
+        return all(
+            LoginSessionSQL.selectPage(ofUser: userID, state, before: startedAt, cursor?.id, limit: limit),
+            LoginSessionSQL.read)
+    }
+
+    func loginSessions(dueBy now: Instant, limit: Int) -> Answer<[Identifier<Session>]> {
+        all(LoginSessionSQL.selectDue(by: now, limit: limit)) { (row) throws(CorruptRow) in try row.identifier() }
+    }
+
+    func waitingLoginSessionCount(limit: Int) -> Answer<Int> {
+        ask([LoginSessionSQL.countWaiting(limit: limit)]) { (rows) throws(DatabaseError) in
+            Int(try rows[0].first { row in row.integer() } ?? 0)
+        }
+    }
+
+    func markLoginSessionsDeleted(of userID: Identifier<User>) {
+        perform(LoginSessionSQL.markDeleted(of: userID))
+    }
+
+    func complete(_ login: Login) { perform(LoginSessionSQL.complete(login)) }
 
     func insert(_ login: LoginSession) { perform(LoginSessionSQL.insert(login)) }
 

@@ -16,6 +16,12 @@ enum EventRow {
         SELECT e.number, \(EventColumns.all.list(of: "e")) FROM audit_events e WHERE e.user_id = ? AND e.number < ?
         ORDER BY e.number DESC LIMIT ?
         """)
+    static let selectLast = Query("SELECT coalesce(max(number), 0) FROM audit_events")
+    static let selectLatest = Query(
+        """
+        SELECT e.number, \(EventColumns.all.list(of: "e")) FROM audit_events e WHERE e.number < ?
+        ORDER BY e.number DESC LIMIT ?
+        """)
     static let selectEnds = Query(
         "\(select) AND e.kind = 'session_ended' AND e.client_id = ? ORDER BY e.number LIMIT ?")
 

@@ -23,6 +23,12 @@ extension SQLiteRows {
         }
     }
 
+    func events(before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(EventRow.selectLatest, cursor, limit, read: EventRow.read)
+        }
+    }
+
     func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(EventRow.selectEnds, cursor, clientID, limit, read: EventRow.read)
@@ -60,6 +66,12 @@ extension SQLiteRows {
             try connection.all(RevocationRow.select, cursor, now, limit) { (row) throws(CorruptRow) in
                 try RevocationColumns.read(&row)
             }
+        }
+    }
+
+    func lastEvent() -> Answer<Int64> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(EventRow.selectLast) { row in row.integer() } ?? 0
         }
     }
 

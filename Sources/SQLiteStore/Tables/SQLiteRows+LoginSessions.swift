@@ -10,6 +10,26 @@ private enum LoginSessionRow {
     static let selectByUserCode = Query("\(select) user_code = ? AND ended_at IS NULL")
     static let selectByPoll = Query("\(select) poll_hash = ?")
     static let selectOfPhone = Query("\(select) phone_session_id = ? AND ended_at IS NULL ORDER BY id")
+    static let hasOfPhone = Query(
+        "SELECT 1 FROM logins WHERE state IS NOT NULL AND phone_session_id = ? AND ended_at IS NULL LIMIT 1")
+    static let selectLivingOfUser = Query("\(select) phone_user_id = ? AND ended_at IS NULL ORDER BY id")
+    private static let page = """
+        (?2 IS NULL OR state = ?2) AND (started_at, id) < (?3, ?4) ORDER BY started_at DESC, id DESC LIMIT ?5
+        """
+    static let selectPageOfUser = Query("\(select) phone_user_id = ?1 AND \(page)")
+    static let selectPage = Query("\(select) ?1 IS NULL AND \(page)")
+    static let selectDue = Query("SELECT id FROM logins WHERE due_at <= ? ORDER BY due_at LIMIT ?")
+    static let countWaiting = Query(
+        "SELECT count(*) FROM (SELECT 1 FROM logins WHERE state = 'STARTING' LIMIT ?)")
+    static let markDeleted = Query(
+        """
+        UPDATE logins SET history = 'DELETED' WHERE state IS NOT NULL AND phone_user_id = ?1 AND user_id = ?1
+            AND ended_at IS NOT NULL
+        """)
+    static let complete = Query(
+        """
+        UPDATE logins SET \(LoginColumns.completion.names.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?
+        """)
     static let insert = Query(inserting: nil, LoginSessionColumns.all, into: "logins")
     static let update = Query(
         """
@@ -39,8 +59,61 @@ extension SQLiteRows {
     func loginSessionForUpdate(_ id: Identifier<Session>) -> Answer<LoginSession?> { loginSession(.id(id)) }
 
     func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]> {
+        loginSessions(ofPhone: sessionID)
+    }
+
+    func loginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginSessionRow.selectOfPhone, sessionID, read: LoginSessionRow.read)
+        }
+    }
+
+    func hasLoginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<Bool> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(LoginSessionRow.hasOfPhone, sessionID) { row in row.integer() } != nil
+        }
+    }
+
+    func livingLoginSessionsForUpdate(ofUser userID: Identifier<User>) -> Answer<[LoginSession]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginSessionRow.selectLivingOfUser, userID, read: LoginSessionRow.read)
+        }
+    }
+
+    func loginSessions(
+        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+    ) -> Answer<[LoginSession]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(
+                userID == nil ? LoginSessionRow.selectPage : LoginSessionRow.selectPageOfUser, userID, state,
+                cursor?.startedAt.secondsSinceEpoch ?? .max, cursor?.id.bytes ?? [], limit, read: LoginSessionRow.read)
+        }
+    }
+
+    func loginSessions(dueBy now: Instant, limit: Int) -> Answer<[Identifier<Session>]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginSessionRow.selectDue, now, limit) { (row) throws(CorruptRow) in
+                try row.identifier()
+            }
+        }
+    }
+
+    func waitingLoginSessionCount(limit: Int) -> Answer<Int> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(LoginSessionRow.countWaiting, limit) { row in Int(row.integer()) } ?? 0
+        }
+    }
+
+    func markLoginSessionsDeleted(of userID: Identifier<User>) {
+        perform { (connection) throws(DatabaseError) in try connection.execute(LoginSessionRow.markDeleted, userID) }
+    }
+
+    func complete(_ login: Login) {
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(LoginSessionRow.complete) { row in
+                LoginColumns.writeCompletion(login, to: &row)
+                row.add(login.id)
+            }
         }
     }
 

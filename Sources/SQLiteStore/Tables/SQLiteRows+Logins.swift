@@ -5,9 +5,11 @@ internal import StoreFoundation
 private enum LoginRow {
     private static let columns = LoginColumns.all.list
 
-    static let selectByID = Query("SELECT \(columns) FROM logins WHERE id = ? AND kind = 'authorize'")
+    static let selectByID = Query(
+        "SELECT \(columns) FROM logins WHERE id = ? AND kind = 'authorize' AND code_expires_at IS NOT NULL")
     static let selectByBrowser = Query(
-        "SELECT \(columns) FROM logins WHERE browser_session_id = ? AND kind = 'authorize'")
+        "SELECT \(columns) FROM logins WHERE browser_session_id = ? AND kind = 'authorize' AND code_expires_at IS NOT NULL"
+    )
     static let selectInOrder = Query(
         "SELECT \(columns) FROM logins WHERE id > ? AND state IS NULL ORDER BY id LIMIT ?")
     static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
@@ -24,7 +26,8 @@ private enum LoginRow {
             SELECT number FROM logins l
             WHERE l.started_at < ? AND NOT EXISTS (
                 SELECT 1 FROM sessions s WHERE s.id = l.id AND (
-                    s.ended_at IS NULL AND l.browser_session_id IS NOT NULL OR EXISTS (
+                    s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')
+                    OR EXISTS (
                         SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
                     )
                 )

@@ -12,6 +12,7 @@ extension Maintenance {
         // Events are deleted even if this report fails.
         for webhook in webhooks { try? await webhook.reportLost(before: settled + (.seconds(1) - retention)) }
         await logouts?.reportLost(before: settled + (.seconds(1) - retention))
+        await streams?.reportLost(before: settled + (.seconds(1) - retention))
         return await sweep("audit events", pause) { () async throws(StoreError) in
             // An event is deleted in the second in which it reaches that age, as sessions are.
             let instant = settled + (.seconds(1) - retention)
@@ -37,7 +38,9 @@ extension Maintenance {
         do throws(StoreError) {
             let clients = try await context.store.catalogue().clients.values
             let receivers = clients.filter { $0.hostedLogin.backchannelLogoutURI != nil }
-            let known = Set(webhooks.map(\.name) + receivers.map { WebhookProgress.name(ofLogoutsTo: $0.id) })
+            let streams = clients.compactMap { $0.eventStream.map { WebhookProgress.name(ofStream: $0.id) } }
+            let known = Set(
+                webhooks.map(\.name) + receivers.map { WebhookProgress.name(ofLogoutsTo: $0.id) } + streams)
             for (name, progress) in try await context.store.webhooks()
             where !known.contains(name) && progress.heldUntil < limit {
                 let isGone = try await context.store.updateWebhook(name) { progress in

@@ -18,9 +18,24 @@ struct Maintenance: Sendable {
     var webhooks: [Webhook] = []
     /// The deliveries of logout tokens, which report likewise; nil for none.
     var logouts: LogoutDeliveries?
+    /// The pushed streams of security events, which report likewise; nil for none.
+    var streams: EventStreamDeliveries?
 
     /// The time between two rounds. It is short enough for signing keys, which are published a day before their first use.
     static let period = Duration.seconds(300)
+
+    /// The time between two looks for logins with a phone that time has changed. The other device hears of it within that time.
+    static let loginPeriod = Duration.seconds(5)
+
+    /// Lets time change logins with a phone, until the task is cancelled.
+    @concurrent func watchLogins(of service: LoginSessionService) async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.loginPeriod)
+            do throws(ServiceError) {
+                while try await service.sweep() > 0, !Task.isCancelled {}
+            } catch { logger.warning("logins with a phone could not be ended", ["cause": .string("\(error)")]) }
+        }
+    }
 
     /// Repeats all work until the task is cancelled.
     @concurrent func run() async {

@@ -30,6 +30,13 @@ extension Application {
             node: node(environment))
     }
 
+    /// The pushed streams of security events.
+    func eventStreamDeliveries(_ environment: Environment) -> EventStreamDeliveries {
+        EventStreamDeliveries(
+            context: context, logger: environment.logger,
+            metrics: EventStreamMetrics(in: metrics, clock: context.clock), node: node(environment))
+    }
+
     /// The name of this node among all nodes.
     private func node(_ environment: Environment) -> String {
         // Only one process has a database file open, so the next process continues at once, under the same name.

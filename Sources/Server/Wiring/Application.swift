@@ -22,6 +22,7 @@ public struct Application: Sendable {
 
     private let logger: Logger
     private let rateLimits: RateLimits
+    private let loginWatchers: Int
     private let scopes: Scope
     let providers: [IdentityProvider]
     let identityProviders: IdentityProviders?
@@ -75,7 +76,7 @@ public struct Application: Sendable {
         return Application(
             database: database, context: context, metrics: metrics, clockFile: clockFile,
             firstAdminKey: firstAdminKey, logger: surroundings.logger,
-            rateLimits: configuration.limits.effectiveRateLimits,
+            rateLimits: configuration.limits.effectiveRateLimits, loginWatchers: configuration.limits.loginWatchers,
             scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
             identityProviders: makeIdentityProviders(providers, context, metrics, surroundings.logger))
     }
@@ -125,13 +126,16 @@ public struct Application: Sendable {
 
     /// The endpoints of this application.
     public func endpoints(
-        placeOfAddress: (@Sendable (String) -> String?)? = nil, isStopping: @escaping @Sendable () -> Bool = { false }
+        placeOfAddress: (@Sendable (String) -> String?)? = nil, console: ConsoleSettings = ConsoleSettings(),
+        isStopping: @escaping @Sendable () -> Bool = { false }
     ) -> Endpoints {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
             context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
-            identityVerifier: identityProviders, placeOfAddress: placeOfAddress, scopes: scopes, isStopping: isStopping)
+            identityVerifier: identityProviders, placeOfAddress: placeOfAddress, scopes: scopes,
+            loginWatchers: loginWatchers, console: console,
+            isStopping: isStopping)
     }
 
     /// Records the longest session lifetime of the configuration in the database, before the first request. A server does

@@ -101,6 +101,15 @@ extension SojournServer {
         return options
     }
 
+    /// The names of the admin listener: its address, and those of the configuration. A listener on every address has the names
+    /// of the configuration alone.
+    func consoleSettings(_ addresses: Addresses) -> ConsoleSettings {
+        let url = addresses.admin
+        let authority = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        return ConsoleSettings(hosts: configuration.server.adminHosts + [String(host)], baseURL: url)
+    }
+
     /// Lets `endpoints` answer the requests of all listeners, including those that arrived earlier.
     func beginAccepting(_ engine: HTTPServer, _ endpoints: Endpoints) throws(StartError) {
         let server = configuration.server

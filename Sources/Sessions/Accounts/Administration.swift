@@ -165,7 +165,7 @@ public final class Administration: UseCase {
 
     /// The session, or its tombstone. Throws `notFound`.
     public func session(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord {
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) })
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) })
         else { throw .notFound("session") }
         return record
     }

@@ -19,6 +19,14 @@ public struct AuditEvent: Hashable, Sendable {
         case attestationChanged = "attestation_changed"
         /// A user completed a login on the server's page; `session_id` names the session that its code can start.
         case loginApproved = "login_approved"
+        /// A server pushed a login to a phone of the user; `session_id` names the session that it can start.
+        case loginRequested = "login_requested"
+        /// A phone claimed a login.
+        case loginClaimed = "login_claimed"
+        /// A login with a phone ended without success; `reason` is its cause.
+        case loginAborted = "login_aborted"
+        /// A user says that another person asked for a login, or logged in.
+        case loginReported = "login_reported"
         case loginFailed = "login_failed"
         case loginRefused = "login_refused"
         case loginsDisabled = "logins_disabled"
@@ -42,6 +50,8 @@ public struct AuditEvent: Hashable, Sendable {
         case clientCreated = "client_created"
         case clientChanged = "client_changed"
         case clientDeleted = "client_deleted"
+        /// A stream of security events was made, changed or deleted; `reason` says which, or its new status.
+        case eventStreamChanged = "event_stream_changed"
         case settingsChanged = "settings_changed"
         case allSessionsRevoked = "all_sessions_revoked"
         case signingKeyCreated = "signing_key_created"

@@ -32,6 +32,16 @@ extension WebhookProgress {
         name.hasPrefix(logoutPrefix) ? String(name.dropFirst(logoutPrefix.count)) : nil
     }
 
+    private static let streamPrefix = "stream "
+
+    /// The name under which the store keeps the progress of a stream of security events.
+    public static func name(ofStream id: String) -> String { streamPrefix + id }
+
+    /// The stream whose progress is under `name`; nil for a webhook, or logout tokens.
+    public static func streamID(of name: String) -> String? {
+        name.hasPrefix(streamPrefix) ? String(name.dropFirst(streamPrefix.count)) : nil
+    }
+
     /// The longest lease, even for a receiver that asks for time. A longer one in the store comes from a node with a fast
     /// clock, which may be gone, and is ignored.
     private static let longestHold = Duration.seconds(600)

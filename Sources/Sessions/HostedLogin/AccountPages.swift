@@ -39,7 +39,7 @@ extension HostedLoginService {
     /// session, to five minutes.
     public func accountVisit(_ handle: BrowserHandle) async throws(ServiceError) -> AccountVisit? {
         let (now, policy) = (context.clock.now, policy)
-        var found = try await inStore { () async throws(StoreError) in try await store.session(handle.id) }
+        var found = try await inStore { () async throws(StoreError) in try await store.wholeSession(handle.id) }
         guard let record = found, policy.opensAccountPages(record, handle, at: now) else { return nil }
         if now - record.session.renewedAt >= Self.useInterval {
             found = try await inStore { () async throws(StoreError) in

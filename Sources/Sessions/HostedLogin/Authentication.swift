@@ -9,6 +9,8 @@ extension HostedLoginService {
         case passkey(PasskeyService.Proof)
         /// At an identity provider.
         case provider(ExternalIdentity)
+        /// By a phone, which has approved the login.
+        case phone(of: Identifier<User>)
         /// By a login before, of which the browser has a session.
         case session(of: Identifier<User>)
     }
@@ -21,6 +23,7 @@ extension HostedLoginService.Authentication {
         case .password: ["pwd"]
         case .passkey(let proof): proof.authenticationMethods
         case .provider(let identity): identity.authenticationMethods
+        case .phone: [LoginSession.authenticationMethod]
         case .session: []
         }
     }
@@ -31,6 +34,7 @@ extension HostedLoginService.Authentication {
         case .password: HostedLogin.password
         case .passkey: HostedLogin.passkey
         case .provider(let identity): HostedLogin.provider(identity.key.provider)
+        case .phone: HostedLogin.phone
         case .session: nil
         }
     }
@@ -49,7 +53,7 @@ extension HostedLoginService.Authentication {
     var reason: String? {
         switch self {
         case .password, .session: nil
-        case .passkey: method
+        case .passkey, .phone: method
         case .provider(let identity):
             HostedLogin.provider(identity.key.provider) + (identity.hasAuthenticationTime ? "" : " no_auth_time")
         }
@@ -59,7 +63,7 @@ extension HostedLoginService.Authentication {
     func proof(by federation: FederationService, at now: Instant) throws(ServiceError) -> LoginProof {
         switch self {
         case .password(let user): return .user(user.id)
-        case .session(let userID): return .user(userID)
+        case .session(let userID), .phone(let userID): return .user(userID)
         case .passkey(let proof):
             guard now < proof.goodUntil else { throw .passkeyRefused(.wrongChallenge) }
             return .passkey(proof.login)
@@ -73,7 +77,7 @@ extension HostedLoginService.Authentication {
     func presence(at now: Instant) -> PresenceProof {
         switch self {
         case .password(let user): .password(hash: user.passwordHash)
-        case .passkey, .session: .key
+        case .passkey, .session, .phone: .key
         case .provider: .identity(at: time(at: now))
         }
     }
@@ -82,14 +86,14 @@ extension HostedLoginService.Authentication {
     var replayError: ServiceError {
         switch self {
         case .passkey: .passkeyRefused(.wrongChallenge)
-        case .provider, .password, .session: .identityRefused(.replayed)
+        case .provider, .password, .session, .phone: .identityRefused(.replayed)
         }
     }
 
     /// The error if the store finds no user.
     var errorWithoutUser: ServiceError {
         switch self {
-        case .password, .session: .invalidCredentials
+        case .password, .session, .phone: .invalidCredentials
         case .passkey: .passkeyRefused(.wrongSignature)
         case .provider: .conflict(code: "username_taken", detail: "no username is left for a new user")
         }

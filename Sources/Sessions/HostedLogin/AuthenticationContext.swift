@@ -8,6 +8,8 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
     case password
     /// At an identity provider.
     case identity = "id_token"
+    /// By a phone, which has approved the login.
+    case phone
 
     /// The known words of `acr_values`, in their order; nil if it has none, because each value is voluntary (OpenID Connect Core
     /// section 3.1.2.1).
@@ -26,6 +28,7 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
         // A provider may use the same words for its own methods.
         if isByProvider { return [.identity] }
         if methods.contains(where: Self.passkeyMethods.contains) { return byPasskey }
+        if methods.contains(LoginSession.authenticationMethod) { return [.phone] }
         return methods.contains("pwd") ? [.password] : []
     }
 
@@ -34,6 +37,7 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
         switch word {
         case HostedLogin.password: [.password]
         case HostedLogin.passkey: byPasskey
+        case HostedLogin.phone: [.phone]
         default: HostedLogin.isProvider(word) ? [.identity] : []
         }
     }
@@ -60,7 +64,8 @@ extension Login {
     var sessionStart: Instant { request.sessionStart.map { Instant(secondsSinceEpoch: $0) } ?? authenticatedAt }
 }
 
-/// One of the authentications that a browser's session remembers: the last one by password, by passkey and at a provider.
+/// One of the authentications that a browser's session remembers: the last one by password, by key
+/// (a passkey or a phone) and at a provider.
 struct PastAuthentication: Hashable, Sendable {
     /// How (RFC 8176).
     let methods: [String]
@@ -76,11 +81,11 @@ extension Session {
         if let at = presence.identityAt {
             return [PastAuthentication(methods: authenticationMethods, at: at, isByProvider: true)]
         }
-        let passkey = authenticationMethods.filter { $0 != "pwd" }
+        let key = authenticationMethods.filter { $0 != "pwd" }
         let all = [
-            passkey.isEmpty
+            key.isEmpty
                 ? nil
-                : PastAuthentication(methods: passkey, at: presence.provenAt ?? startedAt, isByProvider: false),
+                : PastAuthentication(methods: key, at: presence.provenAt ?? startedAt, isByProvider: false),
             authenticationMethods.contains("pwd")
                 ? PastAuthentication(methods: ["pwd"], at: presence.passwordAt ?? startedAt, isByProvider: false) : nil,
         ]
@@ -104,6 +109,8 @@ extension Session {
 
     /// Notes that the user has authenticated once more in the browser, maybe in another way.
     mutating func noteAuthentication(by methods: [String], _ proof: PresenceProof, at now: Instant) {
+        // The session has one time for a proof by key, so it keeps the methods of the last one alone.
+        if case .key = proof, !methods.isEmpty { authenticationMethods.removeAll { $0 != "pwd" } }
         authenticationMethods += methods.filter { !authenticationMethods.contains($0) }
         note(proof, at: now)
     }

@@ -80,10 +80,15 @@ extension HostedLoginService {
     /// The handle in a session cookie; nil if this server has not made it.
     public func handle(_ cookie: String) -> BrowserHandle? { context.browserHandles.decode(cookie) }
 
+    /// Why the session of a browser ended; nil if it has not, or is gone.
+    public func endReason(of handle: BrowserHandle) async throws(ServiceError) -> EndReason? {
+        try await inStore { () async throws(StoreError) in try await store.session(handle.id) }?.session.ending?.reason
+    }
+
     /// The session of a browser; nil if it has ended, or is not one of a browser.
     public func browserSession(_ handle: BrowserHandle) async throws(ServiceError) -> SessionRecord? {
         let now = context.clock.now
-        let record = try await inStore { () async throws(StoreError) in try await store.session(handle.id) }
+        let record = try await inStore { () async throws(StoreError) in try await store.wholeSession(handle.id) }
         guard let record, policy.isLiving(record, handle, at: now) else { return nil }
         return record
     }
@@ -162,11 +167,12 @@ extension LoginApproval {
             ended = Session.Ending(reason: .replaced, at: now)
             events.append(.ended(browser, .replaced, at: now, by: origin))
         }
-        let session = Session(
+        var session = Session(
             id: id, userID: user.id, clientID: Client.browserID,
             device: Device(id: client.browserPlace + place, name: name, platform: "browser"), scope: .empty,
             authenticationMethods: methods, startedAt: now, epoch: settings.epoch,
             presence: UserPresence(identityAt: isByProvider ? authentication.time(at: now) : nil))
+        if case .phone = authentication { session.probationUntil = now + LoginRules.probation }
         started = session
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
         return BrowserHandle(id: id, isKept: isKept)

@@ -72,6 +72,8 @@ extension CodeExchange {
         guard now < login.codeExpiresAt, let client = opening.client, client.grantTypes.contains(.authorizationCode),
             client.epoch <= login.epoch, login.epoch >= opening.settings.revokedBefore?.epoch ?? login.epoch
         else { return .failure(.invalidGrant) }
+        // A phone that is gone lets nobody in.
+        guard login.phoneID == nil || phone.map({ $0.ending == nil }) == true else { return .failure(.invalidGrant) }
         var start = request.login
         (start.idempotencyKey, start.continuedSession) = (nil, nil)
         start.scope = login.request.scope.flatMap { Scope($0) } ?? client.scope
@@ -83,6 +85,8 @@ extension CodeExchange {
             id: login.id, authenticationMethods: login.methods, from: origin, now: now,
             authenticated: (login.sessionStart, login.epoch))
         guard case .success(let entitlement) = outcome else { return outcome }
+        opening.session?.phoneID = login.phoneID
+        if login.isByPhone { opening.session?.probationUntil = now + LoginRules.probation }
         if login.request.isByProvider == true { opening.session?.presence.identityAt = login.authenticatedAt }
         return narrowed(entitlement, to: resources).map { entitlement in
             login.codeUsedAt = now

@@ -47,6 +47,8 @@ public struct HostedLogin: Hashable, Sendable {
     public static let password = "password"
     /// The word of `loginMethods` for passkeys.
     public static let passkey = "passkey"
+    /// The word of `loginMethods` for a phone.
+    public static let phone = "phone"
     /// The start of the words of `loginMethods` for identity providers.
     private static let providerPrefix = "provider:"
 
@@ -125,7 +127,7 @@ public struct HostedLogin: Hashable, Sendable {
     }
 
     private static func isMethod(_ word: String) -> Bool {
-        if [password, passkey, "phone"].contains(word) { return true }
+        if [password, passkey, phone].contains(word) { return true }
         guard word.hasPrefix(providerPrefix) else { return false }
         return Identity.Key.isValid(provider: String(word.dropFirst(providerPrefix.count)))
     }

@@ -159,7 +159,7 @@ public final class HostedLoginService: UseCase {
 extension AuthorizationRequest {
     /// The request as a one-time token, if it was pushed: it is spent when the login completes, because a page that was opened
     /// must survive a reload. Other requests can be answered again, because anybody can make one.
-    fileprivate func oneTimeToken(at now: Instant, madeAt: Instant) -> OneTimeToken? {
+    func oneTimeToken(at now: Instant, madeAt: Instant) -> OneTimeToken? {
         guard isPushed == true else { return nil }
         return OneTimeToken(
             .pushedRequest, of: clientID, id: id, goodUntil: madeAt + CarriedRequest.lifetime + CarriedRequest.lifetime,
@@ -190,7 +190,7 @@ extension LoginApproval {
     }
 
     /// Why the login cannot be completed; nil if it can.
-    fileprivate mutating func refusal(
+    mutating func refusal(
         of request: AuthorizationRequest, _ authentication: HostedLoginService.Authentication, from origin: Origin,
         at now: Instant
     ) -> ServiceError? {

@@ -46,9 +46,14 @@ public struct Login: Hashable, Sendable, Identifiable {
     public var codeUsedAt: Instant?
     /// When the login was completed.
     public let startedAt: Instant
+    /// The session of the phone on which the session of the login depends; nil: none. Other rows change it.
+    public var phoneID: Identifier<Session>?
 
     /// The client of the request.
     public var clientID: String { request.clientID }
+
+    /// Whether a phone has let the browser in.
+    public var isByPhone: Bool { methods.contains(LoginSession.authenticationMethod) }
 
     /// The largest `userAgent`, in bytes.
     public static let userAgentLengthMax = 200
@@ -146,6 +151,8 @@ public struct CodeExchange: Sendable {
     public var login: Login
     /// The session that the code has started; nil: none, or no longer.
     public let started: Session?
+    /// The session of the phone on which the session of the login depends; nil: none, or no longer.
+    public let phone: Session?
     /// The start of the session: set `opening.session` to start it.
     public var opening: SessionOpening
     /// How the session that the code has started ends with this exchange; nil: it does not.

@@ -62,10 +62,41 @@ public struct LoginCodeCoder: Sendable {
     private static let tagCount = 7
     private static let slotBits: UInt8 = 6
 
+    /// What a token in a link allows.
+    enum Link: String, CaseIterable {
+        /// To come back to a login from the app.
+        case back = "sojourn login return"
+        /// To end a session that a phone has let in.
+        case notMe = "sojourn login not me"
+    }
+
+    private static let linkTagCount = 16
+
     private let keys: [HMACSHA256Key]
+    private let linkKeys: [Link: [HMACSHA256Key]]
 
     /// A coder under those root keys: the first one writes, all read.
-    public init(rootKeys: RootKeys) { keys = rootKeys.all.map { HMACSHA256Key($0.derive(Self.purpose)) } }
+    public init(rootKeys: RootKeys) {
+        keys = rootKeys.all.map { HMACSHA256Key($0.derive(Self.purpose)) }
+        linkKeys = Dictionary(
+            uniqueKeysWithValues: Link.allCases.map { link in
+                (link, rootKeys.all.map { HMACSHA256Key($0.derive(link.rawValue)) })
+            })
+    }
+
+    /// The token of a link about the login, or about the session that it starts.
+    func token(_ link: Link, of id: Identifier<Session>) -> String {
+        linkKeys[link]?.first.map { Self.token(of: id, $0) } ?? ""
+    }
+
+    /// Whether `token` is that of the link.
+    func isToken(_ token: String, _ link: Link, of id: Identifier<Session>) -> Bool {
+        linkKeys[link]?.contains { constantTimeEqual(Array(token.utf8), Array(Self.token(of: id, $0).utf8)) } == true
+    }
+
+    private static func token(of id: Identifier<Session>, _ key: HMACSHA256Key) -> String {
+        Base64URL.encode(Array(key.authenticate(id.bytes).prefix(linkTagCount)))
+    }
 
     /// The characters of the code at `now`.
     public func text(_ code: LoginCode, at now: Instant) -> String {

@@ -28,7 +28,7 @@ public struct LoginDecision: Hashable, Sendable {
         return LoginOutcome(answer: answer, effects: effects)
     }
 
-    /// Ends a login whose time is over, whose phone's session has ended, or whose phone is silent.
+    /// Ends a login when its time is over, the session of its phone has ended, or its phone is silent.
     private func expire(
         _ login: inout LoginSession, _ call: LoginCall, at now: Instant, _ effects: inout [LoginEffect]
     ) {
@@ -99,7 +99,13 @@ public struct LoginDecision: Hashable, Sendable {
         case .userDeleted(let userID): noteDeletion(of: userID, &login, at: now, &effects)
         case .sessionEnded(let reason):
             if login.isLoggedIn {
-                end(&login, .done, .loggedOut, .ended(reason), at: now, telling: .loggedOut, &effects)
+                let cause = LoginCause(rawValue: reason.rawValue) ?? .ended(reason)
+                end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
+            }
+        case .tick where login.isLoggedIn:
+            // The clean-up looks again when this answer is too old.
+            if let phone = call.claimant, login.bond.interval != nil, let answeredAt = login.answeredAt {
+                login.answeredAt = max(answeredAt, phone.renewedAt)
             }
         case .phoneReplaced(let sessionID):
             guard !login.state.isFinal, login.claim != nil else { return .accepted }
@@ -201,7 +207,7 @@ public struct LoginDecision: Hashable, Sendable {
         return .accepted
     }
 
-    /// There is one try, because a second one would help whoever guesses.
+    /// There is one try, because a second one would help a guess.
     private func check(
         _ number: Int?, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
     ) -> LoginRefusal? {
@@ -239,7 +245,7 @@ public struct LoginDecision: Hashable, Sendable {
     private func approve(_ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]) {
         login.state = .active
         login.authenticatedAt = now
-        login.collectUntil = now + rules.collectLifetime
+        login.collectUntil = now + (login.kind == .app ? rules.nonceLifetime : rules.collectLifetime)
         effects += [.record(.approved), .tellDevice(.approved)]
     }
 
@@ -276,7 +282,8 @@ public struct LoginDecision: Hashable, Sendable {
         guard login.history == .fail else { return .refused(.spent) }
         if let refusal = claimant?.refusal { return .refused(.phone(refusal)) }
         effects += [.startSession, .tellDevice(.loggedIn)]
-        switch login.bond {
+        // A typed code was approved in a browser. Its session says nothing about the user's phone.
+        switch login.claim?.arrival == .typed ? .none : login.bond {
         case .none:
             (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
         case .session, .ping:

@@ -73,6 +73,9 @@ public enum LoginRefusal: Hashable, Sendable {
         (.otherBrowser, "other_browser"), (.spent, "spent"),
     ]
 
+    /// Every word but those of a phone's session, for tables.
+    public static let words = plain.map(\.1) + [LoginRefusal.wrongFactor(attemptsLeft: 0).word]
+
     /// The refusal with that word; nil if there is none. The word of a wrong second factor does not tell how many are left.
     init?(word: String) {
         if let known = Self.plain.first(where: { $0.1 == word }) {

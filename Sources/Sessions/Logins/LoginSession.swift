@@ -110,6 +110,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         public var userCode: String?
         /// SHA-256 of the secret with which the device asks for the result; nil: it has none.
         public var pollHash: [UInt8]?
+        /// The authorization request that the login answers; nil for logins that begin elsewhere than on the page.
+        public var authorization: AuthorizationRequest?
 
         /// The longest `announceInfo` or `sessionInfo`, in bytes.
         public static let infoLengthMax = 2048
@@ -212,6 +214,20 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         self.inputUntil = inputUntil
     }
 
+    /// The authentication method of a session that a phone has let in. It is never that of the phone's own login.
+    public static let authenticationMethod = "phone"
+
+    /// When time may change it next; nil: only its phone may. The clean-up looks at it then.
+    public var dueAt: Instant? {
+        if state.isFinal { return nil }
+        if state.awaitsInput { return inputUntil }
+        if history == .fail { return collectUntil }
+        return bond.interval.map { (answeredAt ?? startedAt) + $0 }
+    }
+
+    /// The number of second factors that may still be wrong.
+    public var attemptsLeft: Int { max(LoginRules().factorAttempts - wrongFactors, 0) }
+
     /// Whether the session that it started lives, as far as the login knows, and depends on the phone.
     public var isLoggedIn: Bool { state == .active && history == .loggedIn }
 }
@@ -222,10 +238,16 @@ public struct LoginRules: Hashable, Sendable {
     public var inputLifetime = Duration.seconds(180)
     /// How long the session can be collected after the approval.
     public var collectLifetime = Duration.seconds(60)
+    /// How long the session can be collected in the phone's own app, where no device waits.
+    public var nonceLifetime = Duration.seconds(30)
     /// How long after that a retry of the collection gets the session again.
     public var retryWindow = Duration.seconds(30)
     /// The number of wrong second factors that ends a login.
     public var factorAttempts = 3
+    /// The largest number of logins that wait for a phone. Further ones are refused.
+    public var pendingMax = 20_000
+    /// How long a session that a phone has let in may do less than others.
+    public static let probation = Duration.seconds(86_400)
 
     /// The default rules.
     public init() {}
@@ -234,10 +256,12 @@ public struct LoginRules: Hashable, Sendable {
 extension LoginSession {
     /// A login in the phone's own app. Its phone is known from the start, and `start` follows at once.
     public static func inApp(
-        id: Identifier<Session>, clientID: String, phone: LoginPhone, rules: LoginRules, at now: Instant
+        id: Identifier<Session>, clientID: String, phone: LoginPhone, request: Request = Request(), rules: LoginRules,
+        at now: Instant
     ) -> LoginSession {
         var login = LoginSession(
-            id: id, kind: .app, clientID: clientID, startedAt: now, inputUntil: now + rules.inputLifetime)
+            id: id, kind: .app, clientID: clientID, request: request, startedAt: now,
+            inputUntil: now + rules.inputLifetime)
         login.claim = Claim(phone, .inApp, ClaimOptions())
         return login
     }

@@ -33,6 +33,11 @@ public enum LoginState: Hashable, Sendable {
         }
     }
 
+    /// The words, in the order of a login.
+    public static let words = [
+        "STARTING", "READY_FOR_USER_INTERACTION", "WAITING_FOR_USER_INPUT", "ACTIVE", "DONE", "ERROR",
+    ]
+
     /// The awaited input; nil in all states but `waitingForUserInput`.
     public var input: LoginInput? {
         if case .waitingForUserInput(let input) = self { input } else { nil }
@@ -169,4 +174,6 @@ public enum LoginBond: Hashable, Sendable {
 
     /// The shortest time between two answers.
     public static let pingMin = Duration.seconds(60)
+    /// The longest time between two answers. The bond `session` is for more.
+    public static let pingMax = Duration.seconds(604_800)
 }

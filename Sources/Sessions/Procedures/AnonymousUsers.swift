@@ -126,6 +126,7 @@ extension StoreTransaction {
             deleteFailedAttempts(of: user.id)
             deleteIdentities(of: user.id)
             deletePasskeys(of: user.id)
+            try noteDeletion(of: user.id, at: now)
             deleteUser(user.id)
             events.append(AuditEvent(.userDeleted, at: now, by: .system, userID: user.id, reason: "anonymous"))
             deleted += 1

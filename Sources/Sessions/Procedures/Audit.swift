@@ -26,6 +26,14 @@ extension Store {
         }
     }
 
+    /// Events before number `cursor`, the newest first; nil begins with the last one.
+    public func events(before cursor: Int64?, limit: Int) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        return try await read(.long) { (reader) throws(TransactionError) in
+            try reader.events(before: cursor ?? .max, limit: limit).value()
+        }
+    }
+
     /// The ends of the client's sessions in the audit trail after number `cursor`, the oldest first. Reads no other event.
     public func sessionEnds(
         ofClient clientID: String, after cursor: Int64, limit: Int
@@ -34,6 +42,11 @@ extension Store {
         return try await read(.short) { (reader) throws(TransactionError) in
             try reader.sessionEnds(ofClient: clientID, after: cursor, limit: limit).value()
         }
+    }
+
+    /// The number of the last event of the audit trail; 0 if it is empty.
+    public func lastEvent() async throws(StoreError) -> Int64 {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.lastEvent().value() }
     }
 
     /// One step of the audit trail's clean-up: reads the `limit` oldest events by number, and deletes those that occurred

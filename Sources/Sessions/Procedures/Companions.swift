@@ -7,17 +7,17 @@ extension EndReason {
         switch self {
         case .replaced, .idleExpired, .maxLifetimeReached: false
         case .loggedOut, .revokedByUser, .revokedByAdmin, .passwordChanged, .refreshTokenReused, .userDeleted,
-            .revokedByProvider, .recheckLost, .codeReused:
+            .revokedByProvider, .recheckLost, .codeReused, .parentEnded, .presenceLost, .notMe:
             true
         }
     }
 }
 
 extension SessionChange {
-    /// Whether this change of `session` ends it, and may end companions: its client can have a login on the page.
+    /// Whether this change of `session` ends it, and may end companions, and sessions that it has let in as a phone.
     func endsCompanions(after session: Session) -> Bool {
         guard session.ending == nil, let ending = self.session.ending else { return false }
-        return ending.reason.endsCompanions && client?.grantTypes.contains(.authorizationCode) != false
+        return ending.reason.endsCompanions
     }
 }
 
@@ -56,18 +56,20 @@ extension StoreTransaction {
 }
 
 extension Store {
-    /// Whether an end of the session can end companions: it is of a browser, or began in one.
-    func hasCompanions(_ id: Identifier<Session>) async throws(StoreError) -> Bool {
-        guard try await catalogue().clients[Client.browserID] != nil else { return false }
-        return try await read(.short) { (reader) throws(TransactionError) in
-            let (login, session) = (reader.login(id), reader.session(id))
+    /// Whether an end of the session can change other rows: it is of a browser, began in one, was let in by a phone, or is that
+    /// of a phone which has claimed a login.
+    public func hasDependents(_ id: Identifier<Session>) async throws(StoreError) -> Bool {
+        try await read(.short) { (reader) throws(TransactionError) in
+            let (login, session, isPhone) = (reader.login(id), reader.session(id), reader.hasLoginSessions(ofPhone: id))
             if try login.value()?.browserSession != nil { return true }
-            return try session.value()?.clientID == Client.browserID
+            let found = try session.value()
+            if found?.clientID == Client.browserID || found?.phoneID != nil { return true }
+            return try isPhone.value()
         }
     }
 
-    /// Lets `change` edit a session, and if that ends it, ends its companions in the same transaction. Nil if there is no such
-    /// session. The companion `spared` goes on.
+    /// Lets `change` edit a session, and if that ends it, ends its companions, and what it has let in as a phone, in the same
+    /// transaction. Nil if there is no such session. The companion `spared` goes on.
     public func updateSessionAndCompanions<Outcome: Sendable>(
         _ id: Identifier<Session>, sparing spared: Identifier<Session>? = nil, by origin: Origin,
         _ change: @escaping @Sendable (inout SessionChange) -> Outcome
@@ -79,11 +81,12 @@ extension Store {
             let known = try catalogue.value()
             let user = try transaction.user(.id(session.userID)).value()
             var edited = SessionChange(known.record(of: session, user))
+            edited.phone = try transaction.phoneState(of: session, known)
             let outcome = change(&edited)
             var events = edited.events
             if session.ending == nil, let ending = edited.session.ending {
                 transaction.end(id, ending)
-                events += try transaction.endCompanions(
+                events += try transaction.endDependents(
                     of: id, ofClient: session.clientID, ending, except: spared, by: origin)
             } else if edited.session != session {
                 transaction.replace(edited.session)

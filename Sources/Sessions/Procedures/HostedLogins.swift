@@ -56,11 +56,12 @@ extension Store {
             let (previous, started) = (
                 transaction.livingSessionForUpdate(at: place), transaction.sessionForUpdate(known.id)
             )
+            let phone = known.phoneID.map { transaction.session($0) }
             let (login, catalogue) = (transaction.loginForUpdate(known.id), transaction.catalogue())
             guard let user = try user.value(), let login = try login.value(), login.codeHash == hash else { return nil }
             let current = try catalogue.value()
             var exchange = CodeExchange(
-                login: login, started: try started.value(),
+                login: login, started: try started.value(), phone: try phone?.value() ?? nil,
                 opening: SessionOpening(
                     user: user, client: current.clients[login.clientID], settings: current.settings,
                     previous: try previous.value()))
@@ -101,12 +102,15 @@ extension StoreTransaction {
                 end(previous.id, .init(reason: .replaced, at: session.renewedAt))
             }
             insert(session)
+            if let previous = exchange.opening.previous {
+                try moveBonds(from: previous.id, to: session.id, at: session.renewedAt)
+            }
         }
         var events = exchange.opening.events
         if let ending = exchange.ending {
             end(login.id, ending)
             let origin = events.first.map(Origin.init) ?? .system
-            events += try endCompanions(of: login.id, ofClient: login.clientID, ending, by: origin)
+            events += try endDependents(of: login.id, ofClient: login.clientID, ending, by: origin)
         }
         if exchange.login != login { update(exchange.login) }
         append(events, catalogue)

@@ -1,6 +1,6 @@
-// Logins with a phone: their requests, and the acts on them.
+// Logins with a phone: their requests, the acts on them, and their lists.
 
-/// An act on a login with a phone, inside a transaction. The closure edits `login`, usually by `LoginDecision`.
+/// An act on a login with a phone, inside a transaction. The closure edits `login`, usually by `act`.
 public struct LoginChange: Sendable {
     /// The login. A difference at the end is written.
     public var login: LoginSession
@@ -16,17 +16,33 @@ public struct LoginChange: Sendable {
     public let settings: Settings
     /// How the session that the login has started ends; nil: it does not.
     public var ending: Session.Ending?
+    /// The phone on which the session that the login has started depends from now on; nil: that of before.
+    public var movesTo: Identifier<Session>?
     /// The audit events of the same transaction.
     public var events: [AuditEvent] = []
 }
 
+/// The start of the session of a login, inside a transaction.
+public struct LoginCollection: Sendable {
+    /// The login and its phone.
+    public var change: LoginChange
+    /// The start of the session: set `opening.session` to start it. Nil before an account is chosen.
+    public var opening: SessionOpening?
+}
+
 extension Store {
-    /// Adds a login that a client has requested, with its audit events.
-    public func requestLogin(_ login: LoginSession, _ events: [AuditEvent] = []) async throws(StoreError) {
+    /// Adds a login that a client has requested, with its audit events. False if `limit` logins wait for a phone already; nothing
+    /// was written.
+    @discardableResult
+    public func requestLogin(
+        _ login: LoginSession, _ events: [AuditEvent] = [], atMost limit: Int = .max
+    ) async throws(StoreError) -> Bool {
         try await write(.nothing) { (transaction) throws(TransactionError) in
+            if limit < .max, try transaction.waitingLoginSessionCount(limit: limit).value() >= limit { return false }
             let known = try transaction.catalogue().value()
             transaction.insert(login)
             transaction.append(events, known)
+            return true
         }
     }
 
@@ -35,41 +51,132 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.loginSession(key).value() }
     }
 
+    /// The logins with a phone, the newest first: those that phones of a user have claimed, and those in a state, if given.
+    public func loginSessions(
+        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+    ) async throws(StoreError) -> Page<LoginSession> {
+        guard limit > 0 else { return Page(items: [], nextCursor: nil) }
+        let found = try await read(.long) { (reader) throws(TransactionError) in
+            try reader.loginSessions(
+                ofUser: userID, state: state, after: cursor, limit: Page<LoginSession>.rows(for: limit)
+            ).value()
+        }
+        return Page(found, limit: limit) { SessionCursor(startedAt: $0.startedAt, id: $0.id).description }
+    }
+
+    /// The sessions that depend on that of a phone, as far as their logins know.
+    public func children(of phoneID: Identifier<Session>) async throws(StoreError) -> [Identifier<Session>] {
+        try await read(.short) { (reader) throws(TransactionError) in
+            try reader.loginSessions(ofPhone: phoneID).value().filter(\.isLoggedIn).map(\.id)
+        }
+    }
+
+    /// Up to `limit` logins that time may have changed by `now`.
+    public func loginSessions(dueBy now: Instant, limit: Int) async throws(StoreError) -> [Identifier<Session>] {
+        try await read(.short) { (reader) throws(TransactionError) in
+            try reader.loginSessions(dueBy: now, limit: limit).value()
+        }
+    }
+
     /// Lets `decide` act on a login with a phone. Nil if there is no such login.
     ///
     /// Sessions are locked before the login, in the order of all transactions, so that a login which was claimed meanwhile makes
     /// the transaction run again.
     ///
-    /// - Parameter phoneID: the session of the phone that asks; nil: none does.
+    /// - Parameters:
+    ///   - phoneID: the session of the phone that asks; nil: none does.
+    ///   - origin: the cause of the ends that follow from the act.
     public func changeLogin<Outcome: Sendable>(
-        _ id: Identifier<Session>, phone phoneID: Identifier<Session>?,
+        _ id: Identifier<Session>, phone phoneID: Identifier<Session>?, by origin: Origin = .system,
         _ decide: @escaping @Sendable (inout LoginChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         try await write(TransactionScope(.sessions, queue: id.bytes.last ?? 0)) {
             (transaction) throws(TransactionError) in
             guard let known = try transaction.loginSession(.id(id)).value() else { return nil }
-            let claimantID = known.claim?.sessionID
-            var found: [Identifier<Session>: Session] = [:]
-            let ids = Set([id, phoneID, claimantID].compactMap(\.self)).sorted { $0.words < $1.words }
-            let answers = ids.map { transaction.sessionForUpdate($0) }
-            for answer in answers { if let session = try answer.value() { found[session.id] = session } }
-            let (locked, catalogue) = (transaction.loginSessionForUpdate(id), transaction.catalogue())
-            guard let login = try locked.value() else { return nil }
-            if login.claim?.sessionID != claimantID { throw .overtaken }
-            let current = try catalogue.value()
-            var records: [Identifier<Session>: SessionRecord] = [:]
-            for sessionID in [phoneID, claimantID].compactMap(\.self) where records[sessionID] == nil {
-                guard let session = found[sessionID] else { continue }
-                records[sessionID] = current.record(of: session, try transaction.user(.id(session.userID)).value())
-            }
-            var change = LoginChange(
-                login: login, phone: phoneID.flatMap { records[$0] }, claimant: claimantID.flatMap { records[$0] },
-                started: found[id], client: current.clients[login.clientID], settings: current.settings)
+            guard var change = try transaction.change(of: known, phone: phoneID) else { return nil }
+            let login = change.login
             let outcome = decide(&change)
-            if change.login != login { transaction.update(change.login) }
-            if let ending = change.ending, found[id]?.ending == nil { transaction.end(id, ending) }
-            transaction.append(change.events, current)
+            let events = try transaction.write(change, over: login, by: origin)
+            transaction.append(events, try transaction.catalogue().value())
             return outcome
         }
+    }
+
+    /// Lets `decide` start the session of the login with that secret, on a device. Nil if there is no such login.
+    public func collectLogin<Outcome: Sendable>(
+        poll hash: [UInt8], deviceID: String, by origin: Origin,
+        _ decide: @escaping @Sendable (inout LoginCollection) -> Outcome
+    ) async throws(StoreError) -> Outcome? {
+        try await write(TransactionScope(.sessions, queue: hash.last ?? 0)) { (transaction) throws(TransactionError) in
+            guard let known = try transaction.loginSession(.poll(hash: hash)).value() else { return nil }
+            var (user, previous): (User?, Session?)
+            if let userID = known.userID {
+                let place = SessionPlace(userID: userID, clientID: known.clientID, deviceID: deviceID)
+                let found = (transaction.userForUpdate(.id(userID)), transaction.livingSessionForUpdate(at: place))
+                (user, previous) = (try found.0.value(), try found.1.value())
+            }
+            guard let change = try transaction.change(of: known, phone: nil) else { return nil }
+            if change.login.userID != known.userID { throw .overtaken }
+            let login = change.login
+            var collection = LoginCollection(
+                change: change,
+                opening: user.map {
+                    SessionOpening(user: $0, client: change.client, settings: change.settings, previous: previous)
+                })
+            let outcome = decide(&collection)
+            if let session = collection.opening?.session {
+                if let previous { transaction.end(previous.id, .init(reason: .replaced, at: session.renewedAt)) }
+                transaction.insert(session)
+                if let previous {
+                    try transaction.moveBonds(from: previous.id, to: session.id, at: session.renewedAt)
+                }
+            }
+            let events = try transaction.write(collection.change, over: login, by: origin)
+            transaction.append(
+                events + (collection.opening?.events ?? []), try transaction.catalogue().value())
+            return outcome
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Locks a login, and before it the sessions that an act on it may change: the phones, then the session that it has started.
+    /// Nil if the login is gone.
+    func change(
+        of known: LoginSession, phone phoneID: Identifier<Session>?
+    ) throws(TransactionError) -> LoginChange? {
+        let claimantID = known.claim?.sessionID
+        let phones = Set([phoneID, claimantID].compactMap(\.self)).sorted { $0.words < $1.words }
+        var found: [Identifier<Session>: Session] = [:]
+        let answers = (phones.filter { $0 != known.id } + [known.id]).map { sessionForUpdate($0) }
+        for answer in answers { if let session = try answer.value() { found[session.id] = session } }
+        let (locked, catalogue) = (loginSessionForUpdate(known.id), catalogue())
+        guard let login = try locked.value() else { return nil }
+        if login.claim?.sessionID != claimantID { throw .overtaken }
+        let current = try catalogue.value()
+        var records: [Identifier<Session>: SessionRecord] = [:]
+        for sessionID in phones {
+            guard let session = found[sessionID] else { continue }
+            records[sessionID] = current.record(of: session, try user(.id(session.userID)).value())
+            records[sessionID]?.phone = try phoneState(of: session, current)
+        }
+        return LoginChange(
+            login: login, phone: phoneID.flatMap { records[$0] }, claimant: claimantID.flatMap { records[$0] },
+            started: found[known.id], client: current.clients[login.clientID], settings: current.settings)
+    }
+
+    /// Writes what a change decided about `login`. Returns the events, with those of what ends with it.
+    func write(
+        _ change: LoginChange, over login: LoginSession, by origin: Origin
+    ) throws(TransactionError) -> [AuditEvent] {
+        if change.login != login { update(change.login) }
+        guard let session = change.started, session.ending == nil else { return change.events }
+        if let ending = change.ending {
+            end(session.id, ending)
+            let dependents = try endDependents(of: session.id, ofClient: session.clientID, ending, by: origin)
+            return change.events + dependents
+        }
+        if let phoneID = change.movesTo { try setPhone(phoneID, of: session.id) }
+        return change.events
     }
 }

@@ -113,6 +113,9 @@ extension StoreTransaction {
             if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }
             try writeProof(of: login, passkey: opening.passkey)
             insert(session)
+            if let previous = login.previous {
+                try moveBonds(from: previous.id, to: session.id, at: session.startedAt)
+            }
             if let check = opening.providerCheck { replace(check) }
         } else if let session = opening.continued, let previous = login.previous {
             if let identityLogin = login.identityLogin { try insertNews(of: identityLogin, login) }

@@ -54,7 +54,7 @@ extension Store {
             var events = edited.events
             if old.ending == nil, let ending = session.ending {
                 let origin = events.first.map(Origin.init) ?? .system
-                events += try transaction.endCompanions(of: id, ofClient: old.clientID, ending, by: origin)
+                events += try transaction.endDependents(of: id, ofClient: old.clientID, ending, by: origin)
             }
             transaction.append(events, try catalogue.value())
             return outcome

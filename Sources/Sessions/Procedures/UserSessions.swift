@@ -73,6 +73,24 @@ extension Store {
         }
     }
 
+    /// One step along all sessions in the order of their ids: reads up to `limit` sessions after `cursor`. Gives those that have no
+    /// recorded end, and the id of the last session that was read; nil at the end of the table.
+    public func livingSessions(
+        after cursor: Identifier<Session>?, limit: Int
+    ) async throws(StoreError) -> (records: [SessionRecord], last: Identifier<Session>?) {
+        try await read(.long) { (reader) throws(TransactionError) in
+            let (catalogue, sessions) = (reader.catalogue(), reader.sessions(after: cursor, limit: limit))
+            let found = try sessions.value()
+            let living = found.filter { $0.ending == nil }
+            let users = living.isEmpty ? [] : try reader.users(living.map(\.userID), named: []).value()
+            let byID = Dictionary(users.map { ($0.id, $0) }) { first, _ in first }
+            let known = try catalogue.value()
+            return (
+                living.map { known.record(of: $0, byID[$0.userID]) }, found.count < limit ? nil : found.last?.id
+            )
+        }
+    }
+
     private func records(
         _ length: ReadLength, of userID: Identifier<User>,
         _ ask: @escaping @Sendable (any StoreReader) -> Answer<[Session]>

@@ -39,6 +39,14 @@ extension Store {
         return Page(found, limit: limit) { Text.key($0.username) }
     }
 
+    /// Up to `limit` users, in no order, that have the e-mail address as username or as verified address.
+    public func users(withAddress address: String, limit: Int) async throws(StoreError) -> [User] {
+        guard let key = Text.emailKey(address) else { return [] }
+        return try await read(.short) { (reader) throws(TransactionError) in
+            try reader.users(withAddress: key, limit: limit).value()
+        }
+    }
+
     /// Changes a user without a requesting session.
     public func updateUser<Outcome: Sendable>(
         _ reference: UserReference, _ change: @escaping @Sendable (inout UserChange) -> Outcome
@@ -83,6 +91,8 @@ extension StoreTransaction {
             cancelCodes(of: old.id, ending)
             return (ending, endSessions(of: old.id, ending))
         }
+        let bonds = endings.isEmpty ? nil : livingLoginSessionsForUpdate(ofUser: old.id)
+        var logins: [LoginSession]?
         for (ending, sessions) in endings {
             let sessions = try sessions.value()
             ended += sessions.count
@@ -90,11 +100,16 @@ extension StoreTransaction {
             if !ending.isOfAll, catalogue.clients[Client.browserID] != nil {
                 events += try endCompanions(of: sessions, by: ending, events.first)
             }
+            var living: [LoginSession]
+            if let logins { living = logins } else { living = try bonds?.value() ?? [] }
+            events += try endBonds(in: &living, sessions, ending, by: events.first.map(Origin.init) ?? .system)
+            logins = living
         }
         if edited.forgetsFailedAttempts { deleteFailedAttempts(of: old.id) }
         if effect.deletes {
             deleteIdentities(of: old.id)
             deletePasskeys(of: old.id)
+            try noteDeletion(of: old.id, at: now)
             deleteUser(old.id)
         }
         append(events, catalogue)

@@ -16,6 +16,12 @@ public enum EndReason: String, CaseIterable, Sendable {
     case recheckLost = "recheck_lost"
     /// The authorization code that started the session was presented again (RFC 6749 section 4.1.2).
     case codeReused = "code_reused"
+    /// The session of the phone that let it in ended.
+    case parentEnded = "parent_ended"
+    /// The phone that let it in did not answer in time.
+    case presenceLost = "presence_lost"
+    /// The user has said that another person logged in.
+    case notMe = "not_me"
 }
 
 /// The reason for which a refresh was refused: the `reason` beside `invalid_grant` (RFC 6749 section 5.2).

@@ -195,10 +195,15 @@ extension RefreshAttempt {
         }
     }
 
-    /// Records that the decision ends the session, and may end its companions.
-    func noteCompanions() { state.withLock { $0.endsCompanions = true } }
+    /// Records that the decision reads or writes rows of other sessions, so that it is made in a transaction of its own.
+    func noteCompanions() {
+        state.withLock { state in
+            (state.verdict, state.grant) = (nil, nil)
+            state.endsCompanions = true
+        }
+    }
 
-    /// Whether the decision may end companions of the session.
+    /// Whether the decision is about rows of other sessions too.
     var endsCompanions: Bool { state.withLock { $0.endsCompanions } }
 
     /// The decision; nil before it was made.

@@ -99,6 +99,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         if attempt.isStale(at: now, interval: change.settings.sessions.rotationInterval) {
             return .undecided(.staleRequest)
         }
+        if change.session.phoneID != nil, let verdict = endByBond(&change, from: origin, at: time) { return verdict }
         var session = change.session
         let decision = renew(
             attempt, &session, user: change.user, client: change.client, settings: change.settings, now: now,
@@ -148,7 +149,8 @@ public struct RefreshPolicy: Hashable, Sendable {
         return .granted(
             TokenGrant.Entitlement(
                 session: session, user: user, client: client, settings: change.settings,
-                scope: client.standing(scope), audience: audience, decision: decision))
+                scope: client.standing(scope), audience: audience, decision: decision,
+                bondEnd: session.phoneID == nil ? nil : bondEnd(of: change.record)))
     }
 
     /// Decides which row of the table answers `attempt` at `now`, and edits `session` accordingly. The first check that fails
@@ -267,6 +269,7 @@ public struct RefreshPolicy: Hashable, Sendable {
     public func ending(of record: SessionRecord, at now: Instant) -> Session.Ending? {
         recordedEnding(
             of: record.session, user: record.user, client: record.client, settings: record.settings, now: now)
+            ?? bondEnding(of: record, at: now)
             ?? lifetimes(settings: record.settings, client: record.client, user: record.user)
             .ending(of: record.session, at: now)
     }

@@ -64,6 +64,10 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var presence: UserPresence
     /// The identity provider that is asked again to confirm the user, and when it last did; nil: none is.
     public var confirmation: ProviderConfirmation?
+    /// The session of the phone that let this one in and on which it depends; nil: it depends on none.
+    public var phoneID: Identifier<Session>?
+    /// Until when the session may do less, because a phone let it in a short time ago; nil: it never had to.
+    public var probationUntil: Instant?
     /// The verdict of the operator's own attestation of app and device, for the claim `attestation`; nil: there is none.
     public var attestation: String?
 

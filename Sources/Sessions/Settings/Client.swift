@@ -24,6 +24,8 @@ public struct Client: Hashable, Sendable, Identifiable {
         case password
         /// An assertion signed by the key of a device (RFC 7523).
         case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        /// A login that a phone, or a browser, approves (RFC 8628).
+        case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
         /// An ID token of an identity provider (RFC 8693).
         case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     }
@@ -104,6 +106,9 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// The registration for logins on the server's page.
     public var hostedLogin = HostedLogin()
 
+    /// The stream of security events to the client's receiver; nil without one.
+    public var eventStream: EventStream?
+
     /// The lifetime of access tokens of a client that does not stay logged in, unless it has its own.
     public static let shortAccessTokenLifetime = Duration.seconds(3600)
 
@@ -139,6 +144,9 @@ public struct Client: Hashable, Sendable, Identifiable {
 
     /// The granted scope without the tokens that an admin has removed from the client since.
     func standing(_ granted: Scope) -> Scope { granted.intersection(scope) }
+
+    /// True if what is signed for the client needs an RSA key.
+    var needsRSA: Bool { hostedLogin.idTokenAlgorithm == .rs256 || eventStream != nil }
 
     /// True if the client has no authentication.
     public var isPublic: Bool { authenticationMethod == .none }

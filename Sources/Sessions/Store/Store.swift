@@ -17,6 +17,8 @@ public struct SessionRecord: Hashable, Sendable {
     public var client: Client?
     /// The settings at the moment of the read.
     public var settings: Settings
+    /// The phone on which the session depends; nil: it depends on none, or the phone was not read.
+    public var phone: PhoneState?
 
     /// A record of values that were read together.
     public init(session: Session, user: User?, client: Client?, settings: Settings) {
@@ -37,17 +39,22 @@ public struct SessionChange: Sendable {
     public let client: Client?
     /// The settings at the moment of the transaction.
     public let settings: Settings
+    /// The phone on which the session depends; nil: it depends on none, or the phone was not read.
+    public var phone: PhoneState?
     /// Events that the same transaction appends to the audit trail.
     public var events: [AuditEvent] = []
 
     /// The values that were read, with the edits so far.
     public var record: SessionRecord {
-        SessionRecord(session: session, user: user, client: client, settings: settings)
+        var record = SessionRecord(session: session, user: user, client: client, settings: settings)
+        record.phone = phone
+        return record
     }
 
     /// A change that starts with the values of `record`.
     public init(_ record: SessionRecord) {
         self.init(session: record.session, user: record.user, client: record.client, settings: record.settings)
+        phone = record.phone
     }
 
     /// A change that starts with values that were read together.

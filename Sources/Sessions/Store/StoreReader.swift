@@ -115,6 +115,23 @@ public protocol StoreReader {
     /// The login with a phone that `key` finds.
     func loginSession(_ key: LoginSession.Key) -> Answer<LoginSession?>
 
+    /// The living logins that depend on the session of a phone, in the order of their ids.
+    func loginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]>
+
+    /// Whether the phone with that session has claimed a login that is not over.
+    func hasLoginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<Bool>
+
+    /// The logins with a phone, the newest first: those that phones of a user have claimed, and those in a state, if given.
+    func loginSessions(
+        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+    ) -> Answer<[LoginSession]>
+
+    /// Up to `limit` logins that time may have changed by `now`.
+    func loginSessions(dueBy now: Instant, limit: Int) -> Answer<[Identifier<Session>]>
+
+    /// The number of logins that wait for a phone, at most `limit`.
+    func waitingLoginSessionCount(limit: Int) -> Answer<Int>
+
     /// The failed attempts that are counted for `target`.
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>
 
@@ -141,8 +158,15 @@ public protocol StoreReader {
 
     /// The events of a user before number `cursor`, the newest first.
     func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
+
+    /// The events before number `cursor`, the newest first.
+    func events(before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
+
     /// The ends of the client's sessions in the audit trail after number `cursor`, the oldest first. Reads no other event.
     func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
+
+    /// The number of the last event of the audit trail; 0 if it is empty.
+    func lastEvent() -> Answer<Int64>
 
     /// Reads the next `limit` events after number `cursor`, and returns those of the kinds `ImportLedger.generalKinds`.
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep>
@@ -189,6 +213,9 @@ public struct SessionCursor: Hashable, Sendable, CustomStringConvertible {
 
     /// The cursor after a session.
     public init(after session: Session) { (startedAt, id) = (session.startedAt, session.id) }
+
+    /// The cursor after a row with that start and that id.
+    public init(startedAt: Instant, id: Identifier<Session>) { (self.startedAt, self.id) = (startedAt, id) }
 
     /// The cursor that `description` wrote; nil for any other text.
     public init?(_ text: String) {

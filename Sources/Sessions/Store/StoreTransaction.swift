@@ -118,6 +118,16 @@ public protocol StoreTransaction: StoreReader {
     /// The living logins that depend on the session of a phone, in the order of their ids, for update.
     func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]>
 
+    /// The living logins that phones of a user have claimed, in the order of their ids, for update.
+    func livingLoginSessionsForUpdate(ofUser userID: Identifier<User>) -> Answer<[LoginSession]>
+
+    /// Marks all logins whose account is that user as those of a deleted user.
+    func markLoginSessionsDeleted(of userID: Identifier<User>)
+
+    /// Writes what the login page has made of a login with a phone: the request, the methods, the browser's session and the
+    /// code.
+    func complete(_ login: Login)
+
     /// Adds a login with a phone.
     func insert(_ login: LoginSession)
 

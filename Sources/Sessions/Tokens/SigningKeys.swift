@@ -4,8 +4,8 @@ internal import Locks
 
 /// The keys that sign access tokens. The store has them encrypted with the root key, and this object holds them decrypted.
 ///
-/// Clients that know no other algorithm have their ID tokens and logout tokens signed by an RSA key beside these, which exists once
-/// a client needs it.
+/// Clients that know no other algorithm have their ID tokens and logout tokens signed by an RSA key beside these, as security events
+/// always are. It exists once a client needs it.
 ///
 /// They rotate automatically. A new key is published one day before it signs, so that every verifier has it in time, and an old
 /// key is published until the last token that it signed has expired.
@@ -100,7 +100,7 @@ public final class SigningKeys: Sendable {
 
     /// The next RSA key, if a client needs one and it is due. It is made only then, because that takes a tenth of a second.
     private func rsaKey(for clients: [Client], at now: Instant) async throws(StoreError) -> StoredSigningKey? {
-        guard clients.contains(where: { $0.hostedLogin.idTokenAlgorithm == .rs256 }) else { return nil }
+        guard clients.contains(where: \.needsRSA) else { return nil }
         let keys = try await store.updateSigningKeys { keys, _ in keys }
         guard Self.isNewKeyDue(keys, algorithm: Self.rsa, rotation: rotation, at: now) else { return nil }
         return makeKey(.rs256, at: now)
@@ -200,6 +200,9 @@ public final class SigningKeys: Sendable {
     func signer(at now: Instant, for client: Client) -> JWTSigner? {
         signer(at: now, isRSA: client.hostedLogin.idTokenAlgorithm == .rs256)
     }
+
+    /// The signer at `now` of security events, which interoperable receivers demand to be RS256; nil if there is no RSA key.
+    func rsaSigner(at now: Instant) -> JWTSigner? { signer(at: now, isRSA: true) }
 
     private func signer(at now: Instant, isRSA: Bool) -> JWTSigner? {
         opened.withLock { keys in

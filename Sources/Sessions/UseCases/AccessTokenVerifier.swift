@@ -76,7 +76,7 @@ public struct ClientToken: Hashable, Sendable {
 /// Checks access tokens against the store, and introspects tokens of every kind.
 public final class AccessTokenVerifier: UseCase {
     let context: ServiceContext
-    private let signer: TokenSigner
+    let signer: TokenSigner
 
     init(_ context: ServiceContext, _ signer: TokenSigner) {
         self.context = context
@@ -99,7 +99,7 @@ public final class AccessTokenVerifier: UseCase {
         // The audience is checked before the store is read, because a token for another API must not cost a read.
         guard requirement.isMet(by: claims.audience.all, own: context.audience) else { throw .invalidToken(nil) }
         guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) }) else {
             throw .invalidToken(.unknownSession)
         }
         guard try await signer.stands(token, since: reading) else { throw .invalidToken(nil) }
@@ -123,18 +123,38 @@ public final class AccessTokenVerifier: UseCase {
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
     }
 
+    /// The client of an access token that it got for itself, which must be meant for this server (RFC 6749 section 4.4).
+    public func authenticateClient(
+        _ token: String, as use: TokenUse = .bearer
+    ) async throws(ServiceError) -> ClientToken {
+        let reading = context.signingKeys.readingNumber
+        guard let claims = try await signer.claims(of: token, signer.accessTokens.verify), claims.sessionID == nil,
+            AudienceRequirement.own.isMet(by: claims.audience.all, own: context.audience)
+        else { throw .invalidToken(nil) }
+        guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
+        guard case .clientToken(let client) = try await introspect(clientToken: claims),
+            try await signer.stands(token, since: reading)
+        else { throw .invalidToken(nil) }
+        try use.use()
+        return client
+    }
+
     /// Records an end by the clock, so that later settings cannot revive the session.
     private func record(
         _ ending: Session.Ending, of record: SessionRecord, from origin: Origin, at now: Instant
     ) async throws(ServiceError) {
         guard record.session.ending == nil else { return }
+        let end: @Sendable (inout SessionChange) -> Void = { [policy] change in
+            guard let ending = policy.ending(of: change.record, at: now) else { return }
+            var session = change.session
+            session.end(ending.reason, at: ending.at)
+            change.keep(session, endedBy: origin, at: now)
+        }
+        let (id, hasPhone) = (record.session.id, record.session.phoneID != nil)
         _ = try await inStore { () async throws(StoreError) in
-            try await store.updateSession(record.session.id) { [policy] change in
-                guard let ending = policy.ending(of: change.record, at: now) else { return }
-                var session = change.session
-                session.end(ending.reason, at: ending.at)
-                change.keep(session, endedBy: origin, at: now)
-            }
+            hasPhone
+                ? try await store.updateSessionAndCompanions(id, by: origin, end)
+                : try await store.updateSession(id, end)
         }
     }
 
@@ -172,7 +192,9 @@ public final class AccessTokenVerifier: UseCase {
     private func introspectRefreshToken(_ token: String) async throws(ServiceError) -> Introspection {
         let time = context.time
         guard let token = context.refreshTokens.decode(token),
-            let record = try await inStore({ () async throws(StoreError) in try await store.session(token.sessionID) })
+            let record = try await inStore({ () async throws(StoreError) in
+                try await store.wholeSession(token.sessionID)
+            })
         else { return .inactive }
         guard let client = record.client, client.staysLoggedIn, client.grantTypes.contains(.refreshToken) else {
             return .inactive

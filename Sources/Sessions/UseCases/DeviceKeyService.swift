@@ -39,7 +39,7 @@ public final class DeviceKeyService: UseCase {
         guard let assertion = try? KeyAssertion(attempt.token), let id = Identifier<Session>(assertion.issuer),
             assertion.audience.contains(context.issuer), assertion.isTimely(at: now, lead: Self.deviceLead)
         else { throw .refused(.invalidAssertion) }
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }) else {
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) }) else {
             throw .refused(.unknownSession)
         }
         guard let key = record.session.deviceKey.flatMap(DeviceKey.init(text:)),

@@ -94,7 +94,7 @@ public final class LogoutService: UseCase {
             return .success(())
         }
         let outcome = try await inStore { () async throws(StoreError) in
-            guard try await store.hasCompanions(id) else { return try await store.updateSession(id, change) }
+            guard try await store.hasDependents(id) else { return try await store.updateSession(id, change) }
             return try await store.updateSessionAndCompanions(id, sparing: spared, by: origin, change)
         }
         try outcome?.get()

@@ -42,6 +42,8 @@ public final class RefreshService: UseCase {
         let isFound = try await inStore { () async throws(StoreError) in
             try await store.changeSession(id) { change in
                 let session = change.session
+                // The decision on a session that depends on a phone reads the rows of the phone as well.
+                if session.phoneID != nil, session.ending == nil { return attempt.noteCompanions() }
                 attempt.settle(&change)
                 guard change.endsCompanions(after: session) else { return }
                 // The end is not written here, because the companions end in the same transaction.

@@ -14,6 +14,16 @@ public final class ServiceContext: Sendable {
     let anonymousUserKey: HMACSHA256Key
     /// Seals and opens the authorization requests that browsers carry.
     public let requests: SealedRequests
+    /// Writes and reads the codes of logins with a phone.
+    let loginCodes: LoginCodeCoder
+    /// The keys of web nonces; the first one makes new ones.
+    let webNonces: [HMACSHA256Key]
+    /// The durations and bounds of logins with a phone.
+    public let loginRules: LoginRules
+    /// Host, and port if it is not that of https, of the public base URL.
+    let host: String
+    /// Encrypts what receivers of security events want to see in the field `Authorization`.
+    public let streamSecrets: StreamSecrets
     /// What the operator has decided about passkeys; nil: there are none.
     public let passkeys: PasskeyPolicy?
     /// Makes and recognizes the challenges of passkeys.
@@ -52,6 +62,8 @@ public final class ServiceContext: Sendable {
     let foreignTokens = ForeignTokenPresence()
     /// Verifies proofs of possession.
     public let proofs: DPoPVerifier
+    /// What this node knows of its deliveries to other programs.
+    public let deliveries = DeliveryState()
     /// Since when this node has known its database.
     let databaseIncarnation = DatabaseIncarnation()
 
@@ -62,8 +74,12 @@ public final class ServiceContext: Sendable {
         clockGuard: ClockGuard? = nil, proofs: DPoPPolicy = DPoPPolicy(),
         lockoutPolicy: LockoutPolicy = LockoutPolicy(),
         passwordRules: PasswordRules = PasswordRules(), resetTokenLifetime: Duration = .seconds(3600),
-        passkeys: PasskeyPolicy? = nil
+        passkeys: PasskeyPolicy? = nil, loginRules: LoginRules = LoginRules()
     ) {
+        loginCodes = LoginCodeCoder(rootKeys: rootKeys)
+        self.loginRules = loginRules
+        webNonces = rootKeys.all.map { HMACSHA256Key($0.derive("sojourn web nonce")) }
+        host = issuer.split(separator: "/").dropFirst().first.map(String.init) ?? issuer
         self.passkeys = passkeys
         passkeyChallenges = PasskeyChallenges(rootKeys: rootKeys)
         self.resetTokenLifetime = resetTokenLifetime
@@ -77,6 +93,7 @@ public final class ServiceContext: Sendable {
         anonymousUserKey = HMACSHA256Key(rootKeys.first.derive("sojourn anonymous user"))
         browserHandles = BrowserHandleCoder(rootKeys: rootKeys)
         requests = SealedRequests(rootKeys: rootKeys, random: random)
+        streamSecrets = StreamSecrets(rootKeys: rootKeys, random: random)
         self.signingKeys = signingKeys
         self.passwords = passwords
         self.clock = clockGuard.map { clockGuard in WallClock { clockGuard.reading.now } } ?? clock

@@ -27,6 +27,10 @@ public enum ServiceError: Error, Hashable, Sendable {
     case identityProviderUnavailable
     /// An authorization code that is unknown, expired, used, or of another request (RFC 6749 section 5.2).
     case invalidGrant
+    /// An act on a login with a phone is refused.
+    case login(LoginRefusal)
+    /// A login with a phone has ended, and there is no session for its device.
+    case loginOver(LoginCause)
     /// A pushed authorization request that was answered already (RFC 9126 section 7.3).
     case requestSpent
     /// The password is right, but logins are disabled.

@@ -18,6 +18,8 @@ public struct Services: Sendable {
     public let providerChecks: ProviderCheckService
     /// Completes logins on the server's page, and exchanges their codes.
     public let hostedLogin: HostedLoginService
+    /// Logs devices in with the help of a phone.
+    public let loginSessions: LoginSessionService
     /// Ends sessions.
     public let logout: LogoutService
     /// Checks access tokens, and introspects tokens of every kind.
@@ -26,6 +28,8 @@ public struct Services: Sendable {
     public let clients: ClientAuthenticator
     /// Issues access tokens to clients for themselves.
     public let clientCredentials: ClientCredentialsService
+    /// Keeps the streams of security events to clients.
+    public let eventStreams: EventStreamService
     /// Signs tokens with the present keys of all nodes.
     public let signer: TokenSigner
     /// Changes of a user's own account.
@@ -48,9 +52,11 @@ public struct Services: Sendable {
         federation = FederationService(context, login)
         logout = LogoutService(context, refresh, foreignTokens)
         hostedLogin = HostedLoginService(context, signer, logout, federation)
+        loginSessions = LoginSessionService(context, signer, presence, logout)
         accessTokens = AccessTokenVerifier(context, signer)
         clients = ClientAuthenticator(context)
         clientCredentials = ClientCredentialsService(context, signer)
+        eventStreams = EventStreamService(context)
         accounts = AccountService(context, passwords, presence, federation)
         anonymousUsers = AnonymousUserService(context, login, federation, accounts)
         administration = Administration(context, accounts, logout, passkeys)

@@ -14,11 +14,14 @@ public struct TokenGrant: Sendable {
         let audience: [String]
         /// The row of the table that granted a refresh; nil: a login.
         let decision: RefreshDecision?
+        /// When the session ends with the phone that let it in, as far as is known now; nil: it depends on none.
+        let bondEnd: Instant?
 
         init(
             session: Session, user: User, client: Client, settings: Settings, scope: Scope, audience: [String],
-            decision: RefreshDecision? = nil
+            decision: RefreshDecision? = nil, bondEnd: Instant? = nil
         ) {
+            self.bondEnd = bondEnd
             self.session = session
             self.user = user
             self.client = client

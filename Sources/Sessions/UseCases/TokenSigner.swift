@@ -31,7 +31,8 @@ public final class TokenSigner: UseCase {
         // The token expires with the provider's confirmation, because an API that verifies tokens by itself must not accept an
         // older one than a refresh would.
         let end = lifetimes.accessTokenEnd(of: session, issuedAt: now)
-        let confirmationEnd = policy.confirmationEnd(of: session)
+        // So it does with the bond to a phone.
+        let confirmationEnd = [policy.confirmationEnd(of: session), entitlement.bondEnd].compactMap(\.self).min()
         let expiry = min(end, confirmationEnd ?? end)
         // Half-way to the end of the confirmation at the latest, because by then the provider may have been asked again.
         let refreshAfter = min(

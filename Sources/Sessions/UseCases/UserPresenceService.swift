@@ -70,7 +70,7 @@ final class UserPresenceService: UseCase {
     func look(at attempt: RefreshAttempt, in id: Identifier<Session>) async throws(ServiceError) {
         let circumstances = attempt.circumstances
         let time = circumstances.time
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }),
+        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) }),
             policy.accepts(attempt, withUserOf: record, at: time), let user = record.user
         else { return }
         // The proof is used before a password attempt or an assertion is used up. The decision that follows accepts a proof

@@ -91,6 +91,16 @@ extension Sojourn {
     func call(
         _ plain: HTTPMessage, requiresUserForItself: Bool = false
     ) async throws(SojournError) -> HTTPAnswer {
+        let answer = try await answer(to: plain)
+        guard !(200..<300).contains(answer.status) else { return answer }
+        if case .presenceRequired(let requirement) = Verdict<TokenAnswer>(of: answer), !requiresUserForItself {
+            note(requirement)
+        }
+        throw error(of: answer) ?? .unreachable(Unreachable("status \(answer.status)", status: answer.status))
+    }
+
+    /// Sends a request, without its access token. The answer is a refusal as well.
+    func answer(to plain: HTTPMessage) async throws(SojournError) -> HTTPAnswer {
         var token = try await accessToken()
         var (isRenewed, isSignedAgain) = (false, false)
         while true {
@@ -105,10 +115,7 @@ extension Sojourn {
                 renewedForRejectionAt = nil
                 token = try await accessToken(.renewed(after: token))
             } else {
-                if case .presenceRequired(let requirement) = verdict, !requiresUserForItself {
-                    note(requirement)
-                }
-                throw error(of: answer) ?? .unreachable(Unreachable("status \(answer.status)", status: answer.status))
+                return answer
             }
         }
     }
@@ -129,7 +136,7 @@ extension Sojourn {
     }
 
     /// The error of a call; nil if it succeeded. A call ends no session.
-    private func error(of answer: HTTPAnswer) -> SojournError? {
+    func error(of answer: HTTPAnswer) -> SojournError? {
         guard !(200..<300).contains(answer.status) else { return nil }
         let verdict = Verdict<TokenAnswer>(of: answer)
         guard case .ended = verdict, let error = ErrorAnswer(parsing: answer.body) else { return SojournError(verdict) }

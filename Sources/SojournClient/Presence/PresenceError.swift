@@ -37,7 +37,7 @@ public struct PresenceError: Error, Hashable, Sendable {
     public static let subsystem = 802
     private static let base = subsystem * 1_000_000
 
-    /// Whose code it is.
+    /// The platform of the code.
     public let platform: BiometryPlatform
     /// The platform's code, as an absolute value.
     public let code: Int

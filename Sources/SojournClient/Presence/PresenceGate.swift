@@ -3,7 +3,7 @@
 ///
 /// A gate asks only when one of its calls is made, and once per call. It remembers nothing of an earlier answer.
 public protocol PresenceGate: Sendable {
-    /// Whose codes the gate's errors have.
+    /// The platform that gives the gate's errors their codes.
     var platform: BiometryPlatform { get }
 
     /// What the device offers at present. It is asked before every prompt, because a lock-out concerns the whole device and can

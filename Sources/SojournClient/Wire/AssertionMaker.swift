@@ -15,6 +15,14 @@ package struct AssertionMaker: Sendable {
         self.random = random
     }
 
+    /// The login for which an assertion is the second factor, and the number that the user has typed.
+    package struct Login: Hashable, Sendable {
+        package var id: String
+        package var number: Int?
+
+        package init(id: String, number: Int?) { (self.id, self.number) = (id, number) }
+    }
+
     /// An assertion. The server accepts it once.
     ///
     /// - Parameters:
@@ -23,14 +31,18 @@ package struct AssertionMaker: Sendable {
     ///   - audience: the server's issuer.
     ///   - issuedAt: the server's time in Unix seconds.
     ///   - lifetime: seconds until the assertion expires, at most `longestLifetime`.
+    ///   - login: what the user has seen and approves by it; nil: no login.
     package func assertion(
-        issuer: String, subject: String, audience: String, issuedAt: Int64, lifetime: Int64
+        issuer: String, subject: String, audience: String, issuedAt: Int64, lifetime: Int64,
+        login: Login? = nil
     ) async throws(KeyError) -> String {
         let expiry = issuedAt + min(max(lifetime, 1), Self.longestLifetime)
-        let names = [("iss", issuer), ("sub", subject), ("aud", audience), ("jti", Base64URL.encode(random(16)))]
+        var names = [("iss", issuer), ("sub", subject), ("aud", audience), ("jti", Base64URL.encode(random(16)))]
+        if let login { names.append(("login", login.id)) }
         let texts = names.map { #""\#($0)":\#(CompactJWS.quoted($1))"# }.joined(separator: ",")
+        let number = login?.number.map { #","number":\#($0)"# } ?? ""
         return try await CompactJWS.token(
             header: #"{"alg":"\#(key.publicKey.curve.algorithm)","typ":"JWT"}"#,
-            claims: #"{\#(texts),"iat":\#(issuedAt),"exp":\#(expiry)}"#, by: key)
+            claims: #"{\#(texts),"iat":\#(issuedAt),"exp":\#(expiry)\#(number)}"#, by: key)
     }
 }

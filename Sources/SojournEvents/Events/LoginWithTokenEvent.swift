@@ -2,7 +2,7 @@ public import SojournClient
 
 /// Logs a user in by what the identity provider has issued, or goes on with the stored session if the event has no tokens.
 public struct LoginWithTokenEvent: Hashable, Sendable {
-    /// Whose session it is.
+    /// The user of the session.
     public var userIdentifier: UserIdentifier
     /// The ID token of the provider; nil: the stored session goes on.
     public var accessToken: String?

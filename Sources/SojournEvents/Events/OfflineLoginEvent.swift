@@ -2,7 +2,7 @@ public import SojournClient
 
 /// Goes on with the stored session, without the user in the mode `NO`, after one prompt in the mode `BIOMETRIC`.
 public struct OfflineLoginEvent: Hashable, Sendable {
-    /// Whose session it has to be.
+    /// The user that the session has to be of.
     public var userIdentifier: UserIdentifier
     /// The mode for the recommended login if no session is stored; nil: `NO`. The mode of a stored session decides how it is opened,
     /// because no event may take a session's protection away.

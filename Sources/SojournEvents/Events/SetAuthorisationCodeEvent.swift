@@ -12,7 +12,7 @@ public struct SetAuthorisationCodeEvent: Hashable, Sendable {
         case idToken(String, provider: String)
     }
 
-    /// Whose session it is.
+    /// The user of the session.
     public var userIdentifier: UserIdentifier
     /// What the login at the provider brought.
     public var credential: Credential

@@ -19,6 +19,7 @@ extension FakeServer.World {
         }
         if let requirement = requirement(on: session, of: user, at: now) { return requirement.problem }
         if let answer = passkeyCall(call, session, user, at: now) { return answer }
+        if let answer = loginCall(call, session, user, at: now) { return answer }
         switch (call.method, call.path) {
         case (_, "/v1/verify"):
             return HTTPAnswer(

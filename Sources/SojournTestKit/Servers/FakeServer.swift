@@ -32,6 +32,9 @@ public final class FakeServer: TestServer, Transport {
         var passkeys: [String: FakePasskey] = [:]
         var passkeyChallenges: Set<String> = []
         var challengeCount = 0
+        /// The logins with a phone, by ID.
+        var phoneLogins: [String: FakeLogin] = [:]
+        var loginCount = 0
         /// The authorization codes.
         var codes: [String: FakeCode] = [:]
         var interval: Int64

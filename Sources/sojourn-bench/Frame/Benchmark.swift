@@ -84,6 +84,13 @@ struct Benchmark: Sendable {
                 """,
             defaults: Options(connections: [32], seconds: 20), run: { try FeedBenchmark(options: $0).run() }),
         Benchmark(
+            name: "console", summary: "milliseconds of each page of the admins' console",
+            discussion: """
+                Starts 'sojourn serve' on a database with --sessions sessions, four to a user, enters the console and asks for each
+                page, one after the other, each over a connection of its own.
+                """,
+            defaults: Options(sessions: 100_000), run: { try await ConsoleBenchmark(options: $0).run() }),
+        Benchmark(
             name: "start", summary: "time from exec to ready, and the memory just started",
             discussion: "Starts 'sojourn serve' --rounds times on a database with --sessions sessions.",
             defaults: Options(rounds: 20, sessions: 10_000), run: { try await StartBenchmark(options: $0).run() }),

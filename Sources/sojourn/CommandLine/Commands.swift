@@ -4,10 +4,11 @@ enum Commands {
         [
             ServeCommand.serve, MigrateCommand.migrate, BackupCommands.backup,
             BackupCommands.restore,
-            DoctorCommand.doctor, HealthCommand.health,
+            DoctorCommand.doctor, ConsoleCommand.console, HealthCommand.health,
             HealthCommand.version,
         ]
         + TransferCommands.all + UserCommands.all + IdentityCommands.all + PasskeyCommands.all + SessionCommands.all
+        + LoginCommands.all
         + ClientCommands.all
         + SettingsCommands.all + EventCommands.all + WebhookCommands.all
         + KeyCommands.all
@@ -16,6 +17,7 @@ enum Commands {
     static let groups = [
         CommandGroup(name: "user", summary: "Users: accounts and their logins."),
         CommandGroup(name: "session", summary: "Sessions: where users are logged in, and why a session ended."),
+        CommandGroup(name: "login", summary: "Logins with a phone."),
         CommandGroup(name: "passkey", summary: "Passkeys of users."),
         CommandGroup(name: "client", summary: "Clients: the apps."),
         CommandGroup(name: "settings", summary: "Session settings: how long users stay signed in."),

@@ -111,6 +111,8 @@ enum SessionCommands {
             ("last refresh", Formatting.timeWithDistance(session["last_refreshed_at"]?.integer)),
             ("ends if idle", Formatting.timeWithDistance(session["session_idle_expires_at"]?.integer)),
             ("ends for good", Formatting.timeWithDistance(session["session_expires_at"]?.integer)),
+            ("let in by session", session["parent_session_id"]?.cell),
+            ("on probation until", session["probation_until"].map { Formatting.timeWithDistance($0.integer) }),
             ("ended", session["ended_at"].map { Formatting.timeWithDistance($0.integer) }),
             ("reason", session["ended_reason"]?.cell), ("provider", session["provider"]?.cell),
             ("provider said yes", session["provider_confirmed_at"].map { Formatting.timeWithDistance($0.integer) }),

@@ -1,3 +1,4 @@
+import Endpoints
 import HTTP
 import JSON
 import Sessions
@@ -44,6 +45,7 @@ struct SessionExplanation {
     var text: String {
         var paragraphs = [opening, verdict]
         if let blocked { paragraphs.append(blocked) }
+        if let bonds { paragraphs.append(bonds) }
         if !events.isEmpty {
             paragraphs.append("What the audit trail says:\n" + events.map(line).joined(separator: "\n"))
         }
@@ -64,7 +66,7 @@ struct SessionExplanation {
                 + "\(Formatting.timeWithDistance(session["session_expires_at"]?.integer)). If the app says it is logged out, it "
                 + "has lost its token, or took an error for a logout: only an answer with 'reauthenticate: true' means one."
         }
-        let (meaning, advice) = EndReason(rawValue: reason).map(Self.meaning) ?? ("", "")
+        let (meaning, advice) = EndReason(rawValue: reason)?.explanation ?? ("", "")
         return
             "It ended at \(Formatting.timeWithDistance(session["ended_at"]?.integer)): \(reason).\n\(meaning)\n\(advice)"
     }
@@ -83,6 +85,20 @@ struct SessionExplanation {
         return nil
     }
 
+    /// The note about the phone that let the session in, and about what it has let in itself.
+    private var bonds: String? {
+        var sentences: [String] = []
+        if let parent = session["parent_session_id"]?.string {
+            sentences.append(
+                "A phone let it in, and it ends with the session of that phone: \(Formatting.visible(parent)).")
+        }
+        if let children = session["child_session_ids"]?.elements, !children.isEmpty {
+            let ids = children.map { Formatting.visible($0.cell) }.joined(separator: ", ")
+            sentences.append("It has let these sessions in, which end with it: \(ids).")
+        }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+
     private func line(_ event: JSONValue) -> String {
         let parts = [
             event["reason"]?.string, event["actor"]?.string.map { "by \($0)" },
@@ -90,63 +106,5 @@ struct SessionExplanation {
         ]
         return "  \(Formatting.time(event["at"]?.integer))  \((event["event"]?.cell ?? "").padded(to: 18))  "
             + Formatting.visible(parts.compactMap { $0 }.joined(separator: ", "))
-    }
-
-    private static func meaning(_ reason: EndReason) -> (meaning: String, advice: String) {
-        switch reason {
-        case .loggedOut: ("The app logged out.", "Nothing to do: the user logs in again when they want to.")
-        case .replaced:
-            (
-                "The same user logged in again on the same device: the newer session took its place.",
-                "If that is not so, two installations use one device id: each needs its own."
-            )
-        case .revokedByUser:
-            ("The user ended this device from another one.", "If it was not them, they should change the password.")
-        case .revokedByAdmin:
-            (
-                "An admin ended it: this session, all of the user's, all of every user, or the app was deleted.",
-                "The audit trail below names the admin key, where one session or user was meant."
-            )
-        case .passwordChanged:
-            (
-                "The password was changed or reset, which logs out the other devices.",
-                "The user logs in with the new one."
-            )
-        case .idleExpired:
-            (
-                "The device did not refresh for longer than offline_session_idle allows.",
-                "If users are away for longer, raise it: sojourn settings set --offline-session-idle 30d."
-            )
-        case .maxLifetimeReached:
-            (
-                "The session reached its longest lifetime, which refreshes do not extend.",
-                "Meant to be. See 'sojourn settings show', the client's and the user's own maximum."
-            )
-        case .codeReused:
-            (
-                "The authorization code that started the session was presented again with its verifier.",
-                "An app that sends a request again has to repeat its Idempotency-Key; otherwise the code was copied."
-            )
-        case .refreshTokenReused:
-            (
-                "A refresh token came that had long been replaced: two copies of it are in use. One of them was stolen, "
-                    + "or the app was restored from a backup, or two processes of it do not share their store.",
-                "If it happens to many users after a release, look at how the app stores the token; if to one, take it "
-                    + "for a theft: sojourn user revoke, and a new password."
-            )
-        case .userDeleted: ("The user was deleted.", "Nothing to do.")
-        case .revokedByProvider:
-            (
-                "The identity provider by which the user logged in was asked again and refused: the user is deleted or blocked "
-                    + "there, or has to log in there again.",
-                "The user logs in again, if the provider lets them."
-            )
-        case .recheckLost:
-            (
-                "An answer of the identity provider was lost, with the only token by which it could be asked again, and its "
-                    + "last word became too old.",
-                "The user logs in again. If it happens often, look at the network to the provider."
-            )
-        }
     }
 }

@@ -14,4 +14,13 @@ struct PostgresRandomHistoryTests {
             try await history.play(Lane.rounds(push: 1_000, full: 2_000))
         }
     }
+
+    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 5 : 2))
+    func bonds_showNoDifferenceFromTheModel(seed: UInt64) async throws {
+        let clock = MovableClock(RandomHistory.start)
+        try await withStore({ $0.clock = clock.wallClock }) { store in
+            var history = try await BondHistory(seed: seed, store: store, clock: clock)
+            try await history.play(Lane.rounds(push: 100, full: 2_000))
+        }
+    }
 }

@@ -16,4 +16,15 @@ struct SQLiteRandomHistoryTests {
             await store.close()
         }
     }
+
+    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 10 : 2))
+    func bonds_showNoDifferenceFromTheModel(seed: UInt64) async throws {
+        try await TemporaryFolder.with { folder in
+            let clock = MovableClock(RandomHistory.start)
+            let store = try folder.open { $0.clock = clock.wallClock }
+            var history = try await BondHistory(seed: seed, store: store, clock: clock)
+            try await history.play(Lane.rounds(push: 300, full: 10_000))
+            await store.close()
+        }
+    }
 }

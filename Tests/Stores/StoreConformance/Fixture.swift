@@ -90,11 +90,24 @@ enum Fixture {
         client.hostedLogin.androidApps = ["one", "two"].compactMap { AndroidApp("com.example.\($0)/\(fingerprint)") }
         client.hostedLogin.requiresLogoutSession = true
         client.hostedLogin.idTokenAlgorithm = .rs256
+        client.eventStream = eventStream
         return client
     }
 }
 
 extension Fixture {
+    /// A stream that has everything that one can have.
+    static var eventStream: EventStream {
+        var stream = EventStream(
+            id: "stream-1",
+            delivery: .push(endpoint: "https://one.example/events", sealedAuthorization: [0, 1, 254, 255]),
+            requested: [.sessionRevoked, .credentialChange], description: "one \"quoted\"", since: start)
+        (stream.status, stream.statusReason) = (.paused, "maintenance")
+        stream.verification = EventStream.Verification(state: "state", requestedAt: start + .seconds(1))
+        stream.verificationRequestedAt = start + .seconds(1)
+        return stream
+    }
+
     /// A client that proves itself by either of two keys.
     static func signingClient(_ id: String = "signer", epoch: Int64 = 2) throws -> Client {
         let keys = [SigningKey.generate(.es256), SigningKey.generate(.eddsa)].map { JWK(publishing: $0.publicKey) }

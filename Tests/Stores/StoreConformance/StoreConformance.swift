@@ -32,4 +32,4 @@ public let storeRules: [StoreRule] =
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
     + anonymousUserRules + passkeyRules
-    + loginRules + loginProofRules + loginSessionRules + companionRules
+    + loginRules + loginProofRules + loginSessionRules + companionRules + bondRules

@@ -181,6 +181,12 @@ private struct Texts {
     var account: [PageSamples.Sample] {
         [
             .init(name: "account-devices", page: DevicesPage(header: header, devices: devices)),
+            .init(
+                name: "account-by-phone",
+                page: DevicesPage(
+                    header: AccountHeader(
+                        name: header.name, form: header.form, app: header.app, events: .accountEvents),
+                    devices: devices)),
             .init(name: "account-ended", page: DevicesPage(header: header, devices: devices, message: .ended(2))),
             .init(name: "account-nowhere", page: DevicesPage(header: header, devices: [], message: .nothingToEnd)),
             .init(

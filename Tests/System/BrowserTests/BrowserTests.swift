@@ -45,6 +45,16 @@ struct BrowserTests {
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 
+    @Test("the console: a walk, six clicks to the reason of a logout, hostile texts, and the look of every page")
+    func console() async throws {
+        let result = try await Tool.run(
+            [
+                Repository.path(".build/peers/bin/python"), "-B",
+                Repository.path("Tests/System/BrowserTests/Scripts/console.py"), Self.program,
+            ])
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
+
     @Test("the ways that people go lead on: tabs, Back, stale and repeated forms, the choice of an account, the logout")
     func ways() async throws {
         let result = try await Tool.run([
@@ -63,15 +73,15 @@ struct BrowserTests {
         #expect(result.status == 0 && result.contains("the tour, 0 failures"), "\(result.text)")
     }
 
-    @Test("the pages of a real server log in by password, passkey and provider")
-    func logins() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "login-\(UUID().uuidString)")
+    @Test("pages of a real server", arguments: ["login", "phone"])
+    func logins(script: String) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "\(script)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let program = ProcessInfo.processInfo.environment["SOJOURN_BINARY"] ?? Repository.path(".build/debug/sojourn")
         let result = try await Tool.run([
             Repository.path(".build/peers/bin/python"), "-B",
-            Repository.path("Tests/System/BrowserTests/Scripts/login.py"), program, folder.path,
+            Repository.path("Tests/System/BrowserTests/Scripts/\(script).py"), program, folder.path,
         ])
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }

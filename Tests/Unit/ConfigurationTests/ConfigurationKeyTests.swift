@@ -65,6 +65,7 @@ struct ConfigurationKeyTests {
             "keys.algorithm": "EdDSA", "log.level": "debug", "log.format": "text",
             "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem", "server.admin_tls_certificate": "/c.pem",
             "server.admin_tls_key": "/k.pem", "server.admin_client_ca": "/ca.pem",
+            "server.admin_hosts": "console.example, admin.example",
             "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
             "dpop.nonce": "required", "geo.database": "/var/lib/geo/city.mmdb",
@@ -74,6 +75,7 @@ struct ConfigurationKeyTests {
         // Values that text alone does not spell.
         let spelt: [String: JSONValue] = [
             "server.reuse_port": .bool(true),
+            "server.admin_hosts": .list(["console.example", "admin.example"]),
             "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
             "limits.password_own_words": .list(["acme", "roadrunner"]),
             "passkeys.origins": .list(["https://example.com", "https://login.example.com"]),

@@ -150,7 +150,7 @@ extension EndpointsFixture {
         #expect(answer.field("X-Request-Id") != nil)
         #expect(answer.field("X-Content-Type-Options") == "nosniff")
         #expect(answer.response.fields.values("Cache-Control").count == 1)
-        let pages = ["/login", "/oauth/authorize", "/oauth/logout", "/account", "/reset"]
+        let pages = ["/login", "/oauth/authorize", "/oauth/logout", "/account", "/reset", "/console"]
         let isPage = pages.contains { request.target.path.hasPrefix($0) }
         #expect(answer.field("Set-Cookie") == nil || isPage)
         #expect(answer.response.fields.values("X-Content-Type-Options").count == 1)

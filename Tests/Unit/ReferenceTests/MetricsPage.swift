@@ -62,7 +62,7 @@ enum MetricsPage {
         let always = "Every server has them."
         return [
             group("Requests", always) { registry in
-                _ = EndpointMetrics(registry, routes: Route.all)
+                _ = EndpointMetrics(registry, routes: Route.all, clock: WallClock { Instant(secondsSinceEpoch: 0) })
                 _ = RateLimiter(RateLimits(), registry) { 0 }
             },
             group("Connections and limits", always) { registry in
@@ -85,6 +85,9 @@ enum MetricsPage {
             },
             group("Logout tokens", always) { registry in
                 _ = LogoutMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
+            },
+            group("Security events", always) { registry in
+                _ = EventStreamMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
             },
             group("Places", "Servers with `geo.database` in their configuration have it.") { registry in
                 registry.showGeoDatabase { 0 }

@@ -40,6 +40,7 @@ async function ask() {
   while (!hasEnded()) {
     try {
       const answer = await fetch(`${events}?wait=20&seen=${seen}`);
+      if (answer.status === 404) return location.reload();
       const { event, data } = await answer.json();
       show(event, data);
     } catch {

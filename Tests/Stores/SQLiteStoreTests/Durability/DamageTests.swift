@@ -143,8 +143,12 @@ import Testing
             let world = try await World(folder)
             var random = SeededGenerator(seed: seed)
             var noticed = 0
+            // Most tables are empty here, and a page without rows has next to nothing that can be damaged.
+            let pages = (0..<(world.content.count / 4096)).filter { page in
+                world.content[page * 4096..<(page + 1) * 4096].count { $0 != 0 } > 100
+            }
             for _ in 0..<20 {
-                let page = Int.random(in: 0..<(world.content.count / 4096), using: &random)
+                let page = try #require(pages.randomElement(using: &random))
                 try world.damage { content in
                     for _ in 0..<Int.random(in: 1...40, using: &random) {
                         let place = page * 4096 + Int.random(in: 0..<4096, using: &random)
@@ -159,7 +163,7 @@ import Testing
                     await store.close()
                 } catch { noticed += 1 }
             }
-            // Most pages belong to tables that are empty here. One that is noticed shows that the damage reaches the store.
+            // One that is noticed shows that the damage reaches the store.
             #expect(noticed > 0, "seed \(seed)")
         }
     }

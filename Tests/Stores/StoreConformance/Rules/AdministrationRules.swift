@@ -152,6 +152,18 @@ let eventRules: [StoreRule] = [
         #expect(try await store.events(ofUser: anna, before: nil, limit: 0).isEmpty)
         #expect(try await store.events(ofUser: Fixture.userID(), before: nil, limit: 9).isEmpty)
     },
+    StoreRule("the events of all are read backwards, page by page") { store in
+        for number in 0..<5 {
+            try await store.append([
+                AuditEvent(.settingsChanged, at: Fixture.start, by: .system, reason: "\(number)")
+            ])
+        }
+        let first = try await store.events(before: nil, limit: 2)
+        #expect(first.map(\.event.reason) == ["4", "3"])
+        let rest = try await store.events(before: first.last?.id, limit: 3)
+        #expect(rest.map(\.event.reason) == ["2", "1", "0"])
+        #expect(try await store.events(before: nil, limit: 0).isEmpty)
+    },
     StoreRule("an event comes back with every member") { store in
         let user = Fixture.userID()
         let session = Fixture.session(of: user)

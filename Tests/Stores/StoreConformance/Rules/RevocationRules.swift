@@ -82,6 +82,15 @@ let revocationRules: [StoreRule] = [
         #expect(feed[0].sessionID == sessions[0].id)
         #expect(try await store.lastRevocation() >= feed[2].number)
     },
+    StoreRule("the last event of the trail is known by its number, also after clean-up") { store in
+        #expect(try await store.lastEvent() == 0)
+        let event = AuditEvent(.settingsChanged, at: Fixture.start, by: Fixture.admin)
+        try await store.append([event, event])
+        let last = try await store.trail().last?.id
+        #expect(try await store.lastEvent() == last)
+        #expect(try await store.sweepEvents(before: far, limit: 1) == 1)
+        #expect(try await store.lastEvent() == last)
+    },
     StoreRule("the trail says of each event what the feed says of it, and of others nothing") { store in
         try await store.updateClient("web") { $0.client = Fixture.client() }
         let (user, sessions) = try await store.addUser(sessions: ["a", "b", "c"])

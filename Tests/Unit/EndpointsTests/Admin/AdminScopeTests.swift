@@ -10,7 +10,7 @@ import Testing
     private static let support: Set = [
         "POST /admin/v1/users/{user}/disable", "POST /admin/v1/users/{user}/enable",
         "POST /admin/v1/users/{user}/revoke", "POST /admin/v1/users/{user}/unlock",
-        "DELETE /admin/v1/sessions/{session_id}",
+        "DELETE /admin/v1/sessions/{session_id}", "DELETE /admin/v1/logins/{login_id}",
     ]
 
     /// Every call of the admin interface with the least scope that opens it.

@@ -64,7 +64,7 @@ import Testing
                 #expect(pushed.status == 400 && pushed.string("error") == "unmet_authentication_requirements")
             }
             let metadata = await login.stage.call(.get, "/.well-known/openid-configuration")
-            #expect(metadata.strings("acr_values_supported") == ["phr", "presence", "password", "id_token"])
+            #expect(metadata.strings("acr_values_supported") == ["phr", "presence", "password", "id_token", "phone"])
         }
     }
 

@@ -9,8 +9,10 @@ import Testing
 /// that a new page is attacked as well.
 @Suite struct LoginAttackTests {
     private static let mine = #","browser_session":"client","post_logout_redirect_uris":["https://app.example/bye"]"#
-    private static let sent = Route.all.filter { $0.errorFormat == .page && $0.method == .post }
-    private static let shown = Route.all.filter { $0.errorFormat == .page && $0.method == .get }
+    /// The pages of users. Those of admins are on another listener, and have tests of their own.
+    private static let pages = Route.all.filter { $0.errorFormat == .page && $0.listeners != .admin }
+    private static let sent = pages.filter { $0.method == .post }
+    private static let shown = pages.filter { $0.method == .get }
     /// A POST of the authorization endpoint is a request, and not a form of a page (OpenID Connect Core section 3.1.2.1).
     private static let forms = sent.filter { $0.pattern != "/oauth/authorize" }
 

@@ -58,13 +58,14 @@ import Testing
     private static func known(_ answer: Answer) throws -> Set<String> {
         #expect(answer.status == 400, "\(answer.text)")
         let detail = try #require(answer.string("detail"))
-        let list = try #require(detail.split(separator: " that this call knows: ", maxSplits: 1).dropFirst().first)
+        let list = try #require(
+            detail.split(separator: " that this call knows: ", maxSplits: 1).dropFirst().first, "\(answer.text)")
         return list == "it has none." ? [] : Set(list.dropLast().split(separator: ", ").map(String.init))
     }
 
     @Test func bodiesHaveTheMembersThatTheCallsKnow() async throws {
         try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+            let tokens = Credentials(user: try await stage.logIn(), client: try await stage.receiver())
             let document = try Self.document()
             var count = 0
             for route in Route.all {
@@ -111,7 +112,7 @@ import Testing
 
     @Test func queriesHaveTheParametersThatTheCallsKnow() async throws {
         try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+            let tokens = Credentials(user: try await stage.logIn(), client: try await stage.receiver())
             let document = try Self.document()
             // Pages read their own query, and ignore what they do not know.
             for route in Route.all where route.method == .get && route.errorFormat != .page {
@@ -178,13 +179,15 @@ import Testing
         #expect(words(schemas["OAuthError"]["properties"]["error"]) == Set(ErrorCode.allCases.map(\.rawValue)))
         // The codes of problems stand in the sources as they are.
         let sources = Repository.path("Sources")
-        var codes = reasons.union(ErrorCode.proofCodes)
+        var codes = reasons.union(ErrorCode.proofCodes).union(LoginRefusal.words)
         for folder in ["Endpoints", "Sessions"] {
             let names = try FileManager.default.subpathsOfDirectory(atPath: "\(sources)/\(folder)")
             for name in names where name.hasSuffix(".swift") {
                 let data = try #require(FileManager.default.contents(atPath: "\(sources)/\(folder)/\(name)"))
-                for part in String(decoding: data, as: UTF8.self).split(separator: "code: \"").dropFirst() {
-                    codes.insert(String(part.prefix { $0 != "\"" }))
+                // A piece of code in a page of the console is an interpolation, and no code of a problem.
+                for match in String(decoding: data, as: UTF8.self).matches(of: #/(\\\()?code: "([^"]*)"/#)
+                where match.1 == nil {
+                    codes.insert(String(match.2))
                 }
             }
         }
@@ -197,16 +200,39 @@ extension ErrorCode {
     fileprivate static let proofCodes = [ErrorCode.invalidDPoPProof, .useDPoPNonce].map(\.rawValue)
 }
 
+/// What the routes take that no admin uses.
+private struct Credentials {
+    let user: Tokens
+    /// An access token that a client got for itself.
+    let client: String
+}
+
 extension EndpointsFixture {
+    /// An access token of a client that receives security events.
+    fileprivate func receiver() async throws -> String {
+        let secret = try await makeClient(
+            #"""
+            {"client_id":"siem","grant_types":["client_credentials"],"scope":"ssf.manage",
+             "token_endpoint_auth_method":"client_secret_basic"}
+            """#)
+        return try #require(
+            await form("/oauth/token", "grant_type=client_credentials", basic: "siem:\(secret ?? "")")
+                .string("access_token"))
+    }
+
     /// Asks a route with credentials that it takes.
-    fileprivate func ask(_ route: Route, _ json: String?, _ tokens: Tokens, query: String = "") async -> Answer {
-        let names = ["{user}": "username:anna", "{session_id}": tokens.sessionID, "{device_id}": "phone-1", "*": "x"]
+    fileprivate func ask(_ route: Route, _ json: String?, _ tokens: Credentials, query: String = "") async -> Answer {
+        let isForClients = if case .client = route.handler { true } else { false }
+        let names = [
+            "{user}": "username:anna", "{session_id}": tokens.user.sessionID, "{device_id}": "phone-1", "*": "x",
+        ]
         let path = names.reduce(route.pattern) { $0.replacing($1.key, with: $1.value) }
         let isAdmin = route.pattern.hasPrefix("/admin")
         var fields = Fields()
         // The calls that take a token in the body take none beside it.
         if !["/v1/refresh", "/v1/logout", "/v1/login"].contains(path) {
-            fields.append("Authorization", "Bearer \(isAdmin ? adminKey : tokens.access)")
+            fields.append(
+                "Authorization", "Bearer \(isAdmin ? adminKey : isForClients ? tokens.client : tokens.user.access)")
         }
         if json != nil { fields.append("Content-Type", "application/json") }
         let request = Request(route.method, path + query, fields: fields, body: Array((json ?? "").utf8))

@@ -64,6 +64,7 @@ import Testing
             form("grant_type=refresh_token&client_id=mobile&refresh_token="),
             form("grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&client_id=mobile&assertion="),
             form("grant_type=client_credentials&client_assertion_type=\(assertionType)&client_assertion="),
+            form("grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=mobile&device_code="),
             proof("grant_type=client_credentials"), bearer,
         ],
         "POST /oauth/revoke": [
@@ -71,6 +72,9 @@ import Testing
         ],
         "POST /oauth/introspect": [
             form("client_assertion_type=\(assertionType)&token=x&client_assertion="), bearer,
+        ],
+        "POST /oauth/device_authorization": [
+            form("client_assertion_type=\(assertionType)&client_assertion="), bearer,
         ],
         "POST /oauth/par": [form("client_assertion_type=\(assertionType)&client_assertion="), bearer],
         "GET /oauth/userinfo": [bearer, dpop], "POST /oauth/userinfo": [form("access_token="), bearer, dpop],
@@ -81,14 +85,30 @@ import Testing
         "POST /reset": [],
         "POST /login/passkey": [], "POST /login/account": [], "GET /login/provider": [], "GET /login/callback": [],
         "GET /oauth/logout": [], "POST /oauth/logout": [], "GET /assets/{name}": [], "GET /assets/accent/{name}": [],
+        "POST /login/phone": [], "GET /login/phone/{id}": [], "GET /login/phone/{id}/code.svg": [],
+        "GET /login/phone/{id}/events": [], "POST /login/phone/{id}/finish": [], "GET /login/return": [],
+        "GET /l/{code}": [], "GET /L/{code}": [], "GET /not-me": [], "POST /not-me": [], "GET /account/events": [],
+        "GET /device": [], "POST /device": [], "POST /device/decision": [],
         "GET /oauth/jwks": [], "GET /.well-known/apple-app-site-association": [],
         "GET /.well-known/assetlinks.json": [],
+        // `Console` has the tests of its pages.
+        "GET /console": [], "GET /console/enter": [], "POST /console/enter": [], "POST /console/leave": [],
+        "POST /console/find": [], "GET /console/users": [], "GET /console/users/{user}": [],
+        "POST /console/users/{user}": [], "GET /console/sessions/{session_id}": [],
+        "POST /console/sessions/{session_id}": [], "GET /console/events": [], "GET /console/events.jsonl": [],
+        "GET /console/clients": [],
+        "GET /console/clients/{client_id}": [], "POST /console/clients/{client_id}": [], "GET /console/new-client": [],
+        "POST /console/new-client": [], "GET /console/keys": [], "POST /console/keys": [],
+        "GET /console/deliveries": [], "POST /console/deliveries": [], "GET /console/bulk": [],
+        "POST /console/bulk": [], "GET /console/now": [], "GET /console/settings": [],
+        "POST /console/settings": [],
         "POST /v1/login": [field("DPoP", "")], "POST /v1/passkeys/options": [],
         "POST /v1/refresh": [json(#"{"refresh_token":"#), bearer, dpop, field("DPoP", "")],
         "POST /v1/logout": [json(#"{"refresh_token":"#), bearer, dpop],
         "GET /v1/me/login-settings": [bearer, dpop], "PUT /v1/me/login-settings": [bearer, dpop],
         "POST /v1/password-reset": [json(#"{"new_password":"a new long word","reset_token":"#)],
         "GET /v1/verify": [bearer, dpop],
+        "GET /v1/logins/{login_id}": [bearer, dpop],
         "GET /v1/verify/*": [bearer, dpop],
         "GET /readyz": [], "GET /openapi.json": [],
     ]
@@ -96,7 +116,7 @@ import Testing
     private static func ways(_ route: Route) -> [Way]? {
         switch route.handler {
         case .immediate: []
-        case .user, .userWithoutPresence: [bearer, dpop]
+        case .user, .userWithoutPresence, .client: [bearer, dpop]
         case .admin, .streaming: [bearer]
         case .open, .openStreaming: open[route.name]
         }

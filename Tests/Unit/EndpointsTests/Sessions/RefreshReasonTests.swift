@@ -93,6 +93,10 @@ import Testing
         Case("recheck_lost", reauthenticate: true) { stage, tokens in try await end(.recheckLost, stage, tokens) },
         // A code that is used again is a test of logins on the page.
         Case("code_reused", reauthenticate: true) { stage, tokens in try await end(.codeReused, stage, tokens) },
+        // The ends by a phone are tests of sign-in with the phone.
+        Case("parent_ended", reauthenticate: true) { stage, tokens in try await end(.parentEnded, stage, tokens) },
+        Case("presence_lost", reauthenticate: true) { stage, tokens in try await end(.presenceLost, stage, tokens) },
+        Case("not_me", reauthenticate: true) { stage, tokens in try await end(.notMe, stage, tokens) },
     ]
 
     /// As a recheck ends it; when that does so, the suite of rechecks has.

@@ -165,11 +165,13 @@ import Testing
         }
     }
 
-    /// Every reason that a session can end for, but those of the clock, of providers that are asked again and of codes, has a row above.
+    /// Every reason that a session can end for has a row above, but those of the clock, of providers that are asked again, of
+    /// codes and of phones.
     @Test func everyReasonIsTried() {
         let tried = Self.endings.flatMap(\.events).joined(separator: " ")
         let others: [EndReason] = [
-            .idleExpired, .maxLifetimeReached, .revokedByProvider, .recheckLost, .codeReused,
+            .idleExpired, .maxLifetimeReached, .revokedByProvider, .recheckLost, .codeReused, .parentEnded,
+            .presenceLost, .notMe,
         ]
         for reason in EndReason.allCases where !others.contains(reason) {
             #expect(tried.contains(" \(reason.rawValue)"))

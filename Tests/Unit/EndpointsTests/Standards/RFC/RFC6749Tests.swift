@@ -109,7 +109,7 @@ import Testing
             400, "unsupported_grant_type", fields: kept),
         Demand(
             "5.2", "a grant of OAuth that is not here",
-            .token("grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=x", basic: "backend:{secret}"),
+            .token("grant_type=urn:ietf:params:oauth:grant-type:saml2-bearer&assertion=x", basic: "backend:{secret}"),
             400, "unsupported_grant_type"),
         Demand(
             "4.1.3", "a code for a client without that grant",

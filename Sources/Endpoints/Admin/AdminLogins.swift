@@ -1,0 +1,32 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /admin/v1/logins?user=&state=&cursor=&limit=`: the logins with a phone, newest first.
+    func listPhoneLogins(_ call: Call) async throws -> Response {
+        let query = try QueryParameters(call, known: ["user", "state", "cursor", "limit"])
+        var userID: Identifier<User>?
+        if let text = try query.text("user") {
+            guard let reference = UserReference(text) else { throw ServiceError.notFound("user") }
+            userID = try await services.administration.user(reference).id
+        }
+        let state = try query.text("state")
+        if let state, !LoginState.words.contains(state) {
+            throw RequestProblem.invalid("state", "must be one of \(LoginState.words.joined(separator: ", "))")
+        }
+        let page = try await services.loginSessions.logins(
+            ofUser: userID, state: state, after: try query.sessionCursor(), limit: try query.limit())
+        return try .json(ListAnswer(try await answers(page.items, call), nextCursor: page.nextCursor))
+    }
+
+    /// `GET /admin/v1/logins/{login_id}`: one login with a phone.
+    func showPhoneLogin(_ call: Call) async throws -> Response {
+        try .json(try await answer(try await services.loginSessions.login(try call.loginID()), call))
+    }
+
+    /// `DELETE /admin/v1/logins/{login_id}`: ends the login, and the session that came of it. The call is idempotent.
+    func endPhoneLogin(_ call: Call) async throws -> Response {
+        try await services.loginSessions.end(try call.loginID(), from: call.origin)
+        return .noContent
+    }
+}

@@ -1,0 +1,94 @@
+internal import Cryptography
+internal import HTTP
+internal import JSON
+internal import Pages
+internal import Sessions
+
+// The forms of the console that change clients, settings and keys run the calls of the admin API, so that both have one check of
+// what is sent, and the printed `curl` is what has run.
+
+/// A call of the admin API that a form makes.
+struct ConsoleCall: Sendable {
+    let method: HTTP.Method
+    /// The path after `/admin/v1`.
+    let path: String
+    var body: [String: JSONValue]?
+
+    /// The body as JSON.
+    var json: String? {
+        body.map { String(decoding: JSONAnswer.encodeOrEmpty($0), as: UTF8.self) }
+    }
+}
+
+extension Endpoints {
+    /// Runs a call for the admin in the browser. Throws what the call throws.
+    func run(_ made: ConsoleCall, for stay: ConsoleStay) async throws -> [String: JSONValue] {
+        var request = Request(made.method, "/admin/v1" + made.path)
+        if let json = made.json {
+            request.fields.append("Content-Type", "application/json")
+            request.body = Array(json.utf8)
+        }
+        guard case .route(let route, let parameter) = adminTable.find(request),
+            case .admin(let scope, let handle) = route.handler
+        else { throw ServiceError.notFound("call") }
+        guard stay.may(scope) else { throw RequestProblem.insufficientScope(scope) }
+        var call = Call(
+            request: request, caller: stay.call.caller, requestID: stay.call.requestID, route: route,
+            parameter: parameter)
+        call.actor = stay.call.actor
+        let response = try await handle(self, call)
+        return (try? StrictJSON.object(response.body)) ?? [:]
+    }
+
+    /// Runs a call; what the admin has to correct is returned as a sentence.
+    func attempt(
+        _ made: ConsoleCall, for stay: ConsoleStay
+    ) async throws -> Result<[String: JSONValue], ConsoleRefusal> {
+        do { return .success(try await run(made, for: stay)) } catch {
+            let problem: Problem
+            switch error {
+            case let error as ServiceError: problem = Self.problem(error)
+            case let error as RequestProblem: problem = Self.problem(error)
+            default: throw error
+            }
+            guard [400, 404, 409, 422].contains(problem.httpStatus.code) else { throw error }
+            log(error, problem.httpStatus, stay.call)
+            return .failure(ConsoleRefusal(sentence: problem.detail))
+        }
+    }
+
+    /// A measure of time for one request: true once that much has passed.
+    func budget(_ duration: Duration) -> () -> Bool {
+        let end = stopwatch() + duration.components.seconds * 1_000_000_000
+        return { [stopwatch] in stopwatch() >= end }
+    }
+}
+
+/// Why a call of a form was refused.
+struct ConsoleRefusal: Error, Sendable {
+    let sentence: String
+}
+
+extension ConsoleView {
+    func curl(_ call: ConsoleCall) -> String { curl(call.method, call.path, call.json) }
+
+    /// Seconds of `90`, `90s`, `15m`, `12h`, `14d`, `2w`; nil for anything else.
+    static func seconds(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
+        let factor = text.last.flatMap { units[$0] }
+        guard let number = QueryParameters.number(factor == nil ? text : String(text.dropLast())), !text.isEmpty else {
+            return nil
+        }
+        let (product, overflow) = number.multipliedReportingOverflow(by: factor ?? 1)
+        return overflow ? nil : product
+    }
+
+    /// `14d`, `90m`, `45`: the shortest text for `seconds(_:)`.
+    static func short(_ duration: Duration) -> String {
+        let seconds = duration.wholeSeconds
+        for (unit, length) in [("d", Int64(86400)), ("h", 3600), ("m", 60)] where seconds > 0 && seconds % length == 0 {
+            return "\(seconds / length)\(unit)"
+        }
+        return "\(seconds)"
+    }
+}

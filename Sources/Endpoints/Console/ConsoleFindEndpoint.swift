@@ -1,0 +1,76 @@
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The search of the console.
+extension Endpoints {
+    /// `GET /console`: the search field.
+    func showConsole(_ call: Call) async throws -> Response {
+        try await console(call) { stay in ConsoleView(stay, self).find().response() }
+    }
+
+    /// `POST /console/find`: leads to the thing that is searched for, or says what a pasted token is. It is a form, because a
+    /// token in a URL would stay in the history of the browser.
+    func findInConsole(_ call: Call) async throws -> Response {
+        try await consoleForm(call, of: .console, needing: .read) { stay, form in
+            let text = Self.trimmed(form.value("q") ?? "")
+            let view = ConsoleView(stay, self)
+            guard !text.isEmpty, text.utf8.count <= 8192 else { return Self.redirect(to: PagePath.console.text) }
+            if let token = try await services.accessTokens.inspect(text) {
+                return view.explanation(of: token, idToken: services.hostedLogin.hint(text)).response()
+            }
+            guard Text.isValid(text, lengthMax: 256) else { return view.find(lookedFor: "").response(.notFound) }
+            if let path = try await place(of: text) { return Self.redirect(to: path.text) }
+            return view.find(lookedFor: text).response(.notFound)
+        }
+    }
+
+    /// `GET /console/users?q=&cursor=`: the users with a text in their name, address or username.
+    func showConsoleUsers(_ call: Call) async throws -> Response {
+        try await console(call) { stay in
+            let query = try QueryParameters(call, known: ["q", "cursor"])
+            let (text, cursor) = (try query.text("q"), try query.encodedCursor())
+            let users = try await services.administration.users(
+                matching: text, after: cursor, limit: ConsoleView.rowsMax)
+            return ConsoleView(stay, self).users(users, matching: text ?? "", isFirst: cursor == nil).response()
+        }
+    }
+
+    /// The page of what has that name or that id; nil if nothing is found by an index.
+    private func place(of text: String) async throws(ServiceError) -> PagePath? {
+        let administration = services.administration
+        if let id = Identifier<Session>(text) {
+            if try await isKnown({ () async throws(ServiceError) in _ = try await administration.session(id) }) {
+                return ConsoleView.path(ofSession: id)
+            }
+            if let login = try await administration.login(id) { return ConsoleView.path(ofUser: login.userID) }
+        }
+        if let id = Identifier<User>(text),
+            try await isKnown({ () async throws(ServiceError) in _ = try await administration.user(.id(id)) })
+        {
+            return ConsoleView.path(ofUser: id)
+        }
+        if let user = try await administration.user(called: text) { return ConsoleView.path(ofUser: user.id) }
+        return nil
+    }
+
+    private func isKnown(_ read: () async throws(ServiceError) -> Void) async throws(ServiceError) -> Bool {
+        do throws(ServiceError) { try await read() } catch {
+            if case .notFound = error { return false }
+            throw error
+        }
+        return true
+    }
+
+    /// The text without white space around it, and without the name of an authentication scheme before a token.
+    private static func trimmed(_ text: String) -> String {
+        var text = text[...]
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        for scheme in ["Authorization: ", "Bearer ", "DPoP "] where text.hasPrefix(scheme) {
+            text = text.dropFirst(scheme.count)
+        }
+        return String(text)
+    }
+}

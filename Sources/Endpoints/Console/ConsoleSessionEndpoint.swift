@@ -1,0 +1,33 @@
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The page of a session in the console.
+extension Endpoints {
+    /// `GET /console/sessions/{session_id}`: the session with its tokens, its lifetimes and its events.
+    func showConsoleSession(_ call: Call) async throws -> Response {
+        try await console(call) { stay in
+            let administration = services.administration
+            let record = try await administration.session(try call.sessionID())
+            let check =
+                record.session.confirmation == nil
+                ? nil : try await administration.providerCheck(of: record.session.id)
+            let events = try await administration.events(
+                after: 0, limit: ConsoleView.rowsMax, sessionID: record.session.id)
+            let history = try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax)
+            return ConsoleView(stay, self)
+                .session(record, check, events: events.reversed(), history: history).response()
+        }
+    }
+
+    /// `POST /console/sessions/{session_id}`: ends the session.
+    func changeConsoleSession(_ call: Call) async throws -> Response {
+        let page = PagePath.consoleSessions.appending(call.parameter)
+        return try await consoleForm(call, of: page, needing: .support) { stay, form in
+            guard form["act"] == "end" else { return Self.redirect(to: stay.path(page, saying: "again")) }
+            try await services.administration.endSession(try call.sessionID(), by: stay.origin)
+            return Self.redirect(to: stay.path(page, saying: "ended"))
+        }
+    }
+}

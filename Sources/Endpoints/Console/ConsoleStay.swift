@@ -1,0 +1,133 @@
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// An admin before a page of the console.
+struct ConsoleStay: Sendable {
+    let key: AdminKey
+    let call: Call
+    let transport: PageTransport
+    let now: Instant
+    /// The names of all admin keys, by id.
+    let keyNames: [String: String]
+    /// The secret of the browser, by which its forms are recognized.
+    fileprivate let flow: FlowSecret
+
+    /// The URL by which the browser reaches this listener, for commands.
+    var baseURL: String { "\(transport == .https ? "https" : "http")://\(call.request.authority ?? "")" }
+
+    var origin: Origin { call.origin }
+
+    /// Whether the key may do what needs `scope`.
+    func may(_ scope: AdminKey.Scope) -> Bool { key.scope >= scope }
+
+    /// The hidden fields of forms.
+    var form: FormState {
+        let (flow, id) = (flow, key.id)
+        return FormState { flow.formToken($0.text, id) }
+    }
+
+    /// Whether `form` is that of a page which this browser was shown, and goes to where this request went.
+    func sent(_ form: FormParameters) -> Bool { flow.isToken(form[.csrf], of: call.request.target.path, key.id) }
+
+    /// The path of a page with what it shall say, and a token, so that no link makes the page say it.
+    func path(_ page: PagePath, saying word: String) -> String {
+        let base = String(page.text.prefix { $0 != "?" })
+        let query = "done=\(PercentEncoding.encode(word))&t=\(flow.formToken(base, word))"
+        return page.text + (page.text.contains("?") ? "&" : "?") + query
+    }
+
+    /// The parameters of the page.
+    var query: AuthorizationParameters { AuthorizationParameters((try? call.request.queryItems()) ?? []) }
+
+    /// The word that `path(_:saying:)` put into the URL; nil without one.
+    var word: String? {
+        guard let word = query["done"], flow.isToken(query["t"], of: call.request.target.path, word) else {
+            return nil
+        }
+        return word
+    }
+}
+
+extension FormParameters {
+    /// The value of a field of the console; nil if it is missing or empty.
+    func value(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+extension Endpoints {
+    /// Answers a request for a page of the console, or a form that belongs to one, for an admin whose key has `scope`. Without
+    /// a living cookie the browser is asked for a key, and then goes on to the page.
+    func console(
+        _ call: Call, needing scope: AdminKey.Scope = .read, _ body: (ConsoleStay) async throws -> Response
+    ) async throws -> Response {
+        let transport = try consoleTransport(call)
+        let isForm = call.request.method == .post
+        if isForm { try checkConsoleOrigin(call, transport) }
+        let now = context.clock.now
+        for secret in call.cookies(PageCookie.console.name(transport)) {
+            guard let flow = FlowSecret(secret), let id = consoleSessions.keyID(of: secret, at: now) else { continue }
+            let keys = try await services.administration.adminKeys()
+            guard let key = keys.first(where: { $0.id == id }), key.expiresAt.map({ now < $0 }) ?? true else {
+                continue
+            }
+            var call = call
+            call.actor = "admin:\(key.id)"
+            let names = Dictionary(keys.map { ($0.id, $0.name) }) { first, _ in first }
+            let stay = ConsoleStay(
+                key: key, call: call, transport: transport, now: now, keyNames: names, flow: flow)
+            guard stay.may(scope) else {
+                log(RequestProblem.insufficientScope(scope), .forbidden, call)
+                return ConsoleView(stay, self).refusal(scope).response(.forbidden)
+            }
+            return try await body(stay)
+        }
+        let page = isForm ? PagePath.console.text : call.request.target.path
+        return Self.redirect(to: "\(PagePath.consoleEnter.text)?to=\(PercentEncoding.encode(page))")
+    }
+
+    /// Answers a form of the console: nothing happens unless this browser was shown it.
+    func consoleForm(
+        _ call: Call, of page: PagePath, needing scope: AdminKey.Scope,
+        _ body: (ConsoleStay, FormParameters) async throws -> Response
+    ) async throws -> Response {
+        try await console(call, needing: scope) { stay in
+            let form = try call.form()
+            guard stay.sent(form) else { return Self.redirect(to: stay.path(page, saying: "again")) }
+            return try await body(stay, form)
+        }
+    }
+
+    /// Checks the way by which the browser came. A name that the operator has not given may be a stranger's, which leads here
+    /// by DNS, so that his page would be of the same origin as the console.
+    func consoleTransport(_ call: Call) throws -> PageTransport {
+        guard let host = call.host, consoleSettings.hosts.contains(host) else { throw RequestProblem.unknownHost }
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        return transport
+    }
+
+    /// Throws `crossSite` if a form comes from a page of another origin.
+    func checkConsoleOrigin(_ call: Call, _ transport: PageTransport) throws {
+        if let site = try call.onlyField("Sec-Fetch-Site") {
+            guard site == "same-origin" else { throw RequestProblem.crossSite }
+            return
+        }
+        guard let origin = try call.onlyField("Origin") else { return }
+        let own = "\(transport == .https ? "https" : "http")://\(call.request.authority ?? "")"
+        guard origin.lowercased() == own.lowercased() else { throw RequestProblem.crossSite }
+    }
+
+    /// The page of an error of the console.
+    func consoleErrorPage(_ problem: Problem, to call: Call) -> Response {
+        ConsoleView.errorPage(problem, requestID: call.requestID).response(problem.httpStatus)
+    }
+}
+
+extension Call {
+    /// The host of the request in lower case, without its port.
+    var host: String? {
+        guard let authority = request.authority?.lowercased() else { return nil }
+        if authority.hasPrefix("[") { return authority.prefix { $0 != "]" } + "]" }
+        return String(authority.prefix { $0 != ":" })
+    }
+}

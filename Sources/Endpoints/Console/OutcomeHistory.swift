@@ -1,0 +1,72 @@
+internal import Locks
+internal import Sessions
+
+/// How refreshes and logins have come out at this node, minute by minute, in memory. It costs the same however many there are.
+final class OutcomeHistory: Sendable {
+    /// What is counted.
+    enum Subject: Int, CaseIterable, Sendable {
+        case refresh
+        case login
+    }
+
+    /// The outcomes of one minute.
+    struct Minute: Sendable {
+        /// Minutes since 1970.
+        let number: Int64
+        /// The counts by outcome, for each subject.
+        var counts: [[String: Int]] = Array(repeating: [:], count: Subject.allCases.count)
+
+        /// The outcomes of a subject.
+        subscript(_ subject: Subject) -> [String: Int] { counts[subject.rawValue] }
+
+        /// The sum over some outcomes.
+        func count(_ subject: Subject, where isCounted: (String) -> Bool = { _ in true }) -> Int {
+            self[subject].reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
+        }
+    }
+
+    /// How many minutes are kept.
+    static let length = 120
+
+    private let clock: WallClock
+    private let ring: Locked<[Minute?]>
+
+    init(_ clock: WallClock) {
+        self.clock = clock
+        ring = Locked(Array(repeating: nil, count: Self.length))
+    }
+
+    private var present: Int64 { clock.now.secondsSinceEpoch / 60 }
+
+    /// Counts an outcome in the present minute.
+    func count(_ subject: Subject, _ outcome: String) {
+        let number = present
+        let place = Int(number % Int64(Self.length))
+        guard place >= 0 else { return }
+        ring.withLock { ring in
+            if ring[place]?.number != number { ring[place] = Minute(number: number) }
+            ring[place]?.counts[subject.rawValue][outcome, default: 0] += 1
+        }
+    }
+
+    /// The last `count` minutes, the oldest first, without the one that has not ended.
+    func last(_ count: Int) -> [Minute] {
+        let (number, known) = (present, ring.withLock { $0 })
+        return (1...min(count, Self.length - 1)).reversed().map { age in
+            let wanted = number - Int64(age)
+            let place = Int(wanted % Int64(Self.length))
+            guard place >= 0, let minute = known[place], minute.number == wanted else { return Minute(number: wanted) }
+            return minute
+        }
+    }
+
+    /// The minute that has not ended.
+    var running: Minute {
+        let number = present
+        let place = Int(number % Int64(Self.length))
+        guard place >= 0, let minute = ring.withLock({ $0[place] }), minute.number == number else {
+            return Minute(number: number)
+        }
+        return minute
+    }
+}

@@ -1,0 +1,175 @@
+internal import Cryptography
+internal import JSON
+internal import OAuth
+internal import Sessions
+
+/// A client as the console's form shows it: a text for each member, and ticked boxes.
+struct ClientForm: Sendable {
+    /// How a member is written.
+    enum Kind: Sendable {
+        case text
+        case word([String])
+        /// Texts with white space between them.
+        case list
+        case duration
+        case flag
+        case json
+    }
+
+    /// The members with their kinds, in the order of the form.
+    static let members: [(name: String, kind: Kind, label: String)] = [
+        ("client_name", .text, "Name"),
+        (
+            "token_endpoint_auth_method", .word(Client.AuthenticationMethod.allCases.map(\.rawValue)),
+            "Authentication (token_endpoint_auth_method)"
+        ),
+        ("scope", .text, "Widest scope"), ("resources", .list, "APIs (resources)"),
+        ("redirect_uris", .list, "Redirect URIs"), ("post_logout_redirect_uris", .list, "Redirect URIs after a logout"),
+        ("login_methods", .list, "Ways to log in on the page (password passkey phone provider:NAME)"),
+        (
+            "browser_session", .word(HostedLogin.BrowserSession.allCases.map(\.rawValue)),
+            "Session of the browser (browser_session)"
+        ),
+        ("require_pushed_authorization_requests", .flag, "Takes only pushed authorization requests (RFC 9126)"),
+        ("dpop", .word(Client.ProofRequirement.allCases.map(\.rawValue)), "Proof of a key (dpop)"),
+        ("stay_logged_in", .flag, "Users stay logged in"),
+        ("offline_session_idle", .duration, "Own rolling window"),
+        ("offline_session_max", .duration, "Own longest life"),
+        ("access_token_lifetime", .duration, "Life of access tokens"),
+        ("refresh_after", .duration, "Own refresh_after"),
+        ("user_presence_max_age", .duration, "Longest time without a proof of presence"),
+        ("token_style", .word(Client.TokenStyle.allCases.map(\.rawValue)), "Place of the refresh token"),
+        ("app_data", .word(Client.AppDataRule.allCases.map(\.rawValue)), "A refresh that names another platform"),
+        ("anonymous_users", .flag, "A login can make an anonymous user"),
+        ("backchannel_logout_uri", .text, "Receiver of logout tokens"),
+        ("initiate_login_uri", .text, "Page that starts a login"),
+        (
+            "id_token_signed_response_alg", .word([""] + HostedLogin.IDTokenAlgorithm.allCases.map(\.rawValue)),
+            "Algorithm of ID tokens"
+        ),
+        ("apple_app_ids", .list, "Apps on Apple platforms"), ("android_apps", .list, "Apps on Android"),
+        ("jwks", .json, "Public keys (JWK set), for private_key_jwt"),
+    ]
+    /// The members that a change can set to null.
+    private static let clearable: Set = [
+        "client_name", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
+        "user_presence_max_age", "backchannel_logout_uri", "initiate_login_uri", "id_token_signed_response_alg", "jwks",
+    ]
+
+    /// What starts a new client: the name of a kind of app, and the members that differ from the defaults.
+    static let presets: [(name: String, label: String, values: [String: JSONValue])] = [
+        (
+            "mobile", "Mobile app with its own login screen",
+            ["grant_types": .array([.string("refresh_token")]), "token_endpoint_auth_method": .string("none")]
+        ),
+        (
+            "page", "Mobile app with the login page",
+            [
+                "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
+                "token_endpoint_auth_method": .string("none"),
+                "redirect_uris": .array([.string("com.example.app:/callback")]),
+                "scope": .string("openid profile email"),
+                "login_methods": .array([.string("password"), .string("passkey")]),
+            ]
+        ),
+        (
+            "web", "Web application with a backend",
+            [
+                "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
+                "token_endpoint_auth_method": .string("client_secret_basic"),
+                "redirect_uris": .array([.string("https://app.example.com/callback")]),
+                "scope": .string("openid profile email"), "browser_session": .string("shared"),
+                "backchannel_logout_uri": .string("https://app.example.com/logout"),
+            ]
+        ),
+        (
+            "backend", "Backend for itself",
+            [
+                "grant_types": .array([.string("client_credentials")]),
+                "token_endpoint_auth_method": .string("client_secret_basic"),
+                "access_token_lifetime": .integer(3600), "refresh_after": .integer(1800),
+            ]
+        ),
+        (
+            "fapi", "FAPI 2.0",
+            [
+                "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
+                "token_endpoint_auth_method": .string("private_key_jwt"), "dpop": .string("required"),
+                "require_pushed_authorization_requests": .bool(true),
+                "redirect_uris": .array([.string("https://app.example.com/callback")]), "scope": .string("openid"),
+            ]
+        ),
+    ]
+
+    /// The texts of the members; `1` for a flag that is set.
+    var texts: [String: String] = [:]
+    var grants: Set<String> = []
+
+    /// The form for the members of a client as JSON.
+    init(_ values: [String: JSONValue]) {
+        for (name, kind, _) in Self.members {
+            guard let value = values[name], value != .null else { continue }
+            switch kind {
+            case .text, .word: texts[name] = value.string
+            case .list: texts[name] = value.elements.compactMap(\.string).joined(separator: "\n")
+            case .duration: texts[name] = value.integer.map { ConsoleView.short(.seconds($0)) }
+            case .flag: texts[name] = value.bool == true ? "1" : nil
+            case .json: texts[name] = value.compactText
+            }
+        }
+        grants = Set(values["grant_types"]?.elements.compactMap(\.string) ?? [])
+    }
+
+    /// The members of a client, as the admin API answers them.
+    static func members(of client: Client) -> [String: JSONValue] {
+        (try? StrictJSON.object(JSONAnswer.encodeOrEmpty(ClientAnswer(client)))) ?? [:]
+    }
+
+    /// The form of a client that has the defaults, except for some members.
+    static func defaults(with values: [String: JSONValue]) -> ClientForm {
+        let client = Client(id: "new", createdAt: Instant(secondsSinceEpoch: 0), epoch: 0)
+        return ClientForm(members(of: client).merging(values) { $1 })
+    }
+
+    /// The form that was sent.
+    init(_ form: FormParameters) {
+        for (name, _, _) in Self.members { texts[name] = form.value(name) }
+        grants = Set(Client.GrantType.allCases.map(\.rawValue).filter { form["grant_types.\($0)"] == "1" })
+    }
+
+    /// All members as JSON. Throws the sentence for a member that cannot be read.
+    func values() throws(ConsoleRefusal) -> [String: JSONValue] {
+        var values: [String: JSONValue] = [
+            "grant_types": .array(
+                Client.GrantType.allCases.map(\.rawValue).filter(grants.contains).map { .string($0) })
+        ]
+        for (name, kind, label) in Self.members {
+            let text = texts[name] ?? ""
+            switch kind {
+            case .list:
+                values[name] = .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
+            case .flag: values[name] = .bool(text == "1")
+            case _ where text.isEmpty:
+                values[name] = Self.clearable.contains(name) ? .null : name == "scope" ? .string("") : nil
+            case .text, .word: values[name] = .string(text)
+            case .duration:
+                guard let seconds = ConsoleView.seconds(text) else {
+                    throw ConsoleRefusal(sentence: "\(label): write a duration as 14d, 12h, 90m or seconds.")
+                }
+                values[name] = .integer(seconds)
+            case .json:
+                guard let object = try? StrictJSON.object(Array(text.utf8)) else {
+                    throw ConsoleRefusal(sentence: "\(label): this is no JSON object.")
+                }
+                values[name] = .object(object)
+            }
+        }
+        return values
+    }
+
+    /// The members that differ from those of another form.
+    func changes(from other: ClientForm) throws(ConsoleRefusal) -> [String: JSONValue] {
+        let old = try other.values()
+        return try values().filter { old[$0.key] != $0.value }
+    }
+}

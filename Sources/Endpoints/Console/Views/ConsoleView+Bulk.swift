@@ -1,0 +1,79 @@
+internal import HTTP
+internal import Pages
+internal import Sessions
+
+extension ConsoleView {
+    /// The sessions that match. The list is the preview of what the form ends.
+    func bulk(
+        _ filter: BulkFilter, _ found: (records: [SessionRecord], next: Identifier<Session>?)?, isFirst: Bool
+    ) -> ConsolePage {
+        var blocks: [ConsoleBlock] = [.form(form(of: filter))]
+        let notice: (look: ConsoleLook, text: ConsoleText)? = filter.isReadable ? nil : (.bad, Self.durationHint)
+        if let found {
+            blocks.append(table(found.records))
+            if stay.may(.owner), !found.records.isEmpty { blocks.append(.acts([end(found.records, filter)])) }
+            let more = found.next.map { Self.path(of: filter, after: $0) }
+            if found.records.count < Self.rowsMax, let more {
+                blocks.append(.text("Not all sessions were looked at yet. \(link: more, "Look further")"))
+            } else {
+                blocks.append(.pages(newer: isFirst ? nil : Self.path(of: filter, after: nil), older: more))
+            }
+        } else {
+            blocks.append(
+                .text("Say which sessions: the list shows at most \(Self.rowsMax), and its button ends exactly those."))
+        }
+        return page(
+            .bulk, "Bulk", lead: "Sessions of many users that have something in common.", notice: notice, blocks)
+    }
+
+    static func path(of filter: BulkFilter, after cursor: Identifier<Session>?) -> PagePath {
+        let pairs = filter.pairs + (cursor.map { [(name: "cursor", value: "\($0)")] } ?? [])
+        let query = pairs.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
+        return PagePath(checking: PagePath.consoleBulk.text + (query.isEmpty ? "" : "?" + query)) ?? .consoleBulk
+    }
+
+    private func form(of filter: BulkFilter) -> ConsoleForm {
+        ConsoleForm(
+            .consoleBulk, isQuery: true,
+            fields: [
+                .text("client", label: "App", value: filter.client ?? ""),
+                .text("age", label: "Signed in longer ago than (14d, 12h)", value: filter.age ?? ""),
+                .text("unused", label: "Not refreshed for (14d, 12h)", value: filter.unused ?? ""),
+                .text("platform", label: "Platform", value: filter.platform ?? ""),
+                .text("version", label: "Version of the app", value: filter.version ?? ""),
+                .text("method", label: "Authenticated by (pwd, hwk, swk)", value: filter.method ?? ""),
+            ], button: "Show", isLine: true)
+    }
+
+    private func table(_ records: [SessionRecord]) -> ConsoleBlock {
+        .table(
+            ConsoleTable(
+                "Sessions", columns: ["Device", "User", "App", "Platform", "Version", "Signed in", "Last refresh"],
+                rows: records.map { record in
+                    let session = record.session
+                    return [
+                        "\(link: Self.path(ofSession: session.id), device(session.device))",
+                        "\(link: Self.path(ofUser: session.userID), record.user?.username ?? "deleted")",
+                        "\(session.clientID)", "\(session.device.platform ?? "")", "\(session.device.appVersion ?? "")",
+                        time(session.startedAt), time(session.renewedAt),
+                    ]
+                }, empty: "No living session matches, as far as was looked."))
+    }
+
+    private func end(_ records: [SessionRecord], _ filter: BulkFilter) -> ConsoleAct {
+        let count = Self.counted("\(records.count)", "session")
+        let ids = records.map(\.session.id.description)
+        return ConsoleAct(
+            .consoleBulk, "end", label: "End these \(count)",
+            question: """
+                End the \(name: count) of this list? The users, beginning with \
+                \(name: records.first?.user?.username ?? "a deleted user"), have to log in again on these devices.
+                """,
+            fields: [.hidden("sessions", ids.joined(separator: " "))]
+                + filter.pairs.map { ConsoleField.hidden($0.name, $0.value) },
+            button: "End these \(count)", isDestructive: true,
+            curl: "for id in \(ids.prefix(3).joined(separator: " "))\(ids.count > 3 ? " …" : ""); do "
+                + curl(.delete, "/sessions/").replacing("/sessions/", with: "/sessions/$id") + "; done",
+            command: "sojourn session end \(ids.first ?? "…")")
+    }
+}

@@ -1,0 +1,73 @@
+internal import HTTP
+internal import Pages
+internal import Sessions
+
+extension ConsoleView {
+    /// The webhooks and the receivers of logout tokens.
+    func deliveries(_ webhooks: [WebhookDelivery], _ receivers: [LogoutReceiver]) -> ConsolePage {
+        let isFailing = webhooks.contains { $0.failingSince != nil } || receivers.contains { $0.failingSince != nil }
+        var blocks: [ConsoleBlock] = [
+            .section(
+                "Webhooks",
+                [
+                    .table(
+                        ConsoleTable(
+                            "Webhooks", columns: ["Name", "Events not looked at", "Since", "State"],
+                            rows: webhooks.map { webhook in
+                                [
+                                    "\(webhook.name)", waiting(webhook.waiting, WebhookDelivery.waitingMax),
+                                    webhook.waitingSince.map { time($0) } ?? "",
+                                    state(webhook.failingSince, webhook.name),
+                                ]
+                            }, empty: "No webhook is configured, or none was ever looked after."))
+                ]),
+            .section(
+                "Logout tokens",
+                [
+                    .text(
+                        "Each end of a session is told to the client's receiver (OpenID Connect Back-Channel Logout)."),
+                    .table(
+                        ConsoleTable(
+                            "Receivers of logout tokens",
+                            columns: ["App", "Receiver", "Ends that wait", "Since", "State"],
+                            rows: receivers.map { receiver in
+                                [
+                                    "\(receiver.clientID)", "\(code: receiver.uri)",
+                                    waiting(receiver.waiting, LogoutReceiver.waitingMax),
+                                    receiver.waitingSince.map { time($0) } ?? "",
+                                    state(receiver.failingSince, WebhookProgress.name(ofLogoutsTo: receiver.clientID)),
+                                ]
+                            }, empty: "No client has a receiver.")),
+                ]),
+        ]
+        if stay.may(.support), isFailing {
+            blocks.append(
+                .acts([
+                    ConsoleAct(
+                        .consoleDeliveries, "retry", label: "Try again now",
+                        question: "Try everything that has failed at this node again, without waiting any longer?",
+                        button: "Try again now", curl: curl(.get, "/logout-receivers"),
+                        command: webhooks.first { $0.failingSince != nil }.map {
+                            "sojourn webhook test \(Self.quoted($0.name))"
+                        })
+                ]))
+        }
+        return page(
+            .deliveries, "Deliveries",
+            lead: "What the server tells other programs. What fails is tried again, at longer and longer intervals.",
+            blocks)
+    }
+
+    private func waiting(_ count: Int, _ most: Int) -> ConsoleText {
+        count >= most ? "\(count) or more" : "\(count)"
+    }
+
+    private func state(_ failingSince: Instant?, _ name: String) -> ConsoleText {
+        guard let failingSince else { return "\(badge: "works", .good)" }
+        let failure = endpoints.context.deliveries.failure(of: name)
+        let cause: ConsoleText =
+            failure.map { "The last error was \(name: $0.cause) \(time($0.at)); it is tried again \(time($0.nextAt))." }
+            ?? "Another node has the last error in its log."
+        return "\(badge: "fails", .bad) since \(time(failingSince)). \(cause)"
+    }
+}

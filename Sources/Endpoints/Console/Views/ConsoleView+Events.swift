@@ -1,0 +1,50 @@
+internal import HTTP
+internal import Pages
+internal import Sessions
+
+extension ConsoleView {
+    /// The audit trail.
+    func events(_ events: [RecordedEvent], _ filter: EventFilter, next: Int64?, isFirst: Bool) -> ConsolePage {
+        let more = next.map { Self.path(of: filter, before: $0) }
+        var blocks: [ConsoleBlock] = [
+            .form(Self.form(of: filter)), self.events(events, empty: "No event here matches."),
+        ]
+        if let more, events.count < Self.rowsMax {
+            blocks.append(
+                .text(
+                    "Older events were not looked at yet, so that no search takes long. \(link: more, "Look further")"))
+            blocks.append(.pages(newer: isFirst ? nil : Self.path(of: filter, before: nil), older: nil))
+        } else {
+            blocks.append(.pages(newer: isFirst ? nil : Self.path(of: filter, before: nil), older: more))
+        }
+        let file = Self.path(of: filter, before: nil).text.replacing("/console/events", with: "/console/events.jsonl")
+        if let file = PagePath(checking: file) {
+            blocks.append(.text("\(link: file, "Save as a file (JSON lines)")"))
+        }
+        return page(.events, "Events", lead: "What has happened, the newest first.", blocks)
+    }
+
+    private static func path(of filter: EventFilter, before cursor: Int64?) -> PagePath {
+        let pairs = filter.pairs + (cursor.map { [(name: "cursor", value: "\($0)")] } ?? [])
+        let query = pairs.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
+        return PagePath(checking: "/console/events" + (query.isEmpty ? "" : "?" + query)) ?? PagePath("/console/events")
+    }
+
+    private static func form(of filter: EventFilter) -> ConsoleForm {
+        let kinds =
+            [(value: "", label: "any")]
+            + AuditEvent.Kind.allCases.map { (value: $0.rawValue, label: plain($0.rawValue)) }
+        return ConsoleForm(
+            PagePath("/console/events"), isQuery: true,
+            fields: [
+                .choice("kind", label: "Event", kinds, chosen: filter.kind ?? ""),
+                .text("user", label: "User id", value: filter.user ?? ""),
+                .text("session", label: "Session id", value: filter.session ?? ""),
+                .text("client", label: "App", value: filter.client ?? ""),
+                .text("device", label: "Device id", value: filter.device ?? ""),
+                .text("request", label: "Request id", value: filter.request ?? ""),
+                .text("actor", label: "By", value: filter.actor ?? ""),
+                .text("reason", label: "Reason", value: filter.reason ?? ""),
+            ], button: "Filter", isLine: true)
+    }
+}

@@ -1,0 +1,148 @@
+internal import HTTP
+internal import Pages
+internal import Sessions
+
+extension ConsoleView {
+    /// How often a live page is loaded again.
+    private static let liveSeconds = 5
+
+    /// The figures of the last hour, and the newest events.
+    func now(
+        _ minutes: [OutcomeHistory.Minute], running: OutcomeHistory.Minute, _ newest: [RecordedEvent], isLive: Bool
+    ) -> ConsolePage {
+        let all = minutes + [running]
+        let path = PagePath.consoleNow
+        let live: ConsoleText =
+            isLive
+            ? "This page is live: it is loaded again every \(Self.liveSeconds) seconds. \(link: path, "Stop")"
+            : "\(link: PagePath("/console/now", ["live": "1"]), "Live")"
+        var page = page(
+            .now, "Now",
+            [
+                .text(live), .facts(figures(minutes, running)),
+                .section(
+                    "The last hour at this node",
+                    [
+                        .charts([
+                            chart(
+                                "Refreshes per minute", all, .refresh, bad: "refused", Self.isRefusal),
+                            chart("Logins per minute", all, .login, bad: "failed") { $0 != "started" },
+                            endings("Sessions that began and ended, per minute", newest, all),
+                        ])
+                    ]),
+                .section("Refreshes by outcome, in the last hour", [.shares(outcomes(all))]),
+                .section("Why sessions ended", [.shares(reasons(newest))]),
+                .section(
+                    "The last \(Self.rowsMax) events",
+                    [
+                        events(Array(newest.prefix(Self.rowsMax))),
+                        .text("\(link: .consoleEvents, "All events")"),
+                    ]),
+            ])
+        if isLive { page.reloadsAfter = Self.liveSeconds }
+        return page
+    }
+
+    private static let granting: Set = [
+        "repeated", "rotated", "converged", "reissued", "caught_up", "restored", "resumed",
+    ]
+
+    private static func isRefusal(_ outcome: String) -> Bool { !granting.contains(outcome) }
+
+    private func figures(
+        _ minutes: [OutcomeHistory.Minute], _ running: OutcomeHistory.Minute
+    ) -> [(name: String, value: ConsoleText)] {
+        let last = minutes.last ?? running
+        let hour = minutes.map { $0.count(.refresh) }.reduce(0, +)
+        return [
+            ("Refreshes in the last minute", "\(last.count(.refresh))"), ("In the last hour", "\(hour)"),
+            ("Refused in the last minute", "\(last.count(.refresh, where: Self.isRefusal))"),
+            ("Logins in the last minute", "\(last.count(.login) { $0 == "started" })"),
+            ("Failed logins in the last minute", "\(last.count(.login) { $0 != "started" })"),
+            ("Signing keys", "\(endpoints.services.administration.signingKeys().count)"),
+            ("Time of the server", time(now)),
+        ]
+    }
+
+    private func chart(
+        _ title: String, _ minutes: [OutcomeHistory.Minute], _ subject: OutcomeHistory.Subject, bad: String,
+        _ isBad: (String) -> Bool
+    ) -> ColumnChart {
+        ColumnChart(
+            title, marked: bad,
+            columns: minutes.map { minute in
+                ColumnChart.Column(
+                    Self.clock(minute), total: minute.count(subject), marked: minute.count(subject, where: isBad))
+            }, ends: ("\(minutes.count - 1) minutes ago", "now"))
+    }
+
+    /// The hour and the minute, in UTC.
+    private static func clock(_ minute: OutcomeHistory.Minute) -> String {
+        let (hour, rest) = (minute.number / 60 % 24, minute.number % 60)
+        return "\(hour < 10 ? "0" : "")\(hour):\(rest < 10 ? "0" : "")\(rest) UTC"
+    }
+
+    /// By the newest events, which all nodes have written.
+    private func endings(
+        _ title: String, _ events: [RecordedEvent], _ minutes: [OutcomeHistory.Minute]
+    ) -> ColumnChart {
+        var (began, ended) = ([Int64: Int](), [Int64: Int]())
+        for event in events {
+            let minute = event.event.at.secondsSinceEpoch / 60
+            switch event.event.kind {
+            case .sessionStarted: began[minute, default: 0] += 1
+            case .sessionEnded: ended[minute, default: 0] += 1
+            default: break
+            }
+        }
+        return ColumnChart(
+            title, marked: "ended",
+            columns: minutes.map { minute in
+                let (new, old) = (began[minute.number] ?? 0, ended[minute.number] ?? 0)
+                return ColumnChart.Column(Self.clock(minute), total: new + old, marked: old)
+            }, ends: ("\(minutes.count - 1) minutes ago", "now"))
+    }
+
+    private func outcomes(_ minutes: [OutcomeHistory.Minute]) -> ShareChart {
+        var sums: [String: Int] = [:]
+        for minute in minutes { sums.merge(minute[.refresh]) { $0 + $1 } }
+        let parts = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { outcome, count in
+            ("\(code: outcome) \(sentence: Self.meaning(ofOutcome: outcome))" as ConsoleText, count)
+        }
+        return ShareChart(
+            "Refreshes by the row of the table that decided them", parts: parts,
+            empty: "This node has answered no refresh in the last hour.")
+    }
+
+    private static func meaning(ofOutcome outcome: String) -> String {
+        switch outcome {
+        case "repeated": "the newest token, again within the rotation interval"
+        case "rotated": "the newest token, for a new one"
+        case "converged": "the one before: a lost answer or a race, repaired"
+        case "reissued": "the one before, because the newest never arrived"
+        case "caught_up": "an old one of the right device"
+        case "restored": "newer than the database, after a restore"
+        case "resumed": "by the key of the device"
+        case "failed": "not decided: busy, stale, or not to be had"
+        default: "refused"
+        }
+    }
+
+    private func reasons(_ events: [RecordedEvent]) -> ShareChart {
+        var sums: [String: Int] = [:]
+        for event in events where event.event.kind == .sessionEnded {
+            sums[event.event.reason ?? "unknown", default: 0] += 1
+        }
+        let parts = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { reason, count in
+            (
+                """
+                \(link: PagePath("/console/events", ["kind": "session_ended", "reason": reason]), Self.plain(reason)) \
+                \(sentence: EndReason(rawValue: reason)?.explanation.meaning ?? "")
+                """ as ConsoleText, count
+            )
+        }
+        return ShareChart(
+            "Ends by reason, among the newest \(events.count) events", parts: parts,
+            empty: "No session ended in the newest \(events.count) events.")
+    }
+}

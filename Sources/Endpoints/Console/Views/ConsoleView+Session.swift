@@ -1,0 +1,214 @@
+internal import HTTP
+internal import Pages
+internal import Sessions
+
+extension ConsoleView {
+    /// The page of a session.
+    func session(
+        _ record: SessionRecord, _ check: ProviderCheck?, events: [RecordedEvent], history: [RecordedEvent]
+    ) -> ConsolePage {
+        let session = record.session
+        let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
+        let ending = policy.ending(of: record, at: now)
+        let path = Self.path(ofSession: session.id)
+        var blocks: [ConsoleBlock] = [.explanation(explanation(record, ending, lifetimes, history))]
+        if ending == nil, stay.may(.support) { blocks.append(.acts([end(record, path)])) }
+        blocks.append(
+            .section(
+                "Lifetime",
+                [
+                    .lifetime(
+                        LifetimeDrawing(
+                            start: session.startedAt.secondsSinceEpoch, refreshed: session.renewedAt.secondsSinceEpoch,
+                            now: now.secondsSinceEpoch, idleEnd: lifetimes.idleEnd(of: session).secondsSinceEpoch,
+                            finalEnd: lifetimes.finalEnd(of: session).secondsSinceEpoch,
+                            ended: ending?.at.secondsSinceEpoch)),
+                    .list([idleSource(record, lifetimes), maximumSource(record, lifetimes)]),
+                ]))
+        blocks.append(rotation(record, ending))
+        blocks.append(.section("Session", [.facts(facts(record, check))]))
+        blocks.append(
+            .section("Events", [self.events(events, empty: "The audit trail has nothing about it any more.")]))
+        return page(
+            .find, device(session.device),
+            heading: "Session of \(name: record.user?.username ?? "a deleted user") on \(name: device(session.device))",
+            blocks)
+    }
+
+    /// Whether the device is logged out, why, and what to do.
+    private func explanation(
+        _ record: SessionRecord, _ ending: Session.Ending?, _ lifetimes: Lifetimes, _ history: [RecordedEvent]
+    ) -> [ConsoleText] {
+        let session = record.session
+        let user: ConsoleText =
+            record.user.map { "\(link: Self.path(ofUser: $0.id), $0.username)" }
+            ?? "\(link: Self.path(ofUser: session.userID), "A deleted user")"
+        var sentences: [ConsoleText] = [
+            """
+            \(user) logged in to \(name: record.client?.name ?? session.clientID) on \(name: device(session.device)) \
+            \(time(session.startedAt)). The last refresh was \(time(session.renewedAt)).
+            """
+        ]
+        guard let ending else {
+            sentences.append(
+                """
+                The session is active. Without a refresh it ends \(time(lifetimes.idleEnd(of: session))), and in any case \
+                \(time(lifetimes.finalEnd(of: session))). If the app says it is logged out, it has lost its token, or took an \
+                error for a logout: only an answer with \(code: "reauthenticate: true") means one.
+                """)
+            if let refusal = record.user?.loginRefusal {
+                sentences.append(
+                    "But refreshes are refused now, so that the session waits: \(sentence: refusal.sentence)")
+            }
+            return sentences
+        }
+        let (meaning, advice) = ending.reason.explanation
+        sentences.append(
+            "It ended \(time(ending.at)): \(name: Self.plain(ending.reason.rawValue)). \(sentence: meaning)")
+        if ending.reason == .revokedByAdmin, let event = cause(of: ending, in: history) {
+            sentences.append("It was \(actor(event.actor)).")
+        }
+        sentences.append("\(sentence: advice)\(remedy(ending.reason, record))")
+        return sentences
+    }
+
+    /// The act that ended the session together with others.
+    private func cause(of ending: Session.Ending, in history: [RecordedEvent]) -> AuditEvent? {
+        history.first {
+            [.sessionsEnded, .sessionEnded].contains($0.event.kind) && $0.event.at == ending.at
+                && $0.event.actor.hasPrefix("admin:")
+        }?.event
+    }
+
+    /// Where the setting is that has ended the session.
+    private func remedy(_ reason: EndReason, _ record: SessionRecord) -> ConsoleText {
+        switch reason {
+        case .idleExpired, .maxLifetimeReached: " \(link: PagePath("/console/settings"), "Change it for everyone")"
+        case .refreshTokenReused: " \(link: Self.path(ofUser: record.session.userID), "To the user")"
+        default: ""
+        }
+    }
+
+    private func end(_ record: SessionRecord, _ path: PagePath) -> ConsoleAct {
+        let name = device(record.session.device)
+        return ConsoleAct(
+            path, "end", label: "End this session",
+            question: """
+                Log \(name: record.user?.username ?? "the user") out on \(name: name)? The session cannot be brought back.
+                """,
+            button: "End the session on \(name)", isDestructive: true,
+            curl: curl(.delete, "/sessions/\(record.session.id)"),
+            command: "sojourn session end \(record.session.id)")
+    }
+
+    // MARK: Lifetimes
+
+    private func idleSource(_ record: SessionRecord, _ lifetimes: Lifetimes) -> ConsoleText {
+        let source = record.client?.offlineSessionIdle.map { $0 > .zero } == true ? "the client" : "the settings"
+        return "Ends if it is not refreshed for \(name: Self.span(lifetimes.idle)): by \(source)."
+    }
+
+    /// What cuts the longest life: the shortest of four limits.
+    private func maximumSource(_ record: SessionRecord, _ lifetimes: Lifetimes) -> ConsoleText {
+        let settings = record.settings
+        var source = "sessions.absolute_max_lifetime in the configuration file"
+        if settings.sessions.offlineSessionMaxLimited, settings.sessions.offlineSessionMax == lifetimes.maximum {
+            source = "the settings (offline_session_max)"
+        }
+        if record.client?.offlineSessionMax == lifetimes.maximum { source = "the client's own maximum" }
+        if record.user?.offlineSessionMax == lifetimes.maximum { source = "the user's own maximum" }
+        if record.client?.staysLoggedIn == false { source = "the client, whose users do not stay logged in" }
+        return "Ends in any case after \(name: Self.span(lifetimes.maximum)): by \(source)."
+    }
+
+    // MARK: Rotation
+
+    private func rotation(_ record: SessionRecord, _ ending: Session.Ending?) -> ConsoleBlock {
+        let session = record.session
+        let interval = record.settings.sessions.rotationInterval
+        let due = session.childAnsweredAt + interval
+        var blocks: [ConsoleBlock] = [
+            .rotation(
+                RotationDrawing(
+                    parent: session.parent, child: session.child, answered: session.childAnsweredAt.secondsSinceEpoch,
+                    rotationDue: due.secondsSinceEpoch, isLiving: ending == nil))
+        ]
+        var sentences: [ConsoleText] = [
+            """
+            The newest refresh token, number \(Int(session.child)), was last given out \(time(session.childAnsweredAt)). It \
+            rotates when it comes back \(now < due ? "after" : "from now on, since") \(time(due)).
+            """
+        ]
+        if let confirmed = session.childConfirmedAt {
+            sentences.append("It has arrived: the app has used it \(time(confirmed)).")
+        }
+        if record.client?.staysLoggedIn != false {
+            sentences.append("If the app refreshes with the newest one: \(next(record, session.child))")
+            if session.parent > 0 {
+                sentences.append("If it sends the one before: \(next(record, session.parent))")
+            }
+            if session.parent > 1 {
+                sentences.append("If somebody sends an older one: \(next(record, session.parent - 1))")
+            }
+        } else {
+            sentences.append("The client has no refresh tokens: its session ends with its one access token.")
+        }
+        if session.keyThumbprint != nil {
+            sentences.append(
+                "Each refresh needs a proof of the key of the device (DPoP), so that a stolen token opens nothing.")
+        }
+        blocks.append(.list(sentences))
+        return .section("Refresh tokens", blocks)
+    }
+
+    private func next(_ record: SessionRecord, _ serial: UInt64) -> ConsoleText {
+        answer(endpoints.services.accessTokens.decision(on: record, serial: serial), serial: serial, record)
+    }
+
+    /// What a refresh answers, in a sentence.
+    func answer(_ decision: RefreshDecision, serial: UInt64, _ record: SessionRecord) -> ConsoleText {
+        let child = record.session.child
+        return switch decision {
+        case .repeated: "the same refresh token again, number \(Int(child)), with a new access token."
+        case .rotated: "a new refresh token, number \(Int(serial + 1)), with a new access token."
+        case .converged: "the newest refresh token again, number \(Int(child)): a lost answer logs nobody out."
+        case .reissued:
+            "a new refresh token, number \(Int(child + 1)), because number \(Int(child)) never arrived and is dead from then on."
+        case .caughtUp: "the newest refresh token, because the key of the device proves that it is the right one."
+        case .restored: "a new refresh token: the session goes on as before the backup."
+        case .resumed: "the newest refresh token, by the key of the device."
+        case .stale: "an error that means: send the request again."
+        case .undecided: "an error that means: try again, because the clock of the server is in doubt."
+        case .unconfirmed:
+            "an error that means: try again, because the identity provider has not confirmed the user yet."
+        case .refused(.insufficientUserAuthentication):
+            "a demand that the user proves to be present first. The session is kept."
+        case .refused(.ended(.refreshTokenReused)) where policy.ending(of: record, at: now) == nil:
+            "a refusal that ends the session: it is taken for a stolen copy."
+        case .refused(let reason): "a refusal. \(sentence: reason.sentence)"
+        }
+    }
+
+    // MARK: Facts
+
+    private func facts(_ record: SessionRecord, _ check: ProviderCheck?) -> [(name: String, value: ConsoleText)] {
+        let session = record.session
+        var facts: [(name: String, value: ConsoleText)] = [
+            ("Id", "\(code: session.id.description)"), ("App", "\(code: session.clientID)"),
+            ("Device id", "\(code: session.device.id)"), ("Platform", "\(session.device.platform ?? "")"),
+            ("Version of the app", "\(session.device.appVersion ?? "")"),
+            ("Guard of the token", "\(session.authenticationMode.rawValue)"),
+            ("Authenticated by", "\(session.authenticationMethods.joined(separator: ", "))"),
+            ("Scope", "\(session.scope.description)"),
+            ("Bound to a key", session.keyThumbprint.map { "\(code: $0)" } ?? "no"),
+            ("Can be resumed by a key", session.deviceKey == nil ? "no" : "yes"),
+            ("Attestation", "\(session.attestation ?? "")"),
+        ]
+        if let confirmation = session.confirmation {
+            facts.append(("Identity provider", "\(confirmation.provider)"))
+            facts.append(("Confirmed by it", time(confirmation.at)))
+        }
+        if let failing = check?.failingSince { facts.append(("It fails to confirm since", time(failing))) }
+        return facts
+    }
+}

@@ -1,0 +1,225 @@
+internal import HTTP
+internal import Pages
+internal import Sessions
+
+/// Says what the pages of the console show. All words of the console are in this type, which the files beside this one extend.
+struct ConsoleView: Sendable {
+    let stay: ConsoleStay
+    let endpoints: Endpoints
+
+    init(_ stay: ConsoleStay, _ endpoints: Endpoints) {
+        self.stay = stay
+        self.endpoints = endpoints
+    }
+
+    var now: Instant { stay.now }
+    var policy: RefreshPolicy { endpoints.context.policy }
+
+    /// A page. The sentence for the word in the URL stands at its top.
+    func page(
+        _ tab: ConsolePage.Tab?, _ title: String, heading: ConsoleText? = nil, lead: ConsoleText? = nil,
+        notice: (look: ConsoleLook, text: ConsoleText)? = nil, _ blocks: [ConsoleBlock]
+    ) -> ConsolePage {
+        ConsolePage(
+            header: ConsolePage.Header(keyName: stay.key.name, scope: stay.key.scope.rawValue), form: stay.form,
+            tab: tab,
+            title: title, heading: heading, lead: lead, notice: notice ?? stay.word.flatMap(Self.sentence),
+            blocks: blocks)
+    }
+
+    /// What was done, by the word in the URL.
+    private static func sentence(_ word: String) -> (look: ConsoleLook, text: ConsoleText)? {
+        let parts = word.split(separator: " ", maxSplits: 1).map(String.init)
+        let rest = parts.count > 1 ? parts[1] : ""
+        return switch parts.first {
+        case "again": (.plain, "The page was too old, so nothing has happened: press once more.")
+        case "disabled": (.good, "Logins are disabled. \(counted(rest, "session")) ended.")
+        case "enabled": (.good, "Logins are enabled again.")
+        case "unlocked": (.good, "The lock by wrong passwords is removed.")
+        case "revoked": (.good, "\(counted(rest, "session")) ended.")
+        case "ended": (.good, "The session is over.")
+        case "removed": (.good, "The passkey is removed.")
+        case "changed": (.good, "The change is made, and acts from now on.")
+        case "created": (.good, "It is made.")
+        case "deleted": (.good, "It is deleted.")
+        case "rotated": (.good, "There is a new key.")
+        case "retried": (.good, "Deliveries that wait are tried again now.")
+        default: nil
+        }
+    }
+
+    /// The page for a key that may not do that.
+    func refusal(_ scope: AdminKey.Scope) -> ConsolePage {
+        page(
+            nil, "Not with this key",
+            notice: (
+                .bad,
+                """
+                This needs an admin key with the scope \(code: scope.rawValue); yours has \
+                \(code: stay.key.scope.rawValue). Nothing has happened.
+                """
+            ), [.text("\(link: .console, "Back to the console")")])
+    }
+
+    /// The page of an error.
+    static func errorPage(_ problem: Problem, requestID: String) -> ConsolePage {
+        let title: String =
+            switch problem.httpStatus.code {
+            case 404: "Not here"
+            case 421: "Not by this address"
+            case 403: "Not from there"
+            case 400..<500: "Not understood"
+            default: "Not now"
+            }
+        return ConsolePage(
+            header: nil, form: nil, tab: nil, title: title, notice: (.bad, "\(sentence: problem.detail)"),
+            blocks: [
+                .text("The request is \(code: requestID) in the log of the server."),
+                .text("\(link: .console, "To the console")"),
+            ])
+    }
+
+    /// The page that asks for a key.
+    static func entry(_ entry: ConsoleEntry, _ message: ConsoleEntry.Message?, _ form: FormState) -> ConsolePage {
+        let notice: (ConsoleLook, ConsoleText)? =
+            switch message {
+            case .pressAgain: (.plain, "The page was too old: press once more.")
+            case .unknownKey: (.bad, "This is no admin key of this server, or it has expired or was deleted.")
+            case .keyOfFeed: (.bad, "This key may only read the feed of revocations. The console needs the scope read.")
+            case .linkExpired:
+                (
+                    .bad,
+                    """
+                    The link has expired or was used: it opens the console once, within a minute. Run \
+                    \(code: "sojourn console") again on the server's machine for another one, or paste an admin key.
+                    """
+                )
+            case nil: nil
+            }
+        var blocks: [ConsoleBlock]
+        if let token = entry.token, let link = entry.link {
+            blocks = [
+                .text(
+                    """
+                    This makes the admin key \(name: link.keyName) with the scope \(code: link.scope.rawValue), which ends in \
+                    eight hours, or when you leave.
+                    """),
+                .form(
+                    ConsoleForm(
+                        .consoleEnter, fields: [.hidden("token", token), .hidden("to", entry.path.text)],
+                        button: "Open the console")),
+            ]
+        } else {
+            blocks = [
+                .form(
+                    ConsoleForm(
+                        .consoleEnter, fields: [.secret("key", label: "Admin key"), .hidden("to", entry.path.text)],
+                        button: "Enter")),
+                .text(
+                    """
+                    Or run \(code: "sojourn console") on the server's machine: it prints a link that needs no key. The console \
+                    may do what the key may do, and ends after 30 minutes without use.
+                    """),
+            ]
+            if entry.path != .console {
+                blocks.append(.text("You are inside already? \(link: entry.path, "Go on to the page.")"))
+            }
+        }
+        return ConsolePage(
+            header: nil, form: form, tab: nil, title: "Sojourn console", notice: notice, blocks: blocks)
+    }
+}
+
+// Words that many pages share.
+extension ConsoleView {
+    static func path(ofUser id: some CustomStringConvertible) -> PagePath {
+        PagePath.consoleUsers.appending("\(id)")
+    }
+
+    static func path(ofSession id: some CustomStringConvertible) -> PagePath {
+        PagePath.consoleSessions.appending("\(id)")
+    }
+
+    /// `1 session`, `2 sessions`.
+    static func counted(_ number: String, _ noun: String) -> String { "\(number) \(noun)\(number == "1" ? "" : "s")" }
+
+    /// `14 days`, `90 minutes`: the largest unit of which there are two or more, or a whole number.
+    static func span(_ duration: Duration) -> String {
+        let seconds = duration.wholeSeconds
+        for (unit, length) in [("day", Int64(86400)), ("hour", 3600), ("minute", 60)] {
+            if seconds >= 2 * length || (seconds >= length && seconds % length == 0) {
+                return counted("\(seconds / length)", unit)
+            }
+        }
+        return counted("\(seconds)", "second")
+    }
+
+    /// The actor of an event, as the audit trail names it.
+    func actor(_ actor: String) -> ConsoleText {
+        guard actor.hasPrefix("admin:") else { return "\(actor)" }
+        let id = String(actor.dropFirst("admin:".count))
+        if id == "local" { return "an admin on the server's machine" }
+        return stay.keyNames[id].map { "admin key \(name: $0) (\(code: id))" } ?? "admin key \(code: id)"
+    }
+
+    /// A device as its user knows it.
+    func device(_ device: Device) -> String { device.shownName ?? device.id }
+
+    func time(_ instant: Instant) -> ConsoleText { "\(time: instant.secondsSinceEpoch)" }
+
+    /// `session started`, for a word of the wire.
+    static func plain(_ word: String) -> String { word.replacing("_", with: " ") }
+
+    /// The state of a session, seen at a glance.
+    func state(_ record: SessionRecord) -> ConsoleText {
+        if let ending = policy.ending(of: record, at: now) {
+            return "\(badge: Self.plain(ending.reason.rawValue), ending.reason == .refreshTokenReused ? .bad : .plain)"
+        }
+        if record.user?.loginRefusal != nil { return "\(badge: "waits: logins disabled", .bad)" }
+        return "\(badge: "active", .good)"
+    }
+
+    /// A table of events.
+    func events(_ events: [RecordedEvent], empty: String = "Nothing.") -> ConsoleBlock {
+        let rows = events.map { recorded -> [ConsoleText] in
+            let event = recorded.event
+            var about: [ConsoleText] = []
+            if let reason = event.reason { about.append("\(reason)") }
+            if let id = event.userID { about.append("\(link: Self.path(ofUser: id), "user")") }
+            if let id = event.sessionID { about.append("\(link: Self.path(ofSession: id), "session")") }
+            if let id = event.clientID { about.append("app \(id)") }
+            if let id = event.deviceID { about.append("device \(id)") }
+            let place = event.remoteAddress.flatMap { endpoints.placeName($0) }
+            let from = [event.remoteAddress, place].compactMap(\.self).joined(separator: ", ")
+            return [
+                "\(Self.plain(event.kind.rawValue))", time(event.at), .joined(about), actor(event.actor), "\(from)",
+                event.requestID.map { "\(code: $0)" } ?? "",
+            ]
+        }
+        return .table(
+            ConsoleTable(
+                "Events", columns: ["Event", "When", "About", "By", "From", "Request"], rows: rows, empty: empty))
+    }
+
+    /// The `curl` of a call of the admin API.
+    func curl(_ method: HTTP.Method, _ path: String, _ body: String? = nil) -> String {
+        var words = ["curl"]
+        if method != .get { words += ["-X", method.rawValue] }
+        words += [Self.quoted("\(stay.baseURL)/admin/v1\(path)"), #"-H "Authorization: Bearer $SOJOURN_ADMIN_KEY""#]
+        if let body { words += ["-H 'Content-Type: application/json'", "-d", Self.quoted(body)] }
+        return words.joined(separator: " ")
+    }
+
+    /// A word of a shell.
+    static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "-_./:@%,=".utf8.contains(byte)
+            }
+        }
+        return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
+    }
+}

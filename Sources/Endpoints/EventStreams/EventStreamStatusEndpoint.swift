@@ -1,0 +1,69 @@
+internal import HTTP
+internal import Sessions
+
+/// The status of a stream, its verification, and its events for a receiver that polls.
+extension Endpoints {
+    static let eventStreamStatusPath = "/ssf/status"
+    static let eventStreamVerificationPath = "/ssf/verify"
+    static let eventStreamPollPath = "/ssf/poll"
+
+    /// `GET /ssf/status?stream_id=` (OpenID Shared Signals Framework 1.0 section 8.1.2).
+    func eventStreamStatus(_ call: Call, _ client: ClientToken) async throws -> Response {
+        guard let id = try QueryParameters(call, known: ["stream_id"]).text("stream_id"),
+            let stream = try await services.eventStreams.stream(of: client.clientID, id: id)
+        else { throw RequestProblem.invalid("stream_id", "is missing") }
+        return try .json(EventStreamStatusAnswer(stream))
+    }
+
+    /// `POST /ssf/status`: enables, pauses or disables the stream.
+    func changeEventStreamStatus(_ call: Call, _ client: ClientToken) async throws -> Response {
+        let members = try Members(call, known: ["stream_id", "status", "reason"])
+        guard let status = try members.word("status", as: EventStream.Status.self) else {
+            throw members.refused("status", "is missing")
+        }
+        let stream = try await services.eventStreams.setStatus(
+            status, because: try members.string("reason"), of: client.clientID,
+            id: try members.requiredString("stream_id"),
+            by: call.origin)
+        return try .json(EventStreamStatusAnswer(stream))
+    }
+
+    /// `POST /ssf/verify` (section 8.1.4): lets the stream carry a verification event.
+    func verifyEventStream(_ call: Call, _ client: ClientToken) async throws -> Response {
+        let members = try Members(call, known: ["stream_id", "state"])
+        try await services.eventStreams.requestVerification(
+            state: try members.string("state"), of: client.clientID, id: try members.requiredString("stream_id"),
+            by: call.origin)
+        return .noContent
+    }
+
+    /// `POST /ssf/poll` (RFC 8936 section 2): takes acknowledgements, and answers the events that wait. It answers at once, also
+    /// without `returnImmediately`.
+    func pollEventStream(_ call: Call, _ client: ClientToken) async throws -> Response {
+        let members = try Members(
+            call, known: ["maxEvents", "returnImmediately", "ack", "setErrs"], mayBeMissing: true)
+        _ = try members.bool("returnImmediately")
+        var refused: Set<String> = []
+        if members.contains("setErrs") { refused = Set(try members.requiredJSON("setErrs").keys) }
+        let poll = StreamPoll(
+            limit: try members.integer("maxEvents", in: 0...Int64.max).map {
+                Int(min($0, Int64(EventStreamService.pollMax)))
+            }
+                ?? EventStreamService.pollMax,
+            acknowledged: Set(try members.strings("ack") ?? []), refused: refused)
+        let events = try await services.eventStreams.poll(poll, of: client.clientID, by: call.origin)
+        return try .json(PollAnswer(events))
+    }
+}
+
+/// The answer to a poll (RFC 8936 section 2.3).
+private struct PollAnswer: Encodable {
+    /// The tokens by their `jti`.
+    let sets: [String: String]
+    let moreAvailable: Bool?
+
+    init(_ events: PolledEvents) {
+        sets = Dictionary(events.tokens.map { ($0.id, $0.text) }) { first, _ in first }
+        moreAvailable = events.isMore ? true : nil
+    }
+}

@@ -1,0 +1,100 @@
+internal import Cryptography
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The pages on which a user lets in a device without a browser (RFC 8628 section 3.3).
+extension Endpoints {
+    /// `GET /device?user_code=`: asks for the code that the device shows. A code in the URL is only written into the field: the
+    /// user has to send it, and then sees what the device asks for.
+    func showDevice(_ call: Call) async throws -> Response {
+        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let code = query["user_code"].flatMap { UserCode.typed($0) }
+        return try await account(call, Self.devicePath(code)) { stay in
+            DeviceCodePage(form: stay.header.form, code: code.map(UserCode.shown) ?? "")
+                .response(.ok, in: stay.language)
+        }
+    }
+
+    /// `POST /device`: shows what the device asks for.
+    func reviewDevice(_ call: Call) async throws -> Response {
+        try await account(call, .device) { stay in
+            let form = try call.form()
+            let typed = form[.userCode] ?? ""
+            guard stay.sent(form, to: .device) else { return deviceCodePage(stay, typed, .pressAgain) }
+            guard let (login, client) = try await device(typed, stay) else {
+                return deviceCodePage(stay, typed, .unknownCode)
+            }
+            return reviewPage(stay, login, client)
+        }
+    }
+
+    /// `POST /device/decision`: lets the device in, or refuses it.
+    func decideOnDevice(_ call: Call) async throws -> Response {
+        let form = try call.form()
+        let code = form[.userCode].flatMap { UserCode.typed($0) }
+        // A user whose login is too old signs in once more, and comes back to the code.
+        return try await account(call, Self.devicePath(code)) { stay in
+            guard let (login, client) = try await device(code ?? "", stay) else {
+                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
+            }
+            guard stay.sent(form, to: .deviceDecision) else { return reviewPage(stay, login, client, isStale: true) }
+            let isApproved = form[.decision] == "approve"
+            guard try await decide(isApproved, on: login.id, stay) else {
+                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
+            }
+            return DeviceDonePage(app: app(client), isApproved: isApproved).response(.ok, in: stay.language)
+        }
+    }
+
+    /// Takes the decision. False: it comes too late.
+    private func decide(
+        _ isApproved: Bool, on id: Identifier<Session>, _ stay: AccountStay
+    ) async throws(ServiceError) -> Bool {
+        let (browser, origin) = (stay.visit.session.id, stay.call.origin)
+        do throws(ServiceError) {
+            if isApproved {
+                _ = try await services.loginSessions.approve(id, inBrowser: browser, from: origin)
+            } else {
+                try await services.loginSessions.refuse(id, inBrowser: browser, from: origin)
+            }
+            return true
+        } catch {
+            switch error {
+            case .login, .loginOver, .notFound: return false
+            default: throw error
+            }
+        }
+    }
+
+    private static func devicePath(_ code: String?) -> PagePath {
+        code.map { PagePath("/device", ["user_code": $0]) } ?? .device
+    }
+
+    /// The login of a code, and its client. A wrong code counts against the caller's address.
+    private func device(_ typed: String, _ stay: AccountStay) async throws -> (LoginSession, Client)? {
+        try await rateLimiter.userCode(from: stay.call.caller) { () async throws(ServiceError) in
+            guard let login = try await services.loginSessions.login(typed: typed), login.state == .starting,
+                let client = try await services.hostedLogin.client(login.clientID)
+            else { return nil }
+            return (login, client)
+        }
+    }
+
+    private func deviceCodePage(_ stay: AccountStay, _ typed: String, _ message: DeviceCodePage.Message) -> Response {
+        DeviceCodePage(form: stay.header.form, code: String(typed.prefix(20)), message: message)
+            .response(message == .unknownCode ? .unprocessable : .ok, in: stay.language)
+    }
+
+    private func reviewPage(
+        _ stay: AccountStay, _ login: LoginSession, _ client: Client, isStale: Bool = false
+    ) -> Response {
+        DeviceReviewPage(
+            app: app(client), form: stay.header.form, code: UserCode.shown(login.request.userCode ?? ""),
+            device: login.request.userAgent, place: login.request.remoteAddress.flatMap { placeName($0) },
+            askedAt: login.startedAt.secondsSinceEpoch,
+            scopes: login.request.scope?.tokens ?? [], isStale: isStale
+        ).response(.ok, in: stay.language)
+    }
+}

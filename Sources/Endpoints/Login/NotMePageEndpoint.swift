@@ -1,0 +1,74 @@
+internal import Cryptography
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The page to which the link in a message about a new session leads, so that its user can end it without logging in.
+extension Endpoints {
+    /// `GET /not-me?s=&t=`: shows the session. Opening the page ends nothing, because programs follow the links in messages.
+    func showNotMe(_ call: Call) async throws -> Response {
+        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        return try await notMe(call, "\(query["s"] ?? "").\(query["t"] ?? "")") { visit in
+            notMePage(visit, call, isStale: false)
+        }
+    }
+
+    /// `POST /not-me`: ends the session, with what it has let in, and all others of the user if the user wants that.
+    func endNotMe(_ call: Call) async throws -> Response {
+        try checkOrigin(call)
+        let form = try call.form()
+        return try await notMe(call, form[.request] ?? "") { visit in
+            guard visit.flow.isToken(form[.csrf], of: PagePath.notMe.text, visit.name) else {
+                return notMePage(visit, call, isStale: true)
+            }
+            _ = try await services.logout.end(visit.record.session.id, .notMe, from: call.origin)
+            if form[.endSessions] == "1" {
+                _ = try await services.accounts.endSessions(
+                    of: visit.record.session.userID, onDevice: nil, from: call.origin)
+            }
+            return NotMeDonePage().response(.ok, in: call.language())
+        }
+    }
+
+    /// A living session, found by the token of a link.
+    private struct NotMeVisit {
+        /// The session and the token.
+        let name: String
+        let record: SessionRecord
+        let transport: PageTransport
+        let flow: FlowSecret
+        let isNewBrowser: Bool
+    }
+
+    /// Answers a request for the session of a link. A session that is over gets the page that says so.
+    private func notMe(
+        _ call: Call, _ name: String, _ body: (NotMeVisit) async throws -> Response
+    ) async throws -> Response {
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let id = Identifier<Session>(parts[0]),
+            services.loginSessions.isNotMeToken(parts[1], of: id)
+        else { throw RequestProblem.invalid("t", "is not a token of this server") }
+        guard let record = try await services.loginSessions.livingSession(id) else {
+            return NotMeDonePage(wasOver: true).response(.ok, in: call.language())
+        }
+        let shown = call.flowSecrets(transport).first
+        let visit = NotMeVisit(
+            name: name, record: record, transport: transport, flow: shown ?? FlowSecret(random: context.random),
+            isNewBrowser: shown == nil)
+        return try await body(visit)
+    }
+
+    private func notMePage(_ visit: NotMeVisit, _ call: Call, isStale: Bool) -> Response {
+        let session = visit.record.session
+        let page = NotMePage(
+            app: visit.record.client.map { app($0) } ?? PageApp(name: session.clientID),
+            form: FormState(request: visit.name) { visit.flow.formToken($0.text, visit.name) },
+            device: session.device.shownName, place: nil, signedInAt: session.startedAt.secondsSinceEpoch,
+            isStale: isStale)
+        var response = page.response(.ok, in: call.language())
+        if visit.isNewBrowser { PageCookie.flow.set(visit.flow.text, visit.transport, on: &response) }
+        return response
+    }
+}

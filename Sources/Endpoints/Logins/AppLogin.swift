@@ -1,0 +1,49 @@
+internal import HTTP
+internal import Sessions
+
+extension Endpoints {
+    /// `POST /v1/me/app-login`: a web session for the phone's own app, in two calls. `{client_id}` opens the login; then
+    /// `{login_id}` with the members of a second factor answers a nonce, which is good once and for thirty seconds.
+    func logInInApp(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let members = try Members(call, known: ["client_id", "login_id"] + Members.evidenceNames + ["passkey"])
+        let key = try call.idempotencyKey()
+        guard let text = try members.string("login_id") else {
+            guard let clientID = try members.identifier("client_id") else {
+                throw members.refused("client_id", "is missing, or login_id")
+            }
+            let login = try await services.loginSessions.openInApp(
+                clientID: clientID, by: session, key: key, from: call.origin)
+            return try .json(AppLoginAnswer(login: try await answer(login, call)))
+        }
+        guard let id = Identifier<Session>(text) else { throw ServiceError.notFound("login") }
+        let evidence = try evidence(members)
+        guard !evidence.isEmpty else {
+            throw members.refused("user_assertion", "or password or passkey or id_token is missing")
+        }
+        let login = try await verifying(evidence, call) { () async throws(ServiceError) in
+            try await services.loginSessions.proveFactor(
+                evidence, number: nil, on: id, by: session, key: key, from: call.origin)
+        }
+        var answer = AppLoginAnswer(login: try await answer(login, call))
+        guard let nonce = services.loginSessions.webNonce(of: login) else { throw ServiceError.login(.notAwaited) }
+        answer.webNonce = nonce
+        answer.url = baseURL + "/login/app#" + nonce
+        answer.expiresIn = services.loginSessions.webNonceLifetime(of: login).wholeSeconds
+        return try .json(answer)
+    }
+}
+
+/// A login in the phone's own app, with the nonce once it is approved.
+private struct AppLoginAnswer: Encodable {
+    let login: LoginSessionAnswer
+    var webNonce: String?
+    var url: String?
+    var expiresIn: Int64?
+
+    enum CodingKeys: String, CodingKey {
+        case login
+        case webNonce = "web_nonce"
+        case url
+        case expiresIn = "expires_in"
+    }
+}

@@ -1,0 +1,81 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    /// `GET /v1/logins/{login_id}?wait=&version=`: what the device that wants to be logged in may know, for the holder of its
+    /// `device_code`. Before the approval it learns nothing of the user.
+    func showDeviceLogin(_ call: Call) async throws -> Response {
+        guard case .bearer(let secret)? = try call.authorization() else { throw RequestProblem.unauthenticated }
+        let query = try QueryParameters(call, known: ["wait", "version"])
+        let wait = try query.seconds("wait", max: Self.longestWait) ?? .zero
+        let (version, proof) = (try query.text("version"), LoginSessionService.DeviceProof.secret(secret))
+        do {
+            let id = try call.loginID()
+            let login =
+                wait > .zero
+                ? try await services.loginSessions.wait(for: id, as: proof, unlike: version, patience: wait)
+                : try await services.loginSessions.look(at: id, as: proof)
+            return try .json(DeviceLoginAnswer(login, services.loginSessions))
+        } catch ServiceError.notFound {
+            // The secret is not that of this login, or there is none.
+            throw ServiceError.invalidToken(nil)
+        }
+    }
+}
+
+/// A login with a phone as JSON, for the device that wants to be logged in.
+struct DeviceLoginAnswer: Encodable {
+    let loginID: String
+    /// The last thing that has happened, in the word of `LoginSession.deviceEvent`.
+    let event: String
+    let state: String
+    let history: String
+    let number: Int?
+    let qr: String?
+    let qrExpiresAt: Int64?
+    let expiresAt: Int64?
+    let sessionID: String?
+    let version: String
+
+    init(_ login: LoginSession, _ service: LoginSessionService) {
+        loginID = login.id.description
+        event = login.deviceEvent
+        state = login.state.word
+        history = login.history.rawValue
+        number = login.state.awaitsInput ? login.number : nil
+        let isWaiting = login.state == .starting
+        qr = isWaiting ? service.link(of: login, .picture) : nil
+        qrExpiresAt = isWaiting ? service.pictureUntil.secondsSinceEpoch : nil
+        expiresAt = login.state.awaitsInput ? login.inputUntil.secondsSinceEpoch : nil
+        sessionID = login.history == .fail ? nil : login.id.description
+        version = login.deviceVersion
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case loginID = "login_id"
+        case event, state, history, number, qr
+        case qrExpiresAt = "qr_expires_at"
+        case expiresAt = "expires_at"
+        case sessionID = "session_id"
+        case version
+    }
+}
+
+extension LoginSession {
+    /// What the device hears: `waiting`, or a word of `LoginEffect.Notice`.
+    var deviceEvent: String {
+        let notice: LoginEffect.Notice
+        switch (state, history) {
+        case (.starting, _): return "waiting"
+        case (.readyForUserInteraction, _): notice = .scanned
+        case (.waitingForUserInput, _): notice = number == nil ? .scanned : .number
+        case (_, .loggedIn), (_, .loggedInOneShot): notice = .loggedIn
+        case (_, .loggedOut), (_, .deleted): notice = .loggedOut
+        case (.active, _): notice = .approved
+        case (.error, _), (_, .error): notice = .failed
+        default: notice = cause == .timedOut || cause == .notCollected ? .timedOut : .canceled
+        }
+        return notice.rawValue
+    }
+}

@@ -1,0 +1,127 @@
+internal import FoundationEssentials
+internal import HTTP
+internal import JSON
+internal import Sessions
+
+/// A login with a phone as JSON, for the phone and for admins.
+struct LoginSessionAnswer: Encodable {
+    /// The client that wants a session.
+    struct ClientPart: Encodable {
+        let clientID: String
+        let name: String?
+
+        enum CodingKeys: String, CodingKey {
+            case clientID = "client_id"
+            case name
+        }
+    }
+
+    let loginID: String
+    let kind: String
+    let state: String
+    let input: String?
+    let history: String
+    let cause: String?
+    let client: ClientPart
+    let numberRequired: Bool
+    let attemptsLeft: Int
+    let announceInfo: JSONValue?
+    let sessionInfo: JSONValue?
+    let remoteAddress: String?
+    let place: String?
+    let ownPlace: String?
+    let userAgent: String?
+    let browserKnown: Bool
+    let isRegistration: Bool
+    let isAppLogin: Bool
+    let bond: String
+    let pingSeconds: Int64?
+    let userID: String?
+    let phoneSessionID: String?
+    let startedAt: Int64
+    let expiresAt: Int64?
+    let endedAt: Int64?
+    let returnURL: String?
+    let version: String
+
+    init(
+        _ login: LoginSession, clientName: String?, place: String?, ownPlace: String?, returnURL: String?
+    ) {
+        self.returnURL = returnURL
+        loginID = login.id.description
+        kind = login.kind.rawValue
+        state = login.state.word
+        input = login.state.input?.rawValue
+        history = login.history.rawValue
+        cause = login.cause?.rawValue
+        client = ClientPart(clientID: login.clientID, name: clientName)
+        numberRequired = login.state.awaitsInput && login.claim?.arrival.needsNumber == true
+        attemptsLeft = login.attemptsLeft
+        announceInfo = Self.value(login.request.announceInfo)
+        let isLoggedIn = login.history == .loggedIn || login.history == .loggedInOneShot
+        sessionInfo = isLoggedIn ? Self.value(login.request.sessionInfo) : nil
+        remoteAddress = login.request.remoteAddress
+        self.place = place
+        self.ownPlace = ownPlace
+        userAgent = login.request.userAgent
+        browserKnown = login.isBrowserKnown
+        isRegistration = false
+        isAppLogin = login.kind == .app
+        bond = login.bond.word
+        pingSeconds = login.bond.interval?.wholeSeconds
+        userID = login.userID?.description
+        phoneSessionID = login.claim?.sessionID.description
+        startedAt = login.startedAt.secondsSinceEpoch
+        expiresAt = login.state.awaitsInput ? login.inputUntil.secondsSinceEpoch : nil
+        endedAt = login.endedAt?.secondsSinceEpoch
+        version = login.phoneVersion
+    }
+
+    private static func value(_ text: String?) -> JSONValue? {
+        text.flatMap { try? JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case loginID = "login_id"
+        case kind, state, input, history, cause, client
+        case numberRequired = "number_required"
+        case attemptsLeft = "attempts_left"
+        case announceInfo = "announce_info"
+        case sessionInfo = "session_info"
+        case remoteAddress = "remote_address"
+        case place
+        case ownPlace = "own_place"
+        case userAgent = "user_agent"
+        case browserKnown = "browser_known"
+        case isRegistration = "is_registration"
+        case isAppLogin = "is_app_login"
+        case bond
+        case pingSeconds = "ping_seconds"
+        case userID = "user_id"
+        case phoneSessionID = "phone_session_id"
+        case startedAt = "started_at"
+        case expiresAt = "expires_at"
+        case endedAt = "ended_at"
+        case returnURL = "return_url"
+        case version
+    }
+}
+
+extension Endpoints {
+    /// The answer about a login, to the caller of `call`.
+    func answer(_ login: LoginSession, _ call: Call) async throws(ServiceError) -> LoginSessionAnswer {
+        let client = try await services.loginSessions.client(login.clientID)
+        let isOfUser = call.caller.listener == .public
+        return LoginSessionAnswer(
+            login, clientName: client?.name, place: login.request.remoteAddress.flatMap { placeOfAddress?($0) },
+            ownPlace: isOfUser ? call.caller.remoteAddress.flatMap { placeOfAddress?($0) } : nil,
+            returnURL: isOfUser ? services.loginSessions.returnURL(of: login) : nil)
+    }
+
+    /// The answers about those logins.
+    func answers(_ logins: [LoginSession], _ call: Call) async throws(ServiceError) -> [LoginSessionAnswer] {
+        var answers: [LoginSessionAnswer] = []
+        for login in logins { answers.append(try await answer(login, call)) }
+        return answers
+    }
+}

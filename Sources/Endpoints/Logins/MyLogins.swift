@@ -1,0 +1,150 @@
+internal import HTTP
+internal import Sessions
+
+/// The calls of a phone that lets other devices in.
+extension Endpoints {
+    /// `POST /v1/me/logins` `{code, source, manual_start, skip_confirmation, second_factor}`: the phone claims the login whose code
+    /// it has scanned, followed or got as a message.
+    func claimLogin(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let members = try Members(
+            call, known: ["code", "source", "manual_start", "skip_confirmation", "second_factor"])
+        guard let code = try members.string("code") else { throw members.refused("code", "is missing") }
+        guard let source = try members.word("source", as: LoginCode.Source.self) else {
+            throw members.refused("source", "is missing: qr, deep_link or push")
+        }
+        var options = LoginSession.ClaimOptions()
+        options.startsByHand = try members.bool("manual_start") ?? false
+        options.skipsConfirmation = try members.bool("skip_confirmation") ?? false
+        options.demandsSecondFactor = try members.bool("second_factor") ?? false
+        let key = try call.idempotencyKey()
+        return try await acting(call, session) { () async throws(ServiceError) in
+            try await services.loginSessions.claim(
+                .init(code: code, source: source, options: options), by: session, key: key, from: call.origin)
+        }
+    }
+
+    /// `GET /v1/me/logins?wait=&version=&history=&cursor=&limit=`: the logins of the user that are not over, or with
+    /// `history=true` all of them, newest first.
+    func listMyLogins(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let query = try QueryParameters(call, known: ["wait", "version", "history", "cursor", "limit"])
+        if try query.text("history") == "true" {
+            let page = try await services.loginSessions.logins(
+                of: session.user.id, after: try query.sessionCursor(), limit: try query.limit())
+            return try .json(
+                ListAnswer(try await answers(page.items, call), nextCursor: page.nextCursor))
+        }
+        let (logins, version) = try await services.loginSessions.living(
+            of: session.user.id, unlike: try query.text("version"),
+            patience: try query.seconds("wait", max: Self.longestWait) ?? .zero)
+        return try .json(LivingLoginsAnswer(items: try await answers(logins, call), version: version))
+    }
+
+    /// `GET /v1/me/logins/{login_id}?wait=&version=`: a login that the phone has claimed, or one of its user.
+    func showMyLogin(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let query = try QueryParameters(call, known: ["wait", "version"])
+        let wait = try query.seconds("wait", max: Self.longestWait) ?? .zero
+        let (id, version) = (try call.loginID(), try query.text("version"))
+        let login =
+            wait > .zero
+            ? try await services.loginSessions.wait(for: id, for: session, unlike: version, patience: wait)
+            : try await services.loginSessions.login(id, for: session)
+        return try .json(try await answer(login, call))
+    }
+
+    /// `POST /v1/me/logins/{login_id}/start`: the app is ready for the user.
+    func startLogin(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        return try await act(.start, call, session)
+    }
+
+    /// `POST /v1/me/logins/{login_id}/confirm` `{number}`: the user agrees to log in there with the account of this session.
+    func confirmLogin(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let members = try Members(call, known: ["number"], mayBeMissing: true)
+        return try await act(.confirm(number: try members.loginNumber()), call, session)
+    }
+
+    /// `POST /v1/me/logins/{login_id}/second-factor` with `user_assertion`, `password`, `id_token` or `passkey`, and `number`
+    /// unless the assertion names it.
+    func proveLoginFactor(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        try await proveFactor(call, session, adopting: false)
+    }
+
+    /// `POST /v1/me/logins/{login_id}/adopt`, with the members of a second factor: this phone takes the place of the one that let
+    /// the device in.
+    func adoptLogin(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        try await proveFactor(call, session, adopting: true)
+    }
+
+    private func proveFactor(_ call: Call, _ session: AuthenticatedSession, adopting: Bool) async throws -> Response {
+        let members = try Members(call, known: Members.evidenceNames + ["passkey", "number"])
+        let evidence = try evidence(members)
+        guard !evidence.isEmpty else {
+            throw members.refused("user_assertion", "or password or passkey or id_token is missing")
+        }
+        let (id, key, number) = (try call.loginID(), try call.idempotencyKey(), try members.loginNumber())
+        return try await acting(call, session) { () async throws(ServiceError) in
+            try await verifying(evidence, call) { () async throws(ServiceError) in
+                try await services.loginSessions.proveFactor(
+                    evidence, number: number, adopting: adopting, on: id, by: session, key: key, from: call.origin)
+            }
+        }
+    }
+
+    /// `POST /v1/me/logins/{login_id}/stop` `{not_me}`: the user refuses the login, or ends what came of it. `not_me`: somebody
+    /// else asked for it.
+    func stopLogin(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let members = try Members(call, known: ["not_me"], mayBeMissing: true)
+        return try await act(.stop(isReport: try members.bool("not_me") ?? false), call, session)
+    }
+
+    /// `POST /v1/me/logins/ping`: the phone is there.
+    func pingLogins(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        _ = try Members(call, known: [], mayBeMissing: true)
+        return try .json(PingAnswer(kept: try await services.loginSessions.ping(by: session, from: call.origin)))
+    }
+
+    private func act(_ act: LoginAct, _ call: Call, _ session: AuthenticatedSession) async throws -> Response {
+        let (id, key) = (try call.loginID(), try call.idempotencyKey())
+        return try await acting(call, session) { () async throws(ServiceError) in
+            try await services.loginSessions.perform(act, on: id, by: session, key: key, from: call.origin)
+        }
+    }
+
+    /// Runs an act, and answers the login. Wrong numbers count against the user.
+    private func acting(
+        _ call: Call, _ session: AuthenticatedSession, _ body: () async throws(ServiceError) -> LoginSession
+    ) async throws -> Response {
+        let login = try await rateLimiter.loginNumber(of: session.user.id, body)
+        return try .json(try await answer(login, call))
+    }
+}
+
+extension Call {
+    /// The login in the path.
+    func loginID() throws -> Identifier<Session> {
+        guard let id = Identifier<Session>(parameter) else { throw ServiceError.notFound("login") }
+        return id
+    }
+}
+
+extension Members {
+    /// The number that the user has typed; nil when it is absent.
+    func loginNumber() throws -> Int? {
+        guard let value = try seconds("number") else { return nil }
+        guard let number = Int(exactly: value.wholeSeconds), LoginNumber.range.contains(number) else {
+            throw refused("number", "must be a whole number from 10 to 99")
+        }
+        return number
+    }
+}
+
+/// The living logins of a user, and the version of the list.
+private struct LivingLoginsAnswer: Encodable {
+    let items: [LoginSessionAnswer]
+    let version: String
+}
+
+/// The number of logins that a ping has kept.
+private struct PingAnswer: Encodable {
+    let kept: Int
+}

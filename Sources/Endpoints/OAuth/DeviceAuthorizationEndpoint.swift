@@ -1,0 +1,125 @@
+internal import HTTP
+internal import JSON
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    static let deviceAuthorizationPath = "/oauth/device_authorization"
+    /// How often a device asks for its tokens (RFC 8628 section 3.2).
+    private static let pollInterval: Int64 = 5
+
+    /// `POST /oauth/device_authorization` (RFC 8628 section 3.1): opens a login that a phone, or a browser, approves.
+    ///
+    /// Beside the parameters of the RFC it takes `bond`, `ping_seconds`, `second_factor`, `announce_info` and `session_info`, and
+    /// the answer has `login_id`, `qr` and `link`.
+    func authorizeDevice(_ call: Call) async throws -> Response {
+        let form = try call.form(repeatable: { _ in ["resource"] })
+        let client = try await client(try await clientIdentity(call, ClientParameters(form)), call)
+        guard client.grantTypes.contains(.deviceCode) else { throw ServiceError.unauthorizedClient }
+        var opening = LoginSessionService.Opening(.device, clientID: client.id)
+        opening.resources = form.all("resource")
+        if let text = form["scope"] {
+            guard let scope = Scope(text) else { throw ServiceError.invalidScope }
+            opening.scope = scope
+        }
+        opening.bond = try form.bond()
+        opening.secondFactor = try form.word("second_factor", as: LoginSession.SecondFactorRule.self)
+        opening.announceInfo = try form.info("announce_info")
+        opening.sessionInfo = try form.info("session_info")
+        opening.userAgent = try call.onlyField("User-Agent")
+        // A device without a browser has nothing by which it could be recognised.
+        opening.isBrowserKnown = false
+        var origin = call.origin
+        if !client.isPublic { origin.actor = "client:\(client.id)" }
+        let opened = try await rateLimiter.loginRequest(client, in: call) {
+            [opening, origin] () async throws(ServiceError) in
+            try await services.loginSessions.open(opening, from: origin)
+        }
+        return try .json(
+            DeviceAuthorizationAnswer(
+                opened, services.loginSessions, base: context.issuer, interval: Self.pollInterval,
+                now: context.clock.now))
+    }
+}
+
+extension FormParameters {
+    /// How long the session depends on the phone.
+    fileprivate func bond() throws -> LoginBond {
+        let seconds = self["ping_seconds"].map { QueryParameters.number($0) ?? -1 }
+        let word = self["bond"] ?? (seconds == nil ? LoginBond.session.word : "ping")
+        guard let bond = LoginBond(word: word, interval: seconds.map { .seconds($0) }) else {
+            throw RequestProblem.invalid("bond", "must be none, session, or ping with ping_seconds")
+        }
+        if let interval = bond.interval, !(LoginBond.pingMin...LoginBond.pingMax).contains(interval) {
+            throw RequestProblem.invalid(
+                "ping_seconds",
+                "must be from \(LoginBond.pingMin.wholeSeconds) to \(LoginBond.pingMax.wholeSeconds)")
+        }
+        return bond
+    }
+
+    /// One of the words of an enumeration; nil when it is absent.
+    fileprivate func word<Word>(_ name: String, as: Word.Type) throws -> Word?
+    where Word: CaseIterable & RawRepresentable<String> {
+        guard let text = self[name] else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let all = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw RequestProblem.invalid(name, "must be one of \(all)")
+        }
+        return word
+    }
+
+    /// A JSON object that the phone shows; nil when it is absent.
+    fileprivate func info(_ name: String) throws -> String? {
+        guard let text = self[name] else { return nil }
+        let longest = LoginSession.Request.infoLengthMax
+        guard text.utf8.count <= longest, (try? StrictJSON.object(Array(text.utf8))) != nil else {
+            throw RequestProblem.invalid(name, "must be a JSON object of at most \(longest) bytes")
+        }
+        return text
+    }
+}
+
+/// The answer to a device (RFC 8628 section 3.2).
+private struct DeviceAuthorizationAnswer: Encodable {
+    let deviceCode: String
+    let userCode: String
+    let verificationURI: String
+    let verificationURIComplete: String
+    let expiresIn: Int64
+    let interval: Int64
+    let loginID: String
+    let qr: String
+    let qrExpiresAt: Int64
+    let link: String
+
+    init(
+        _ opened: LoginSessionService.Opened, _ service: LoginSessionService, base: String, interval: Int64,
+        now: Instant
+    ) {
+        let code = UserCode.shown(opened.login.request.userCode ?? "")
+        deviceCode = opened.secret ?? ""
+        userCode = code
+        verificationURI = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/device"
+        verificationURIComplete = verificationURI + "?user_code=\(code)"
+        expiresIn = (opened.login.inputUntil - now).wholeSeconds
+        self.interval = interval
+        loginID = opened.login.id.description
+        qr = service.link(of: opened.login, .picture)
+        qrExpiresAt = service.pictureUntil.secondsSinceEpoch
+        link = service.link(of: opened.login, .link)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case deviceCode = "device_code"
+        case userCode = "user_code"
+        case verificationURI = "verification_uri"
+        case verificationURIComplete = "verification_uri_complete"
+        case expiresIn = "expires_in"
+        case interval
+        case loginID = "login_id"
+        case qr
+        case qrExpiresAt = "qr_expires_at"
+        case link
+    }
+}

@@ -1,0 +1,77 @@
+public import Sessions
+
+extension EndReason {
+    /// What the end means, and what an admin can do about it, as sentences for support.
+    public var explanation: (meaning: String, advice: String) {
+        switch self {
+        case .loggedOut: ("The app logged out.", "Nothing to do: the user logs in again when they want to.")
+        case .replaced:
+            (
+                "The same user logged in again on the same device: the newer session took its place.",
+                "If that is not so, two installations use one device id: each needs its own."
+            )
+        case .revokedByUser:
+            ("The user ended this device from another one.", "If it was not them, they should change the password.")
+        case .revokedByAdmin:
+            (
+                "An admin ended it: this session, all of the user's, all of every user, or the app was deleted.",
+                "The audit trail below names the admin key, where one session or user was meant."
+            )
+        case .passwordChanged:
+            (
+                "The password was changed or reset, which logs out the other devices.",
+                "The user logs in with the new one."
+            )
+        case .idleExpired:
+            (
+                "The device did not refresh for longer than offline_session_idle allows.",
+                "If users are away for longer, raise it: sojourn settings set --offline-session-idle 30d."
+            )
+        case .maxLifetimeReached:
+            (
+                "The session reached its longest lifetime, which refreshes do not extend.",
+                "Meant to be. See 'sojourn settings show', the client's and the user's own maximum."
+            )
+        case .codeReused:
+            (
+                "The authorization code that started the session was presented again with its verifier.",
+                "An app that sends a request again has to repeat its Idempotency-Key; otherwise the code was copied."
+            )
+        case .parentEnded:
+            (
+                "A phone let this device in, and the session of the phone ended, so that this one ended with it.",
+                "See 'sojourn session explain' for the session of the phone, which is named above."
+            )
+        case .presenceLost:
+            (
+                "A phone let this device in for as long as it answers, and it did not answer in time.",
+                "If it happens often, raise ping_seconds of the client's requests, or use the bond 'session'."
+            )
+        case .notMe:
+            (
+                "The user said on the phone that somebody else logged in here.",
+                "Take it for an attack: look at the address above, and ask the user to change the password."
+            )
+        case .refreshTokenReused:
+            (
+                "A refresh token came that had long been replaced: two copies of it are in use. One of them was stolen, "
+                    + "or the app was restored from a backup, or two processes of it do not share their store.",
+                "If it happens to many users after a release, look at how the app stores the token; if to one, take it "
+                    + "for a theft: sojourn user revoke, and a new password."
+            )
+        case .userDeleted: ("The user was deleted.", "Nothing to do.")
+        case .revokedByProvider:
+            (
+                "The identity provider by which the user logged in was asked again and refused: the user is deleted or blocked "
+                    + "there, or has to log in there again.",
+                "The user logs in again, if the provider lets them."
+            )
+        case .recheckLost:
+            (
+                "An answer of the identity provider was lost, with the only token by which it could be asked again, and its "
+                    + "last word became too old.",
+                "The user logs in again. If it happens often, look at the network to the provider."
+            )
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// Looking for something of which an admin knows a part.
+extension Administration {
+    /// The user with that username, or with that address as username or verified address; nil if there is none, or several.
+    public func user(called name: String) async throws(ServiceError) -> User? {
+        guard Text.isValid(name, lengthMax: User.usernameLengthMax) else { return nil }
+        return try await inStore { () async throws(StoreError) in
+            if let user = try await store.user(.username(name)) { return user }
+            guard name.contains("@") else { return nil }
+            let found = try await store.users(withAddress: name, limit: 2)
+            return found.count == 1 ? found[0] : nil
+        }
+    }
+
+    /// The login on the server's page with that id; nil if there is none.
+    public func login(_ id: Identifier<Session>) async throws(ServiceError) -> Login? {
+        try await inStore { () async throws(StoreError) in try await store.login(id) }
+    }
+
+    /// The admin key with that id; nil if there is none, or if it has expired.
+    public func adminKey(withID id: String) async throws(ServiceError) -> AdminKey? {
+        let now = context.clock.now
+        return try await adminKeys().first { $0.id == id && ($0.expiresAt.map { now < $0 } ?? true) }
+    }
+
+    /// The newest events before number `cursor`; nil begins with the last one.
+    public func events(before cursor: Int64?, limit: Int) async throws(ServiceError) -> [RecordedEvent] {
+        try await inStore { () async throws(StoreError) in try await store.events(before: cursor, limit: limit) }
+    }
+
+    /// One step of a search through the audit trail, from the newest event to the oldest. It reads at most `reads` events, so
+    /// that no search takes long.
+    ///
+    /// - Returns: up to `limit` events that match, and the cursor from which the search goes on; nil: the trail ends.
+    public func searchEvents(
+        before cursor: Int64?, limit: Int, reads: Int = 20_000, matching isMatch: (AuditEvent) -> Bool
+    ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
+        var (found, cursor, left) = ([RecordedEvent](), cursor, reads)
+        while left > 0 {
+            let step = min(left, 1000)
+            let events = try await events(before: cursor, limit: step)
+            for event in events {
+                cursor = event.id
+                if isMatch(event.event) { found.append(event) }
+                if found.count == limit { return (found, cursor) }
+            }
+            if events.count < step { return (found, nil) }
+            left -= step
+        }
+        return (found, cursor)
+    }
+}

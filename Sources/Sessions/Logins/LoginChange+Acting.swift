@@ -1,0 +1,55 @@
+extension LoginChange {
+    /// An act with what the service knows of its request.
+    struct Request: Sendable {
+        var act: LoginAct
+        /// A short hash of `Idempotency-Key`, act and session; nil: the request has no key.
+        var key: UInt64?
+        var drawnNumber = 10
+    }
+
+    /// Lets `LoginDecision` act on the login, and takes over what follows for sessions and audit trail.
+    mutating func act(
+        _ request: Request, by policy: RefreshPolicy, _ rules: LoginRules, from origin: Origin, at now: Instant
+    ) -> LoginOutcome {
+        let call = LoginCall(
+            request.act, key: request.key, phone: phone.map { policy.phone(of: $0, at: now) },
+            claimant: claimant.map { policy.phone(of: $0, at: now) }, drawnNumber: request.drawnNumber)
+        let outcome = LoginDecision(rules).decide(call, &login, at: now)
+        events += outcome.effects.events(of: login, by: origin, at: now)
+        for effect in outcome.effects {
+            switch effect {
+            case .endSession(let cause):
+                guard let started, started.ending == nil else { continue }
+                let reason = request.act.isReport ? .notMe : cause.endReason
+                ending = Session.Ending(reason: reason, at: now)
+                events.append(.ended(started, reason, at: now, by: origin))
+            case .moveSession(let phoneID): movesTo = phoneID
+            case .record, .startSession, .tellDevice, .countWrongNumber, .countWrongFactor: break
+            }
+        }
+        return outcome
+    }
+}
+
+extension LoginAct {
+    /// Whether the user says that another person asked for the login.
+    fileprivate var isReport: Bool { if case .stop(isReport: true) = self { true } else { false } }
+}
+
+extension LoginCause {
+    /// The reason for which a session ends with its login.
+    fileprivate var endReason: EndReason {
+        switch self {
+        case .ended(let reason): reason
+        case .presenceLost: .presenceLost
+        default: .parentEnded
+        }
+    }
+}
+
+extension LoginAnswer {
+    /// Throws the refusal.
+    func get() throws(ServiceError) {
+        if case .refused(let refusal) = self { throw .login(refusal) }
+    }
+}

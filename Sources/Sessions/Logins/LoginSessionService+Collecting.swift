@@ -1,0 +1,148 @@
+// The session of a device, and the calls of admins and of the clean-up.
+extension LoginSessionService {
+    /// Starts the session of the login with that secret, or gives it again to a retry with the same `Idempotency-Key`.
+    ///
+    /// Throws `login(.pending)` before the approval, and `loginOver` when nothing can come of the login any more.
+    public func collect(
+        _ secret: String, _ request: LoginRequest, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        guard [Self.secretPrefix, Self.noncePrefix].contains(where: secret.hasPrefix), secret.utf8.count < 128 else {
+            throw .invalidGrant
+        }
+        if Task.isCancelled { throw .overloaded }
+        let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
+        let ownAudience = context.ownAudience
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.collectLogin(poll: Self.hash(secret), deviceID: request.device.id, by: origin) {
+                collection -> (Identifier<Session>, Result<TokenGrant.Entitlement, ServiceError>) in
+                let id = collection.change.login.id
+                return (
+                    id,
+                    collection.collect(request, ownAudience: ownAudience, by: policy, rules, from: origin, at: now)
+                )
+            }
+        }
+        guard let (id, result) = outcome else { throw .invalidGrant }
+        let entitlement = try result.get()
+        watch.wake([.login(id), .user(entitlement.user.id)])
+        return try await signer.grant(entitlement, at: now)
+    }
+
+    /// The login with that id, for admins.
+    public func login(_ id: Identifier<Session>) async throws(ServiceError) -> LoginSession {
+        guard let login = try await current(id) else { throw .notFound("login") }
+        return login
+    }
+
+    /// The logins with a phone, for admins: those of a user, and those in a state, if given.
+    public func logins(
+        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+    ) async throws(ServiceError) -> Page<LoginSession> {
+        try await inStore { () async throws(StoreError) in
+            try await store.loginSessions(ofUser: userID, state: state, after: cursor, limit: limit)
+        }
+    }
+
+    /// The sessions that a phone has let in and that depend on it.
+    public func children(of phoneID: Identifier<Session>) async throws(ServiceError) -> [Identifier<Session>] {
+        try await inStore { () async throws(StoreError) in try await store.children(of: phoneID) }
+    }
+
+    /// Ends a login, and the session that came of it. The call is idempotent.
+    public func end(_ id: Identifier<Session>, from origin: Origin) async throws(ServiceError) {
+        let login = try await login(id)
+        if login.isLoggedIn || login.history == .loggedInOneShot {
+            _ = try await logout.end(id, .revokedByAdmin, from: origin)
+        } else if !login.state.isFinal {
+            _ = try await act(.cancel, on: id, from: origin)
+        }
+        watch.wake([.login(id)])
+    }
+
+    /// One step of clean-up: lets time change up to `limit` logins that are due. Returns their number; 0: none is due.
+    public func sweep(limit: Int = 200) async throws(ServiceError) -> Int {
+        let now = context.clock.now
+        let due = try await inStore { () async throws(StoreError) in
+            try await store.loginSessions(dueBy: now, limit: limit)
+        }
+        for id in due { _ = try await act(.tick, on: id, from: .system) }
+        return due.count
+    }
+}
+
+extension LoginCollection {
+    /// Starts the session of the login, if the user has approved it.
+    mutating func collect(
+        _ request: LoginRequest, ownAudience: [String], by policy: RefreshPolicy, _ rules: LoginRules,
+        from origin: Origin, at now: Instant
+    ) -> Result<TokenGrant.Entitlement, ServiceError> {
+        let login = change.login
+        guard request.clientID == login.clientID, let client = change.client, client.epoch <= login.request.epoch,
+            login.request.epoch >= change.settings.revokedBefore?.epoch ?? login.request.epoch
+        else { return .failure(.invalidGrant) }
+        let before = change
+        let key = request.idempotencyKey.map { RefreshAttempt.shortHash("collect \(login.id) \($0)") }
+        let answer = change.act(
+            .init(act: .collect(browser: nil), key: key), by: policy, rules, from: origin, at: now
+        ).answer
+        guard answer == .collected else { return .failure(change.login.error(for: answer)) }
+        guard var opening, let authenticatedAt = change.login.authenticatedAt else { return .failure(.invalidGrant) }
+        if let started = change.started {
+            return repeated(started, request, for: client, opening.user, ownAudience: ownAudience)
+        }
+        var start = request
+        (start.idempotencyKey, start.continuedSession) = (nil, nil)
+        start.scope = (login.request.scope ?? client.scope).intersection(client.scope)
+        start.resources = login.request.resources
+        let outcome = opening.start(
+            start, for: ResourceRequirement(resources: start.resources, ownAudience: ownAudience), by: policy,
+            id: login.id, authenticationMethods: [LoginSession.authenticationMethod], from: origin, now: now,
+            authenticated: (authenticatedAt, login.request.epoch))
+        guard case .success(let entitlement) = outcome else {
+            // The user has approved in vain: the device may ask again, rightly.
+            change = before
+            self.opening?.events = opening.events
+            return outcome
+        }
+        opening.session?.probationUntil = now + LoginRules.probation
+        if change.login.isLoggedIn { opening.session?.phoneID = change.login.claim?.sessionID }
+        self.opening = opening
+        return .success(entitlement.bound(by: bondEnd(of: opening.session, by: policy)))
+    }
+
+    private func bondEnd(of session: Session?, by policy: RefreshPolicy) -> Instant? {
+        guard let session, session.phoneID != nil, let phone = change.claimant else { return nil }
+        var record = SessionRecord(
+            session: session, user: opening?.user, client: change.client, settings: change.settings)
+        record.phone = .known(phone.session, client: phone.client, login: change.login)
+        return policy.bondEnd(of: record)
+    }
+
+    /// The session again, for the request that started it and whose answer was lost.
+    private func repeated(
+        _ started: Session, _ request: LoginRequest, for client: Client, _ user: User, ownAudience: [String]
+    ) -> Result<TokenGrant.Entitlement, ServiceError> {
+        guard started.ending == nil, started.parent == 0, started.device.id == request.device.id,
+            started.keyThumbprint == request.keyThumbprint, user.loginRefusal == nil
+        else { return .failure(.invalidGrant) }
+        let resources = ResourceRequirement(resources: started.resources, ownAudience: ownAudience)
+        do throws(ServiceError) {
+            let audience = try resources.audience(for: client, granted: started.resources)
+            try request.proof?.use()
+            return .success(
+                TokenGrant.Entitlement(
+                    session: started, user: user, client: client, settings: change.settings,
+                    scope: client.standing(started.scope), audience: audience))
+        } catch { return .failure(error) }
+    }
+}
+
+extension TokenGrant.Entitlement {
+    /// This device, with the end of the bond to a phone.
+    fileprivate func bound(by end: Instant?) -> TokenGrant.Entitlement {
+        if end == nil { return self }
+        return TokenGrant.Entitlement(
+            session: session, user: user, client: client, settings: settings, scope: scope, audience: audience,
+            bondEnd: end)
+    }
+}

@@ -1,0 +1,210 @@
+internal import Cryptography
+internal import JOSE
+internal import JSON
+
+// The calls of the phone.
+extension LoginSessionService {
+    /// The result of an act.
+    struct Acted: Sendable {
+        let answer: LoginAnswer
+        /// The login after the act.
+        let login: LoginSession
+    }
+
+    /// What a phone brings to claim a login.
+    public struct ClaimRequest: Sendable {
+        /// What it scanned, followed or got as a message.
+        public var code: String
+        /// Where it has the code from.
+        public var source: LoginCode.Source
+        /// What the app wants.
+        public var options: LoginSession.ClaimOptions
+
+        /// A claim by that code.
+        public init(code: String, source: LoginCode.Source, options: LoginSession.ClaimOptions) {
+            (self.code, self.source, self.options) = (code, source, options)
+        }
+    }
+
+    /// The phone claims the login of a code. A code that is unknown, too old or came on a way that is not its own gets
+    /// `notFound`, so that no other user learns more.
+    public func claim(
+        _ request: ClaimRequest, by session: AuthenticatedSession, key: String?, from origin: Origin
+    ) async throws(ServiceError) -> LoginSession {
+        guard let code = context.loginCodes.code(in: request.code, at: context.clock.now),
+            let arrival = code.arrival(from: request.source)
+        else { throw .notFound("login") }
+        let known = try await inStore { () async throws(StoreError) in
+            try await store.loginSession(.handle(code.handle))
+        }
+        guard let known else { throw .notFound("login") }
+        return try await perform(.claim(arrival, request.options), on: known.id, by: session, key: key, from: origin)
+    }
+
+    /// Lets the phone of a session act on a login.
+    public func perform(
+        _ act: LoginAct, on id: Identifier<Session>, by session: AuthenticatedSession, key: String?, from origin: Origin
+    ) async throws(ServiceError) -> LoginSession {
+        let short = key.map { RefreshAttempt.shortHash("\(act.name) \(id) \(session.session.id) \($0)") }
+        guard let acted = try await self.act(act, on: id, phone: session.session.id, key: short, from: origin) else {
+            throw .notFound("login")
+        }
+        if case .refused(.notClaimant) = acted.answer, !acted.login.isVisible(to: session.session) {
+            throw .notFound("login")
+        }
+        try acted.answer.get()
+        return acted.login
+    }
+
+    /// Lets the user prove presence for a login. An assertion of the presence key names the login in the claim `login`, and the
+    /// number in `number`, so that what is signed is what is seen.
+    public func proveFactor(
+        _ evidence: PresenceEvidence, number: Int?, adopting: Bool = false, on id: Identifier<Session>,
+        by session: AuthenticatedSession, key: String?, from origin: Origin
+    ) async throws(ServiceError) -> LoginSession {
+        let factor = try await factor(evidence, number: number, for: id, in: session, from: origin)
+        let act = adopting ? LoginAct.adopt(factor) : .proveFactor(factor)
+        return try await perform(act, on: id, by: session, key: key, from: origin)
+    }
+
+    /// The verified second factor. A wrong password is counted where it always is, and is no error here, because the login
+    /// counts it as well.
+    private func factor(
+        _ evidence: PresenceEvidence, number: Int?, for id: Identifier<Session>, in session: AuthenticatedSession,
+        from origin: Origin
+    ) async throws(ServiceError) -> LoginFactor {
+        let now = context.clock.now
+        if let text = evidence.assertion {
+            guard let key = session.session.presence.key.flatMap(DeviceKey.init(text:)) else {
+                return LoginFactor(isValid: false)
+            }
+            return try await presence.factor(text, of: key, for: id, in: session.session, at: now)
+        }
+        do throws(ServiceError) {
+            let proof = try await presence.presence(
+                provedBy: evidence, of: session.user, in: session.session,
+                youngerThan: PresenceRequirement.ageMaxOfChanges, from: origin, at: now)
+            return LoginFactor(isValid: proof != nil, number: number)
+        } catch .invalidCredentials {
+            return LoginFactor(isValid: false, number: number)
+        }
+    }
+
+    /// The login, as far as the phone may see it: it has claimed it, or its user has.
+    public func login(
+        _ id: Identifier<Session>, for session: AuthenticatedSession
+    ) async throws(ServiceError) -> LoginSession {
+        guard let login = try await current(id), login.isVisible(to: session.session) else { throw .notFound("login") }
+        return login
+    }
+
+    /// The login, once its `phoneVersion` is not `version`, at most after `patience`.
+    public func wait(
+        for id: Identifier<Session>, for session: AuthenticatedSession, unlike version: String?, patience: Duration
+    ) async throws(ServiceError) -> LoginSession {
+        try await watch.next(.login(id), patience: patience) { () async throws(ServiceError) in
+            let login = try await login(id, for: session)
+            return (login, login.phoneVersion != version || login.state.isFinal)
+        }
+    }
+
+    /// The logins of a user, the newest first.
+    public func logins(
+        of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int
+    ) async throws(ServiceError) -> Page<LoginSession> {
+        try await inStore { () async throws(StoreError) in
+            try await store.loginSessions(ofUser: userID, state: nil, after: cursor, limit: limit)
+        }
+    }
+
+    /// The living logins of a user once they differ from `version`, at most after `patience`; with the new version.
+    public func living(
+        of userID: Identifier<User>, unlike version: String?, patience: Duration
+    ) async throws(ServiceError) -> (logins: [LoginSession], version: String) {
+        try await watch.next(.user(userID), patience: patience) { () async throws(ServiceError) in
+            var living: [LoginSession] = []
+            for login in try await logins(of: userID, after: nil, limit: Self.livingMax).items
+            where !login.state.isFinal {
+                if let now = try await current(login.id), !now.state.isFinal { living.append(now) }
+            }
+            let seen = Hex.encode(
+                Array(sha256(Array(living.map { "\($0.id)\($0.phoneVersion)" }.joined().utf8)).prefix(8)))
+            return ((living, seen), seen != version)
+        }
+    }
+
+    /// The largest number of logins of which the living ones are listed.
+    private static let livingMax = 200
+
+    /// The phone is there: all its logins know that it answers. Returns the number of those that depend on its answers.
+    public func ping(
+        by session: AuthenticatedSession, from origin: Origin
+    ) async throws(ServiceError) -> Int {
+        var count = 0
+        for login in try await logins(of: session.user.id, after: nil, limit: Self.livingMax).items
+        where login.isLoggedIn && login.bond.interval != nil && login.claim?.sessionID == session.session.id {
+            let acted = try await act(.ping, on: login.id, phone: session.session.id, key: nil, from: origin)
+            if case .accepted? = acted?.answer { count += 1 }
+        }
+        return count
+    }
+
+    /// Lets an act change a login, in a transaction; nil if there is no such login.
+    func act(
+        _ act: LoginAct, on id: Identifier<Session>, phone phoneID: Identifier<Session>? = nil, key: UInt64? = nil,
+        from origin: Origin
+    ) async throws(ServiceError) -> Acted? {
+        let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
+        let request = LoginChange.Request(act: act, key: key, drawnNumber: LoginNumber.random(context.random))
+        let acted = try await inStore { () async throws(StoreError) in
+            try await store.changeLogin(id, phone: phoneID, by: origin) { change -> (Acted, Set<LoginWatch.Subject>) in
+                let users = [change.login.claim?.userID, change.phone?.user?.id]
+                let outcome = change.act(request, by: policy, rules, from: origin, at: now)
+                let subjects = users.compactMap { $0.map(LoginWatch.Subject.user) } + [.login(id)]
+                return (Acted(answer: outcome.answer, login: change.login), Set(subjects))
+            }
+        }
+        if let (_, subjects) = acted { watch.wake(subjects) }
+        return acted?.0
+    }
+}
+
+extension LoginSession {
+    /// Whether a phone may see the login.
+    func isVisible(to session: Session) -> Bool {
+        claim?.sessionID == session.id || userID == session.userID || claim?.userID == session.userID
+    }
+}
+
+extension LoginAct {
+    /// The name for the hash of an `Idempotency-Key`.
+    fileprivate var name: String {
+        switch self {
+        case .claim: "claim"
+        case .start: "start"
+        case .confirm: "confirm"
+        case .proveFactor: "second-factor"
+        case .stop: "stop"
+        case .reportNoAccount: "no-account"
+        case .ping: "ping"
+        case .adopt: "adopt"
+        case .collect: "collect"
+        default: "other"
+        }
+    }
+}
+
+extension UserPresenceService {
+    /// What an assertion of the presence key proves for a login: it has to name the login, and proves the number in it.
+    func factor(
+        _ text: String, of key: DeviceKey, for id: Identifier<Session>, in session: Session, at now: Instant
+    ) async throws(ServiceError) -> LoginFactor {
+        let claims = (try? JWT.parse(text))?.unverifiedClaims
+        var number: Int?
+        if case .integer(let shown)? = claims?["number"] { number = Int(exactly: shown) }
+        guard claims?["login"]?.string == id.description, try await accepts(text, of: key, in: session, at: now) else {
+            return LoginFactor(isValid: false, number: number)
+        }
+        return LoginFactor(isValid: true, number: number)
+    }
+}

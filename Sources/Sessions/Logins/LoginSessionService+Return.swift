@@ -1,0 +1,45 @@
+internal import Cryptography
+
+// What stands in the links of the page of a login.
+extension LoginSessionService {
+    /// The code at the end of what a picture, a link or a message of the login says now.
+    public func code(of login: LoginSession, _ kind: LoginCode.Kind) -> String {
+        context.loginCodes.text(LoginCode(handle: login.request.handle ?? [], kind: kind), at: context.clock.now)
+    }
+
+    /// The URL to which the app leads the browser of its own device, once its user has approved a login by a link; nil for every
+    /// other login. The phone alone gets it, so that whoever sent the link cannot finish the login.
+    public func returnURL(of login: LoginSession) -> String? {
+        guard login.kind == .authorize, login.claim?.arrival == .linked, login.state == .active, login.history == .fail
+        else { return nil }
+        return "\(context.pageBase)/login/return?l=\(login.id)&t=\(context.loginCodes.token(.back, of: login.id))"
+    }
+
+    /// Whether `token` is the one in the URL of a login.
+    public func isReturnToken(_ token: String, of id: Identifier<Session>) -> Bool {
+        context.loginCodes.isToken(token, .back, of: id)
+    }
+
+    /// Whether `token` is the one in the link that ends a session.
+    public func isNotMeToken(_ token: String, of id: Identifier<Session>) -> Bool {
+        context.loginCodes.isToken(token, .notMe, of: id)
+    }
+
+    /// The session with that id; nil if it is over.
+    public func livingSession(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord? {
+        let now = context.clock.now
+        let found = try await inStore { () async throws(StoreError) in try await store.wholeSession(id) }
+        guard let found, context.policy.ending(of: found, at: now) == nil else { return nil }
+        return found
+    }
+}
+
+extension ServiceContext {
+    /// The public base URL without a slash at its end.
+    fileprivate var pageBase: String { issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer }
+
+    /// The page on which the user of a session that a phone has let in ends it without logging in.
+    public func notMeURL(of id: Identifier<Session>) -> String {
+        "\(pageBase)/not-me?s=\(id)&t=\(loginCodes.token(.notMe, of: id))"
+    }
+}

@@ -1,0 +1,202 @@
+internal import Cryptography
+
+/// Logs devices in with the help of a phone: opens logins, shows them to the device that waits, lets phones act on them, and
+/// gives the device its session. `LoginDecision` decides, in a transaction of the store.
+///
+/// The file has the calls of the device and of its page; `LoginSessionService+Phone.swift` those of the phone.
+public final class LoginSessionService: UseCase {
+    let context: ServiceContext
+    let signer: TokenSigner
+    let presence: UserPresenceService
+    let logout: LogoutService
+    /// Wakes the requests that wait for a change.
+    public let watch: LoginWatch
+
+    init(
+        _ context: ServiceContext, _ signer: TokenSigner, _ presence: UserPresenceService, _ logout: LogoutService,
+        watch: LoginWatch = LoginWatch()
+    ) {
+        self.context = context
+        self.signer = signer
+        self.presence = presence
+        self.logout = logout
+        self.watch = watch
+    }
+
+    /// A request for a login.
+    public struct Opening: Sendable {
+        /// The way of the login.
+        public var kind: LoginSession.Kind
+        /// The client that wants a session.
+        public var clientID: String
+        /// How long the session depends on the phone.
+        public var bond = LoginBond.session
+        /// The rule of the client for the second factor; nil: that of the phone's session.
+        public var secondFactor: LoginSession.SecondFactorRule?
+        /// The scope; nil: all that the client can be granted.
+        public var scope: Scope?
+        /// The APIs of the tokens.
+        public var resources: [String] = []
+        /// What the user sees before the approval, and after the login: JSON, at most `infoLengthMax` bytes.
+        public var announceInfo: String?, sessionInfo: String?
+        /// The `User-Agent` of the device.
+        public var userAgent: String?
+        /// SHA-256 of the flow cookie of the browser; nil: there is no browser, and the device gets a secret.
+        public var browser: [UInt8]?
+        /// Whether the user has used the browser before.
+        public var isBrowserKnown = false
+        /// The authorization request that the login answers; nil unless the kind is `authorize`.
+        public var authorization: AuthorizationRequest?
+
+        /// A request of a client.
+        public init(_ kind: LoginSession.Kind, clientID: String) { (self.kind, self.clientID) = (kind, clientID) }
+    }
+
+    /// An opened login, with the secrets that only its device gets.
+    public struct Opened: Sendable {
+        /// The login.
+        public let login: LoginSession
+        /// The secret with which the device asks for the result; nil for a browser, which has its flow cookie.
+        public let secret: String?
+    }
+
+    /// What proves that the caller is the device of a login.
+    public enum DeviceProof: Hashable, Sendable {
+        /// The secret that `open` gave out.
+        case secret(String)
+        /// SHA-256 of the flow cookie of the browser.
+        case browser([UInt8])
+    }
+
+    /// The prefix of the secrets of devices.
+    public static let secretPrefix = "sjd_"
+
+    /// Opens a login. Throws `overloaded` if too many logins wait for a phone.
+    public func open(_ opening: Opening, from origin: Origin) async throws(ServiceError) -> Opened {
+        let now = context.clock.now
+        guard let client = try await client(opening.clientID) else { throw .invalidClient }
+        if let scope = opening.scope, !client.scope.contains(scope) { throw .invalidScope }
+        _ = try context.resourceRequirement(for: opening.resources).audience(for: client)
+        let secret = opening.browser == nil ? Self.secretPrefix + Base64URL.encode(context.random.bytes(32)) : nil
+        var request = LoginSession.Request()
+        (request.scope, request.resources) = (opening.scope, opening.resources)
+        (request.announceInfo, request.sessionInfo) = (opening.announceInfo, opening.sessionInfo)
+        request.remoteAddress = origin.remoteAddress
+        request.userAgent = opening.userAgent.map { String($0.prefix(Login.userAgentLengthMax)) }
+        request.authorization = opening.authorization?.kept
+        // The answer repeats it, in a tab as well that has not got the request.
+        request.authorization?.state = opening.authorization?.state
+        request.handle = context.random.bytes(LoginCode.handleCount)
+        request.userCode = opening.kind == .device ? UserCode.random(context.random) : nil
+        request.pollHash = secret.map(Self.hash)
+        let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
+        request.epoch = settings.epoch
+        let login = LoginSession(
+            id: Identifier(random: context.random), kind: opening.kind, clientID: opening.clientID, bond: opening.bond,
+            secondFactor: opening.secondFactor, browser: opening.browser, isBrowserKnown: opening.isBrowserKnown,
+            request: request, startedAt: now, inputUntil: now + context.loginRules.inputLifetime)
+        let isTaken = try await inStore { () async throws(StoreError) in
+            try await store.requestLogin(login, atMost: context.loginRules.pendingMax)
+        }
+        guard isTaken else { throw .overloaded }
+        return Opened(login: login, secret: secret)
+    }
+
+    /// The hash by which the store finds the login of a secret.
+    static func hash(_ secret: String) -> [UInt8] { sha256(Array(secret.utf8)) }
+
+    /// The link that the picture of a login shows now (`picture`), that opens the app on the same device (`link`), or that a
+    /// message to the phone has in it (`push`).
+    public func link(of login: LoginSession, _ kind: LoginCode.Kind) -> String {
+        let code = LoginCode(handle: login.request.handle ?? [], kind: kind)
+        return context.loginCodes.link(code, host: context.host, at: context.clock.now)
+    }
+
+    /// When the picture changes next.
+    public var pictureUntil: Instant {
+        let (now, slot) = (context.clock.now.secondsSinceEpoch, LoginCodeCoder.slot.wholeSeconds)
+        return Instant(secondsSinceEpoch: now - now % slot + slot)
+    }
+
+    /// The login of the device, after what time has brought.
+    ///
+    /// Throws `notFound` for every login that is not of the device.
+    public func look(
+        at id: Identifier<Session>, as proof: DeviceProof
+    ) async throws(ServiceError) -> LoginSession {
+        let login = try await current(id)
+        guard let login, login.isOf(proof) else { throw .notFound("login") }
+        return login
+    }
+
+    /// The login of the device, once its `deviceVersion` is not `version`, at most after `patience`.
+    public func wait(
+        for id: Identifier<Session>, as proof: DeviceProof, unlike version: String?, patience: Duration
+    ) async throws(ServiceError) -> LoginSession {
+        try await watch.next(.login(id), patience: patience) { () async throws(ServiceError) in
+            let login = try await look(at: id, as: proof)
+            return (login, login.deviceVersion != version || login.state.isFinal)
+        }
+    }
+
+    /// The login with that id, after what time has brought; nil if there is none.
+    func current(_ id: Identifier<Session>) async throws(ServiceError) -> LoginSession? {
+        let known = try await inStore { () async throws(StoreError) in try await store.loginSession(.id(id)) }
+        guard let known, mayHaveExpired(known) else { return known }
+        return try await act(.tick, on: id, from: .system)?.login
+    }
+
+    /// Whether time may have changed the login since it was written. A living one depends on a phone: its session is read.
+    private func mayHaveExpired(_ login: LoginSession) -> Bool {
+        if login.state.isFinal { return false }
+        return login.claim != nil || context.clock.now >= login.inputUntil
+    }
+
+    /// The device gives up.
+    public func cancel(_ id: Identifier<Session>, as proof: DeviceProof, from origin: Origin) async throws(ServiceError)
+    {
+        _ = try await look(at: id, as: proof)
+        try await act(.cancel, on: id, from: origin)?.answer.get()
+    }
+
+    /// The login that the letters name which a user has typed; nil if there is none.
+    public func login(typed text: String) async throws(ServiceError) -> LoginSession? {
+        guard let code = UserCode.typed(text) else { return nil }
+        let known = try await inStore { () async throws(StoreError) in try await store.loginSession(.userCode(code)) }
+        guard let known, let login = try await current(known.id), !login.state.isFinal else { return nil }
+        return login
+    }
+
+    /// The client with that id; nil if there is none.
+    public func client(_ id: String) async throws(ServiceError) -> Client? {
+        try await inStore { () async throws(StoreError) in try await store.client(id) }
+    }
+}
+
+extension LoginSession {
+    /// Whether the proof is that of the device of this login.
+    func isOf(_ proof: LoginSessionService.DeviceProof) -> Bool {
+        switch proof {
+        case .secret(let secret):
+            request.pollHash.map { constantTimeEqual($0, LoginSessionService.hash(secret)) } ?? false
+        case .browser(let hash): browser.map { constantTimeEqual($0, hash) } ?? false
+        }
+    }
+
+    /// A text that changes with everything that the device may see.
+    public var deviceVersion: String {
+        version([state.word, history.rawValue, number.map(String.init) ?? "", claim == nil ? "" : "claimed"])
+    }
+
+    /// A text that changes with everything that the phone may see.
+    public var phoneVersion: String {
+        version([
+            state.word, state.input?.rawValue ?? "", history.rawValue, cause?.rawValue ?? "", "\(wrongFactors)",
+            claim?.sessionID.description ?? "",
+        ])
+    }
+
+    private func version(_ parts: [String]) -> String {
+        Hex.encode(Array(sha256(Array(parts.joined(separator: "\n").utf8)).prefix(8)))
+    }
+}

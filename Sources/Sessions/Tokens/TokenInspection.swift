@@ -1,0 +1,99 @@
+internal import Cryptography
+
+/// What a text is that somebody has found: a token of this server, or one of its other secrets.
+public enum InspectedToken: Sendable {
+    /// A refresh token, its session if there is one, and how a refresh with it would be decided.
+    case refreshToken(serial: UInt64, SessionRecord?, RefreshDecision?)
+    /// An access token with a right signature, and its session if it belongs to one.
+    case accessToken(clientID: String, issuedAt: Instant, expiresAt: Instant, SessionRecord?)
+    /// An authorization code.
+    case code(Login)
+    /// The secret of a client.
+    case clientSecret(Client)
+    /// An admin key.
+    case adminKey(AdminKey)
+    /// A token for a new password, and whether it can still be used.
+    case resetToken(User, isUsable: Bool)
+    /// The session cookie of a browser.
+    case browserCookie(SessionRecord?)
+    /// It looks like a token of this kind, and is none of this server, or none any more.
+    case unknown(kind: String)
+}
+
+extension AccessTokenVerifier {
+    /// Says what `text` is; nil if it looks like no token. Nothing is spent, and nothing is recorded.
+    public func inspect(_ text: String) async throws(ServiceError) -> InspectedToken? {
+        if text.hasPrefix(RefreshTokenCoder.prefix) { return try await inspectRefreshToken(text) }
+        if text.hasPrefix("sja_") {
+            let hash = sha256(Array(text.utf8))
+            let keys = try await inStore { () async throws(StoreError) in try await store.adminKeys() }
+            return keys.first { constantTimeEqual($0.hash, hash) }.map { .adminKey($0) } ?? .unknown(kind: "admin key")
+        }
+        if text.hasPrefix(Login.codePrefix) { return try await inspectCodeOrSecret(text) }
+        if text.hasPrefix(PasswordResetToken.prefix) { return try await inspectResetToken(text) }
+        if text.hasPrefix("sjb_") {
+            guard let handle = context.browserHandles.decode(text) else { return .unknown(kind: "browser cookie") }
+            return .browserCookie(try await record(handle.id))
+        }
+        guard text.hasPrefix("eyJ"), text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 else { return nil }
+        return try await inspectJWT(text)
+    }
+
+    /// How a refresh with the refresh token number `serial` of a session would be decided now, by its own client and its own
+    /// key.
+    public func decision(on record: SessionRecord, serial: UInt64) -> RefreshDecision {
+        let time = context.time
+        var session = record.session
+        let attempt = RefreshAttempt(
+            serial: serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)
+        return policy.renew(
+            attempt, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
+            earliest: time.earliest)
+    }
+
+    private func record(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord? {
+        try await inStore { () async throws(StoreError) in try await store.session(id) }
+    }
+
+    private func inspectRefreshToken(_ text: String) async throws(ServiceError) -> InspectedToken {
+        guard let token = context.refreshTokens.decode(text) else { return .unknown(kind: "refresh token") }
+        let record = try await record(token.sessionID)
+        return .refreshToken(
+            serial: token.serial, record, record.map { decision(on: $0, serial: token.serial) })
+    }
+
+    private func inspectCodeOrSecret(_ text: String) async throws(ServiceError) -> InspectedToken {
+        let login = try await inStore { () async throws(StoreError) in
+            try await store.read(.short) { (reader) throws(TransactionError) in
+                try reader.login(code: Login.hash(ofCode: text)).value()
+            }
+        }
+        if let login { return .code(login) }
+        let hash = sha256(Array(text.utf8))
+        let clients = try await inStore { () async throws(StoreError) in try await store.clients() }
+        let client = clients.first { $0.secretHash.map { constantTimeEqual($0, hash) } ?? false }
+        return client.map { .clientSecret($0) } ?? .unknown(kind: "code or client secret")
+    }
+
+    private func inspectResetToken(_ text: String) async throws(ServiceError) -> InspectedToken {
+        guard let token = PasswordResetToken(text),
+            let user = try await inStore({ () async throws(StoreError) in try await store.user(.id(token.userID)) })
+        else { return .unknown(kind: "reset token") }
+        let now = context.clock.now
+        let isUsable = user.passwordReset.map { reset in
+            now < reset.expiresAt && constantTimeEqual(reset.secretHash, token.secretHash)
+        }
+        return .resetToken(user, isUsable: isUsable ?? false)
+    }
+
+    private func inspectJWT(_ text: String) async throws(ServiceError) -> InspectedToken {
+        guard let claims = try await signer.claims(of: text, signer.accessTokens.verify) else {
+            return .unknown(kind: "JWT")
+        }
+        let id = claims.sessionID.flatMap { Identifier<Session>($0) }
+        let record: SessionRecord? = if let id { try await record(id) } else { nil }
+        return .accessToken(
+            clientID: claims.clientID, issuedAt: Instant(secondsSinceEpoch: claims.issuedAt),
+            expiresAt: Instant(secondsSinceEpoch: claims.expiry), record)
+    }
+}

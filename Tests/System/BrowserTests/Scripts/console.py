@@ -1,0 +1,347 @@
+"""Walks through the console of a real server in Chromium: `console.py SOJOURN [SCREENSHOTS]`, the program and a folder for pictures.
+
+Each function is a rule; its name and docstring say which. They run in this order in one profile of the browser."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from selenium.webdriver.common.by import By
+
+from chromium import Browser
+
+KEY = "sja_" + "A" * 43
+PASSWORD = "correct horse battery"
+HOSTILE = "\"><script>window.pwned=1</script><img src=x onerror=window.pwned=1>'\u202eevil"
+LONG = "x" * 100 + "<\"&"
+
+# The package wraps axe-core for another driver; only the file is used.
+package = importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0]
+axe = pathlib.Path(package, "axe.min.js").read_text()
+CHECK = """
+const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ["violations"] }).then((result) => done(result.violations.map(
+  (one) => one.id + ": " + one.nodes.map((node) => node.target.join(" ") + " (" + node.failureSummary + ")").join("; "))));
+"""
+
+
+class Server:
+    """A server with a database of its own."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        # The server refuses variables that it does not know, those of the tests among them.
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
+        self.environment |= {"SOJOURN_ADMIN_KEY": KEY}
+        ready = f"{folder}/ready.json"
+        self.process = subprocess.Popen(
+            [program, "serve", "--database", f"sqlite:{folder}/db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+             "--ready-file", ready, "--log-level", "error"], cwd=folder, env=self.environment)
+        end = time.monotonic() + 30
+        while not os.path.exists(ready):
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise AssertionError("the server did not start")
+            time.sleep(0.02)
+        with open(ready) as file:
+            addresses = json.load(file)
+        self.public, self.private = addresses["public"], addresses["admin"]
+
+    def call(self, url, body=None, method=None, bearer=None):
+        """A call of the API: the JSON of its answer."""
+        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        data = None
+        if body is not None:
+            data, headers["Content-Type"] = json.dumps(body).encode(), "application/json"
+        with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method)) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def admin(self, path, body=None, method=None):
+        return self.call(self.private + "/admin/v1" + path, body, method, KEY)
+
+    def log_in(self, username, device):
+        return self.call(
+            self.public + "/v1/login", {"username": username, "password": PASSWORD, "device": device})
+
+    def command(self, *words):
+        """The output of a command."""
+        return subprocess.run(
+            [self.program, *words, "--database", f"sqlite:{self.folder}/db"], cwd=self.folder, env=self.environment,
+            capture_output=True, text=True, check=True).stdout.strip()
+
+
+folder = tempfile.TemporaryDirectory()
+server = Server(os.path.abspath(sys.argv[1]), folder.name)
+pictures = sys.argv[2] if len(sys.argv) > 2 else None
+browser = Browser()
+driver = browser.driver
+known = {}
+
+
+def by(selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def text():
+    return by("body").text
+
+
+def visit(path):
+    driver.get(server.private + path)
+
+
+def gone(element):
+    try:
+        return element.is_enabled() is None
+    except Exception:
+        return True
+
+
+def click(element):
+    """A click that leads to another document."""
+    old = by("html")
+    element.click()
+    browser.until("the next page", lambda: gone(old))
+    browser.until("the whole page", lambda: driver.execute_script("return document.readyState") == "complete")
+
+
+def button(label):
+    return driver.find_element(By.XPATH, f"//button[normalize-space()='{label}']")
+
+
+def find(what):
+    visit("/console")
+    by("input[name=q]").send_keys(what)
+    click(by("main form button"))
+
+
+def picture(name):
+    if pictures:
+        browser.look("light", 1080)
+        height = driver.execute_script("return document.documentElement.scrollHeight")
+        driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": 1080, "height": min(max(500, height), 900), "deviceScaleFactor": 1, "mobile": False})
+        driver.save_screenshot(f"{pictures}/{name}.png")
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def a_link_lets_the_browser_in():
+    """`sojourn console` prints a link that opens the console once; the second time it says how to get another one."""
+    link = server.command("console", "--name", "laptop of Ada")
+    assert link.startswith(server.private + "/console/enter?t=sjl_"), link
+    driver.get(link)
+    picture("console-enter")
+    assert "laptop of Ada" in text()
+    click(button("Open the console"))
+    assert driver.current_url == server.private + "/console", driver.current_url
+    picture("console-find")
+    driver.get(link)
+    assert "sojourn console" in text() and "expired or was used" in text(), text()
+
+
+def a_link_to_a_page_leads_there_after_the_key():
+    """A page that is opened from outside asks for the key, and comes then."""
+    visit("/console")
+    click(button("Leave"))
+    visit("/console/clients")
+    by("input[name=key]").send_keys("wrong")
+    click(button("Enter"))
+    assert "no admin key" in text()
+    by("input[name=key]").send_keys(KEY)
+    click(button("Enter"))
+    assert driver.current_url.endswith("/console/clients"), driver.current_url
+
+
+def why_was_this_user_logged_out():
+    """Why, on which device, and how do I stop it happening to everyone: six clicks."""
+    server.admin("/users", {"username": "grace", "password": PASSWORD, "email": "grace@example.com", "display_name": "Grace Hopper"})
+    idle = {"offline_session_idle": 2, "refresh_after": 1, "rotation_interval": 1}
+    old = server.admin("/settings/sessions")
+    server.admin("/settings/sessions", idle, "PUT")
+    tokens = server.log_in("grace", {"id": "pixel-9", "name": "Pixel 9", "platform": "android", "app_version": "4.2"})
+    time.sleep(2.1)
+    try:
+        server.call(server.public + "/v1/refresh", {"refresh_token": tokens["refresh_token"]})
+        raise AssertionError("the session has not ended")
+    except urllib.error.HTTPError as error:
+        assert json.load(error)["code"] == "idle_expired"
+    server.admin("/settings/sessions", {**{name: old[name] for name in idle}}, "PUT")
+    server.log_in("grace", {"id": "ipad", "name": "iPad", "platform": "ios", "app_version": "4.3"})
+    find("grace")  # 1
+    assert "idle expired" in text()
+    picture("console-user")
+    click(driver.find_element(By.LINK_TEXT, "Pixel 9"))  # 2
+    assert "did not refresh for longer than offline_session_idle allows" in text()
+    picture("console-session-ended")
+    click(driver.find_element(By.LINK_TEXT, "Change it for everyone"))  # 3
+    field = by("input[name=offline_session_idle]")
+    field.clear()
+    field.send_keys("30d")
+    click(button("What would happen?"))  # 4
+    assert "would end at once" in text(), text()
+    picture("console-settings")
+    by("details.act summary").click()  # 5
+    click(button("Change the settings"))  # 6
+    assert "acts from now on" in text(), text()
+    assert server.admin("/settings/sessions")["offline_session_idle"] == 30 * 86400
+
+
+def a_session_is_drawn():
+    """The page of a living session has its life and its refresh tokens as drawings, and ends it after a question."""
+    tokens = server.log_in("grace", {"id": "mac", "name": "MacBook", "platform": "macos"})
+    server.call(server.public + "/v1/refresh", {"refresh_token": tokens["refresh_token"]})
+    find(tokens["session_id"])
+    assert len(driver.find_elements(By.CSS_SELECTOR, "figure svg")) == 2
+    picture("console-session")
+    by("details.act summary").click()
+    assert "Log grace out on MacBook?" in text()
+    assert f"sojourn session end {tokens['session_id']}" in text()
+    click(button("End the session on MacBook"))
+    assert "The session is over." in text()
+
+
+def a_pasted_token_is_explained():
+    """A pasted refresh token is explained in a sentence, and not shown again."""
+    tokens = server.log_in("grace", {"id": "watch", "name": "Watch"})
+    find(tokens["refresh_token"])
+    assert "the newest refresh token of its session" in text(), text()
+    assert tokens["refresh_token"] not in driver.page_source and tokens["refresh_token"] not in driver.current_url
+    picture("console-token")
+
+
+def a_user_is_disabled_with_a_reason():
+    """The page says who has disabled the logins, and why."""
+    find("grace")
+    summary = driver.find_element(By.XPATH, "//summary[contains(., 'Disable logins')]")
+    summary.click()
+    by("details[open] input[name=reason]").send_keys("lost phone, ticket 17")
+    picture("console-disable")
+    click(button("Disable logins of grace"))
+    assert "lost phone, ticket 17" in text() and "SOJOURN_ADMIN_KEY" in text(), text()
+
+
+def a_client_is_made_and_tested():
+    """A preset fills the form, the call can be seen before it is made, and redirect URIs are tested."""
+    visit("/console/new-client?preset=page")
+    by("input[name=client_id]").send_keys("shop")
+    click(button("Show the call"))
+    assert "Nothing has happened yet" in text() and "/admin/v1/clients" in text()
+    click(button("Make the client"))
+    assert driver.current_url.split("?")[0].endswith("/console/clients/shop"), text()
+    by("input[name=redirect_uri]").send_keys("com.example.app:/callback/")
+    click(button("Test"))
+    assert "byte for byte" in text()
+    picture("console-client")
+
+
+def hostile_texts_are_texts():
+    """Whatever a stranger or an admin has typed is text on every page."""
+    name = HOSTILE[:60]
+    server.admin("/users", {"username": name, "password": PASSWORD, "display_name": HOSTILE.replace("\u202e", ""),
+                            "email": "\"<b>x</b>\"@example.com", "phone_number": "<i>1</i>", "claims": {"a<b>": "</code><script>"}})
+    device = {"id": "\"><script>", "name": name, "platform": "<b>ios</b>", "app_version": LONG[:100]}
+    tokens = server.log_in(name, device)
+    server.admin(f"/users/{tokens['user']['user_id']}/disable", {"reason": HOSTILE})
+    server.admin("/clients", {"client_id": "\"><script>", "client_name": name, "redirect_uris": ["https://a.example/%22"]})
+    server.admin("/admin-keys", {"name": name})
+    known["hostile"] = tokens
+    known["pages"] = [
+        "/console", "/console/now", "/console/clients", "/console/clients/mobile", "/console/clients/shop",
+        "/console/clients/" + urllib.parse.quote("\"><script>", safe=""), "/console/new-client?preset=web",
+        "/console/settings", "/console/keys", "/console/events", "/console/events?reason=" + urllib.parse.quote(HOSTILE[:60]),
+        "/console/deliveries", "/console/bulk", "/console/bulk?client=mobile", "/console/users?q=%3C",
+        "/console/users/" + tokens["user"]["user_id"], "/console/sessions/" + tokens["session_id"],
+        "/console/users?q=" + urllib.parse.quote(HOSTILE[:60]), "/console/clients/shop?redirect_uri=" + urllib.parse.quote(HOSTILE),
+        "/console/enter", "/console/enter?t=" + urllib.parse.quote(HOSTILE), "/console/nowhere",
+    ]
+    browser.complaints()
+    for page in known["pages"]:
+        visit(page)
+        assert driver.execute_script("return window.pwned") is None, page
+        assert len(driver.find_elements(By.CSS_SELECTOR, "script:not([src]), main img, b, i")) == 0, page
+    find(HOSTILE)
+    assert driver.execute_script("return window.pwned") is None
+    find("</title><script>window.pwned=1</script>")
+    assert driver.execute_script("return window.pwned") is None
+
+
+def every_page_looks_right():
+    """In light, in dark and on 320 pixels: nothing that axe-core finds, no violation of the policy, no request to another origin,
+    nothing wider than the window."""
+    failures = []
+    browser.requests()
+    for look, width in (("light", 1200), ("dark", 1200), ("light", 320), ("dark", 320)):
+        browser.look(look, width)
+        for page in known["pages"]:
+            visit(page)
+            for act in driver.find_elements(By.CSS_SELECTOR, "details.act:not([open]) summary"):
+                driver.execute_script("arguments[0].click()", act)
+            where = f"{page} {look} {width}"
+            failures += [f"{where}: {one}" for one in browser.complaints() if "404" not in one]
+            for url in browser.requests():
+                if not url.startswith(server.private + "/") and not url.startswith("data:"):
+                    failures.append(f"{where}: asks {url}")
+            wide = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+            if wide > 0:
+                failures.append(f"{where}: {wide} pixels too wide")
+            driver.execute_script(axe)
+            failures += [f"{where}: {one}" for one in driver.execute_async_script(CHECK)]
+    assert not failures, "\n".join(failures)
+
+
+def more_pictures():
+    """The pages that no rule shows at its best."""
+    if not pictures:
+        return
+    for name, page in (("console-now", "/console/now"), ("console-keys", "/console/keys"), ("console-events", "/console/events"),
+                       ("console-bulk", "/console/bulk?client=mobile"), ("console-clients", "/console/clients"),
+                       ("console-deliveries", "/console/deliveries")):
+        visit(page)
+        picture(name)
+    browser.look("dark", 1080)
+
+
+def a_key_that_only_reads_sees_no_buttons():
+    """With the scope `read` no page has an act."""
+    key = server.admin("/admin-keys", {"name": "reader", "scope": "read"})["admin_key"]
+    visit("/console")
+    click(button("Leave"))
+    by("input[name=key]").send_keys(key)
+    click(button("Enter"))
+    for page in known["pages"]:
+        visit(page)
+        assert not driver.find_elements(By.CSS_SELECTOR, "details.act"), page
+    visit("/console/new-client?preset=web")
+    assert "scope owner" in text()
+
+
+RULES = [
+    a_link_lets_the_browser_in, a_link_to_a_page_leads_there_after_the_key, why_was_this_user_logged_out, a_session_is_drawn,
+    a_pasted_token_is_explained, a_user_is_disabled_with_a_reason, a_client_is_made_and_tested, hostile_texts_are_texts,
+    every_page_looks_right, more_pictures, a_key_that_only_reads_sees_no_buttons,
+]
+failures = 0
+for rule in RULES:
+    try:
+        rule()
+    except Exception:
+        failures += 1
+        print(f"FAILED {rule.__name__}\n{traceback.format_exc()}")
+        if pictures:
+            driver.save_screenshot(f"{pictures}/failed-{rule.__name__}.png")
+driver.quit()
+server.process.terminate()
+server.process.wait()
+folder.cleanup()
+print(f"{len(RULES)} rules, {failures} failures")
+sys.exit(1 if failures else 0)

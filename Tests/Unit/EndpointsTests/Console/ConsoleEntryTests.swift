@@ -1,0 +1,248 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Who comes into the console, and for how long.
+@Suite struct ConsoleEntryTests {
+    /// The pages without a parameter.
+    private static let pages = Route.console.filter {
+        $0.method == .get && !$0.pattern.contains("{") && $0.pattern != "/console/enter"
+    }.map(\.pattern)
+
+    @Test func withoutAKeyEveryPageLeadsToTheEntry() async throws {
+        #expect(Self.pages.count >= 3)
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            for path in Self.pages {
+                let answer = await browser.get(path)
+                #expect(answer.status == 303, "\(path)")
+                #expect(answer.field("Location")?.hasPrefix("/console/enter?to=%2Fconsole") == true, "\(path)")
+                #expect(answer.text.isEmpty)
+            }
+            #expect(await browser.post("/console/find", ["q": "anna"]).field("Location")?.contains("/enter") == true)
+            let entered = try await browser.enter(to: "/console/users")
+            #expect(entered.field("Location") == "/console/users")
+            for path in Self.pages { #expect(await browser.get(path).status == 200, "\(path)") }
+        }
+    }
+
+    @Test func thePageAfterwardsIsOneOfTheConsole() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            for page in ["https://evil.example/", "//evil.example/console/", "/admin/v1/users", "/consolex", "\\\\x"] {
+                let entered = try await browser.enter(to: page)
+                #expect(entered.field("Location") == "/console", "\(page)")
+            }
+        }
+    }
+
+    @Test func theCookieIsOfThisHostAlone() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            browser.isSecure = true
+            let answer = try await browser.enter()
+            let cookie = try #require(
+                answer.response.fields.values("Set-Cookie").first { $0.contains("sojourn-console") })
+            #expect(cookie.hasPrefix("__Host-sojourn-console="))
+            #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
+            #expect(!cookie.contains(stage.adminKey))
+            #expect(await browser.get("/console").status == 200)
+        }
+    }
+
+    @Test func onlyAnAdminKeyOpens() async throws {
+        try await EndpointsFixture.with { stage in
+            let administration = Administration(stage.context)
+            let feed = try await administration.createAdminKey(name: "f", scope: .feed, by: .system).1
+            let browser = ConsoleBrowser(stage)
+            for (key, status, words) in [
+                ("x", 422, "no admin key of this server"), ("", 422, "no admin key"), (feed, 403, "scope read"),
+            ] {
+                let answer = try await browser.enter(key)
+                #expect(answer.status == status && answer.words.contains(words), "\(answer.words)")
+                #expect(browser.cookies[ConsoleBrowser.cookie] == nil)
+            }
+            let tokens = try await stage.logIn()
+            #expect(try await browser.enter(tokens.access).status == 422)
+        }
+    }
+
+    @Test func aBrowserStaysHalfAnHourAfterItsLastRequest() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            try await browser.enter()
+            for time in [1700, 3400, 5100] as [Int64] {
+                stage.moveClock(to: time)
+                #expect(await browser.get("/console").status == 200)
+            }
+            stage.moveClock(to: 5100 + 1800)
+            #expect(await browser.get("/console").status == 303)
+        }
+    }
+
+    @Test func aBrowserStaysEightHoursAtMost() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            try await browser.enter()
+            for time in stride(from: Int64(0), to: 28_800, by: 1700) {
+                stage.moveClock(to: time)
+                #expect(await browser.get("/console").status == 200)
+            }
+            stage.moveClock(to: 28_800)
+            #expect(await browser.get("/console").status == 303)
+        }
+    }
+
+    @Test func aKeyThatIsDeletedOpensNothingAnyMore() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            #expect(await browser.get("/console").status == 200)
+            let keys = try await stage.store.adminKeys()
+            let id = try #require(keys.first { $0.scope == .read }).id
+            #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
+            #expect(await browser.get("/console").status == 303)
+        }
+    }
+
+    @Test func whoLeavesIsOut() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            try await browser.enter()
+            let page = await browser.get("/console")
+            let cookie = browser.cookies[ConsoleBrowser.cookie]
+            #expect(try await browser.act(page, "/console/leave", [:]).field("Location") == "/console/enter")
+            #expect(browser.cookies[ConsoleBrowser.cookie] == nil)
+            let thief = ConsoleBrowser(stage)
+            thief.plant(ConsoleBrowser.cookie, try #require(cookie))
+            #expect(await thief.get("/console").status == 303)
+            // The key that was pasted goes on.
+            #expect(await stage.admin(.get, "/admin/v1/users").status == 200)
+        }
+    }
+
+    // MARK: Links
+
+    private func makeLink(_ stage: EndpointsFixture, _ body: String = #"{"name":"console of ada"}"#) async throws
+        -> String
+    {
+        let answer = await stage.send(
+            Request(
+                .post, "/admin/v1/console-links", fields: ["Content-Type": "application/json"], body: Array(body.utf8)),
+            on: .adminSocket)
+        #expect(answer.status == 201, "\(answer.text)")
+        let url = try #require(answer.string("url"))
+        #expect(url.hasPrefix("http://127.0.0.1:8081/console/enter?t=sjl_"))
+        return String(url.dropFirst("http://127.0.0.1:8081".count))
+    }
+
+    @Test func aLinkLetsOneBrowserIn() async throws {
+        try await EndpointsFixture.with { stage in
+            let link = try await makeLink(stage)
+            let browser = ConsoleBrowser(stage)
+            // Looking uses nothing up.
+            #expect(await browser.get(link).words.contains("console of ada"))
+            let page = await browser.get(link)
+            let token = try #require(Page.value("token", in: page.text))
+            #expect(try await browser.act(page, "/console/enter", ["token": token]).status == 303)
+            #expect(await browser.get("/console").words.contains("console of ada owner"))
+            let key = try #require(try await stage.store.adminKeys().last)
+            #expect(key.name == "console of ada" && key.expiresAt == stage.context.clock.now + .seconds(28_800))
+            let other = ConsoleBrowser(stage)
+            let spent = await other.get(link)
+            #expect(spent.status == 410 && spent.words.contains("Run sojourn console again"))
+            #expect(
+                try await other.act(spent, "/console/enter", ["token": token]).status == 410)
+            // The key ends with the stay.
+            _ = try await browser.act(await browser.get("/console"), "/console/leave", [:])
+            #expect(try await stage.store.adminKeys().contains { $0.id == key.id } == false)
+        }
+    }
+
+    @Test func aLinkEndsAfterAMinute() async throws {
+        try await EndpointsFixture.with { stage in
+            let link = try await makeLink(stage, #"{"scope":"read"}"#)
+            let browser = ConsoleBrowser(stage)
+            stage.moveClock(to: 59)
+            let page = await browser.get(link)
+            #expect(page.status == 200)
+            stage.moveClock(to: 60)
+            #expect(await browser.get(link).status == 410)
+            let token = try #require(Page.value("token", in: page.text))
+            #expect(try await browser.act(page, "/console/enter", ["token": token]).status == 410)
+            #expect(try await stage.store.adminKeys().count == 1)
+        }
+    }
+
+    @Test func linksAreMadeOnTheMachineAlone() async throws {
+        try await EndpointsFixture.with { stage in
+            let answer = await stage.admin(.post, "/admin/v1/console-links", "{}")
+            #expect(answer.status == 403 && answer.string("code") == "local_only")
+        }
+    }
+
+    // MARK: Walls
+
+    @Test func onlyTheNamesOfTheOperatorLeadHere() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            try await browser.enter()
+            for host in [
+                "evil.example", "evil.example:8081", "localhost.evil.example", "127.0.0.1.nip.io:8081", "[::2]:1",
+            ] {
+                browser.host = host
+                for isSecure in [false, true] {
+                    browser.isSecure = isSecure
+                    for path in Self.pages + ["/console/enter"] {
+                        #expect(await browser.get(path).status == 421, "\(host) \(path)")
+                    }
+                    #expect(await browser.post("/console/enter", ["key": stage.adminKey]).status == 421)
+                }
+            }
+            browser.isSecure = false
+            for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8081", "[::1]:8081"] {
+                browser.host = host
+                #expect(await browser.get("/console").status == 200, "\(host)")
+            }
+            // Calls with a key are for programs, which know where they call.
+            let fields: Fields = ["Host": "evil.example", "Authorization": "Bearer \(stage.adminKey)"]
+            #expect(await stage.send(Request(.get, "/admin/v1/users", fields: fields), on: .admin).status == 200)
+        }
+    }
+
+    @Test func aFormOfAnotherSiteDoesNothing() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let path = "/console/users/" + (try await stage.logIn().userID)
+            let page = await browser.get(path)
+            for fields in [
+                ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "http://evil.example"],
+                ["Origin": "http://localhost:8080"], ["Origin": "https://localhost:8081"], ["Origin": "null"],
+            ] as [Fields] {
+                #expect(try await browser.act(page, path, ["act": "disable"], fields: fields).status == 403)
+            }
+            let stale = await browser.post(path, ["act": "disable", "csrf": "x"])
+            #expect(stale.status == 303)
+            #expect(await browser.get(try #require(stale.field("Location"))).words.contains("press once more"))
+            #expect(
+                await stage.admin(.get, "/admin/v1/users/username:anna").string("login_disabled_by_admin", "effective")
+                    == nil)
+            let own = try await browser.act(page, path, ["act": "disable"], fields: ["Origin": "http://localhost:8081"])
+            #expect(own.status == 303)
+        }
+    }
+
+    @Test func theFormOfOnePageIsNoneOfAnother() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let path = "/console/users/" + (try await stage.logIn().userID)
+            let token = try #require(await browser.get("/console").csrf("/console/find"))
+            let answer = await browser.post(path, ["act": "disable", "csrf": token])
+            #expect(await browser.get(try #require(answer.field("Location"))).words.contains("press once more"))
+            // Nor is the form of one browser that of another.
+            let other = ConsoleBrowser(stage)
+            try await other.enter()
+            let page = await browser.get(path)
+            let foreign = await other.post(path, ["act": "disable", "csrf": page.csrf(path) ?? ""])
+            #expect(await other.get(try #require(foreign.field("Location"))).words.contains("press once more"))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// What the console finds, and what it says of a pasted token.
+@Suite struct ConsoleFindTests {
+    @Test func namesAndIDsLeadToTheThing() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            _ = await stage.admin(.patch, "/admin/v1/users/username:anna", #"{"email_verified":true}"#)
+            for text in ["anna", " ANNA ", tokens.userID, "anna@example.org"] {
+                #expect(try await browser.find(text).words.contains("User anna"), "\(text)")
+            }
+            #expect(try await browser.find(tokens.sessionID).words.contains("Session of anna on phone-1"))
+        }
+    }
+
+    @Test func aLoginLeadsToItsUser() async throws {
+        try await HostedLogin.with { login in
+            let browser = ConsoleBrowser(login.stage)
+            try await browser.enter()
+            let code = try await login.code()
+            #expect(try await browser.find(code).words.contains("A code of the login"))
+            let event = try #require(
+                await login.stage.admin(.get, "/admin/v1/events").items.last { $0.string("event") == "login_approved" })
+            #expect(try await browser.find(try #require(event.string("session_id"))).words.contains("User anna"))
+        }
+    }
+
+    @Test func whatIsNotFoundIsLookedForFurther() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            _ = try await stage.logIn(device: "tablet-9")
+            let answer = try await browser.find("nn")
+            #expect(answer.status == 404 && answer.words.contains("No user, session or login has the name or id nn."))
+            #expect(await browser.get("/console/users?q=nn").words.contains("anna"))
+            #expect(await browser.get("/console/users?q=nobody").words.contains("No user has this"))
+            let login = try #require(await stage.admin(.get, "/admin/v1/events").items.last)
+            let id = try #require(login.string("request_id"))
+            #expect(await browser.get("/console/events?request=\(id)").words.contains("session started"))
+            #expect(await browser.get("/console/events?device=tablet-9").words.contains("session started"))
+            #expect(await browser.get("/console/events?device=x").words.contains("No event here matches."))
+        }
+    }
+
+    @Test func aRefreshTokenIsExplained() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            let words = try await browser.find("Bearer \(tokens.refresh)").words
+            #expect(words.contains("Number 1, the newest refresh token of its session."))
+            #expect(words.contains("the same refresh token again, number 1, with a new access token"))
+            stage.moveClock(to: 200)
+            #expect(try await browser.find(tokens.refresh).words.contains("a new refresh token, number 2"))
+            let second = try Tokens(await stage.refresh(tokens.refresh))
+            #expect(try await browser.find(tokens.refresh).words.contains("the parent of the newest"))
+            #expect(try await browser.find(tokens.refresh).words.contains("a lost answer logs nobody out"))
+            stage.moveClock(to: 400)
+            _ = await stage.refresh(second.refresh)
+            #expect(try await browser.find(tokens.refresh).words.contains("taken for a stolen copy"))
+            // To ask spends nothing.
+            #expect(await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)").string("ended_reason") == nil)
+            _ = await stage.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(try await browser.find(tokens.refresh).words.contains("an admin ended it"))
+        }
+    }
+
+    @Test func anAccessTokenIsExplained() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            #expect(
+                try await browser.find(tokens.access).words.contains(
+                    "Its session is active, so that the token is accepted."))
+            _ = await stage.admin(.post, "/admin/v1/users/username:anna/disable", "{}")
+            #expect(try await browser.find(tokens.access).words.contains("the token is refused"))
+            _ = await stage.admin(.post, "/admin/v1/users/username:anna/revoke", "{}")
+            let words = try await browser.find(tokens.access).words
+            #expect(words.contains("Its session has ended") && words.contains("feed of revocations"))
+            let altered = String(tokens.access.dropLast(6)) + "AAAAAA"
+            #expect(try await browser.find(altered).words.contains("this server has not made it"))
+        }
+    }
+
+    @Test func otherSecretsAreExplained() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            #expect(try await browser.find(stage.adminKey).words.contains("The admin key test"))
+            let secret = try #require(
+                try await stage.makeClient(
+                    #"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic"}"#))
+            #expect(try await browser.find(secret).words.contains("The secret of the client api"))
+            let reset = try #require(
+                await stage.admin(.post, "/admin/v1/users/username:anna/password-reset").string("reset_token"))
+            #expect(try await browser.find(reset).words.contains("It can be used."))
+            stage.moveClock(to: 3600)
+            _ = try await browser.enter()
+            #expect(try await browser.find(reset).words.contains("has expired"))
+            for text in ["sjr_x", "sja_x", "sjc_x", "sjp_x", "sjb_x", "eyJ.x.y"] {
+                #expect(try await browser.find(text).words.contains("Not of this server"), "\(text)")
+            }
+        }
+    }
+
+    /// A token in a URL would stay in the history, and one on the page in a cache.
+    @Test func aPastedTokenIsNotShownAgain() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            for token in [tokens.refresh, tokens.access, stage.adminKey, "sjr_unknown"] {
+                let answer = try await browser.act(await browser.get("/console"), "/console/find", ["q": token])
+                #expect(answer.field("Location") == nil && !answer.text.contains(token))
+                #expect(answer.field("Cache-Control") == "no-store")
+            }
+        }
+    }
+}

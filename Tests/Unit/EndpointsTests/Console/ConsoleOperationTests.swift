@@ -1,0 +1,328 @@
+import HTTP
+import JSON
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// The pages of the console about the whole server.
+@Suite struct ConsoleOperationTests {
+    // MARK: Now
+
+    @Test func theLastHourIsCountedByMinute() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            _ = await stage.refresh(tokens.refresh)
+            _ = await stage.refresh("sjr_x")
+            _ = await stage.call(
+                .post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
+            stage.moveClock(to: 60)
+            let page = await browser.get("/console/now")
+            #expect(page.words.contains("Refreshes in the last minute2"))
+            #expect(page.words.contains("Refused in the last minute1"))
+            #expect(page.words.contains("Logins in the last minute1"))
+            #expect(page.words.contains("Failed logins in the last minute1"))
+            #expect(page.words.contains("repeated the newest token, again within the rotation interval1"))
+            #expect(page.words.contains("session started") && page.words.contains("malformed refused1"))
+            stage.moveClock(to: 120)
+            #expect(await browser.get("/console/now").words.contains("Refreshes in the last minute0"))
+        }
+    }
+
+    @Test func aLivePageIsLoadedAgain() async throws {
+        try await ConsoleBrowser.with(.read) { browser, _ in
+            #expect(await browser.get("/console/now").field("Refresh") == nil)
+            #expect(await browser.get("/console/now?live=1").field("Refresh") == "5")
+        }
+    }
+
+    @Test func theReasonsOfEndsLeadToTheirEvents() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            _ = await stage.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)")
+            let page = await browser.get("/console/now")
+            let link = "/console/events?kind=session_ended&amp;reason=revoked_by_admin"
+            #expect(page.text.contains("href=\"\(link)\""))
+            #expect(await browser.get(link.replacing("&amp;", with: "&")).words.contains("revoked_by_admin"))
+        }
+    }
+
+    // MARK: Settings
+
+    @Test func settingsSayWhatWouldHappen() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            for number in 0..<3 { _ = try await stage.logIn(device: "phone-\(number)") }
+            stage.moveClock(to: 1500)
+            _ = try await stage.logIn(device: "phone-9")
+            let form = [
+                "act": "preview", "offline_session_idle": "20m", "offline_session_max": "180d",
+                "offline_session_max_limited": "1", "refresh_after": "5m", "rotation_interval": "2m",
+            ]
+            let page = try await browser.act(await browser.get("/console/settings"), "/console/settings", form)
+            #expect(page.status == 200 && page.words.contains("All 4 living sessions were looked at."))
+            #expect(page.words.contains("3 (75 %) would end at once"))
+            #expect(page.words.contains("1 would end earlier than now unless they are refreshed, and 0 later."))
+            #expect(!page.words.contains("Change the settings …"))
+            let unread = try await browser.act(
+                page, "/console/settings", form.merging(["refresh_after": "soon"]) { $1 })
+            #expect(unread.status == 422 && unread.words.contains("Write a duration as 14d"))
+            let change = try await browser.act(page, "/console/settings", form.merging(["act": "change"]) { $1 })
+            #expect(change.status == 403)
+            #expect(await stage.admin(.get, "/admin/v1/settings/sessions").integer("offline_session_idle") == 1_209_600)
+        }
+    }
+
+    @Test func settingsChangeAfterThePreview() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let form = [
+                "act": "preview", "offline_session_idle": "30d", "offline_session_max": "200d", "refresh_after": "2h",
+                "rotation_interval": "90",
+            ]
+            let page = try await browser.act(await browser.get("/console/settings"), "/console/settings", form)
+            #expect(page.words.contains("There is no living session to look at."))
+            #expect(page.words.contains("sojourn settings set --offline-session-idle 30d --offline-session-max 200d"))
+            #expect(page.words.contains(#"-d '{"offline_session_idle":2592000,"#))
+            let done = try await browser.follow(page, "/console/settings", form.merging(["act": "change"]) { $1 })
+            #expect(done.words.contains("The change is made, and acts from now on."))
+            let settings = await stage.admin(.get, "/admin/v1/settings/sessions")
+            #expect(settings.integer("offline_session_idle") == 2_592_000)
+            #expect(settings.bool("offline_session_max_limited") == false)
+            let wrong = form.merging(["act": "change", "refresh_after": "31d"]) { $1 }
+            let refused = try await browser.act(done, "/console/settings", wrong)
+            #expect(refused.status == 422 && refused.words.contains("refresh_after must be less"))
+        }
+    }
+
+    // MARK: Clients
+
+    @Test func aClientIsMadeFromAPreset() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            for preset in ClientForm.presets {
+                let page = await browser.get("/console/new-client?preset=\(preset.name)")
+                var form = page.fields
+                form["client_id"] = "c-\(preset.name)"
+                if preset.name == "fapi" {
+                    form["jwks"] = #"""
+                        {"keys":[{"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}
+                        """#
+                }
+                form["act"] = "preview"
+                let preview = try await browser.act(page, "/console/new-client", form)
+                #expect(preview.words.contains("Nothing has happened yet."), "\(preview.words)")
+                #expect(await stage.admin(.get, "/admin/v1/clients/c-\(preset.name)").status == 404)
+                form["act"] = "change"
+                let answer = try await browser.act(page, "/console/new-client", form)
+                let client = await stage.admin(.get, "/admin/v1/clients/c-\(preset.name)")
+                #expect(client.status == 200, "\(preset.name): \(answer.words)")
+                for (name, value) in preset.values {
+                    #expect(client.value([name]) == value, "\(preset.name) \(name)")
+                }
+                let hasSecret = ["web", "backend"].contains(preset.name)
+                #expect(answer.status == (hasSecret ? 200 : 303))
+                #expect(answer.text.contains("sjc_") == hasSecret)
+            }
+        }
+    }
+
+    @Test func aFormThatChangesNothingChangesNothing() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            _ = try await stage.makeClient(
+                #"""
+                {"client_id":"shop","client_name":"Sh\"op","grant_types":["authorization_code","refresh_token"],
+                 "scope":"openid read","redirect_uris":["https://a.example/cb","com.example.app:/cb"],"offline_session_idle":90061,
+                 "resources":["https://api.example/a"],"browser_session":"client","dpop":"required"}
+                """#)
+            let before = await stage.admin(.get, "/admin/v1/clients/shop").text
+            let page = await browser.get("/console/clients/shop")
+            var form = page.fields(after: "class=\"editor\"")
+            form["act"] = "preview"
+            let preview = try await browser.act(page, "/console/clients/shop", form)
+            #expect(preview.words.contains("-d '{}'"), "\(preview.words)")
+            form["act"] = "change"
+            form["client_name"] = "New <name>"
+            form["offline_session_idle"] = "10d"
+            let changed = try await browser.follow(page, "/console/clients/shop", form)
+            #expect(changed.words.contains("The change is made"))
+            let after = await stage.admin(.get, "/admin/v1/clients/shop")
+            #expect(after.string("client_name") == "New <name>" && after.integer("offline_session_idle") == 864_000)
+            #expect(
+                before.contains("90061")
+                    && after.strings("redirect_uris") == ["https://a.example/cb", "com.example.app:/cb"])
+            form["redirect_uris"] = "http://evil.example/"
+            let refused = try await browser.act(changed, "/console/clients/shop", form)
+            #expect(refused.status == 422 && refused.words.contains("redirect_uris must be"))
+            #expect(refused.text.contains("http://evil.example/"))
+        }
+    }
+
+    @Test func redirectURIsAreTested() async throws {
+        try await HostedLogin.with { login in
+            let browser = ConsoleBrowser(login.stage)
+            try await browser.enter()
+            for (uri, words) in [
+                ("com.example.app:/callback", "accepted It is registered as it stands."),
+                ("http://127.0.0.1:4711/cb", "accepted It differs from a registered one in the port"),
+                ("com.example.app:/Callback", "byte for byte"),
+                ("https://evil.example/", "not registered for this client"),
+                ("javascript:alert(1)", "No client can register it"),
+            ] {
+                let page = await browser.get("/console/clients/shop?redirect_uri=\(PercentEncoding.encode(uri))")
+                #expect(page.words.contains(words), "\(uri): \(page.words)")
+            }
+        }
+    }
+
+    @Test func clientsGetANewSecretAndAreDeleted() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let old = try #require(
+                try await stage.makeClient(#"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic"}"#))
+            let path = "/console/clients/api"
+            let page = try await browser.act(await browser.get(path), path, ["act": "rotate-secret"])
+            let new = try #require(page.text.firstMatch(of: #/sjc_[A-Za-z0-9_-]{43}/#)?.0)
+            #expect(String(new) != old)
+            #expect(!(await browser.get(path)).text.contains(new))
+            let deleted = try await browser.follow(page, path, ["act": "delete"])
+            #expect(deleted.words.contains("It is deleted."))
+            #expect(await stage.admin(.get, "/admin/v1/clients/api").status == 404)
+        }
+    }
+
+    // MARK: Keys
+
+    @Test func keysAreMadeAndTakenAway() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let page = await browser.get("/console/keys")
+            let made = try await browser.act(
+                page, "/console/keys",
+                ["act": "create", "name": "help <desk>", "scope": "support", "expires_in": "90d"])
+            let secret = try #require(made.text.firstMatch(of: #/sja_[A-Za-z0-9_-]{43}/#)?.0)
+            #expect(made.status == 200 && made.words.contains("help <desk>"))
+            let key = try #require(try await stage.store.adminKeys().last)
+            #expect(key.scope == .support && key.expiresAt == stage.context.clock.now + .seconds(7_776_000))
+            #expect(!(await browser.get("/console/keys")).text.contains(secret))
+            let refused = try await browser.act(
+                page, "/console/keys", ["act": "create", "name": "x", "expires_in": "1"])
+            #expect(refused.status == 422 && refused.words.contains("must be 60 seconds or more"))
+            let deleted = try await browser.follow(page, "/console/keys", ["act": "delete", "key": key.id])
+            #expect(deleted.words.contains("It is deleted.") && !deleted.words.contains("help <desk>"))
+            let kid = try #require(Administration(stage.context).signingKeys().first?.id)
+            _ = try await browser.follow(page, "/console/keys", ["act": "rotate", "immediately": "1"])
+            let withdrawn = try await browser.follow(page, "/console/keys", ["act": "withdraw", "key": kid])
+            #expect(withdrawn.words.contains("It is deleted."))
+            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items.compactMap { $0.string("event") }
+            #expect(events.contains("signing_key_withdrawn") && events.contains("admin_key_deleted"))
+        }
+    }
+
+    // MARK: Deliveries
+
+    @Test func deliveriesSayWhatWaitsAndWhy() async throws {
+        try await ConsoleBrowser.with(.support) { browser, stage in
+            let now = stage.context.clock.now
+            _ = try await stage.store.updateWebhook("mails") { $0 = WebhookProgress(since: now) }
+            #expect(await browser.get("/console/deliveries").words.contains("mails"))
+            #expect(!(await browser.get("/console/deliveries")).words.contains("Try again now"))
+            _ = try await stage.store.updateWebhook("mails") { progress in
+                _ = progress?.take(by: "n", at: now, for: .seconds(30))
+                _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
+            }
+            stage.context.deliveries.note("status 500 <b>", of: "mails", at: now, for: .seconds(64))
+            _ = try await stage.logIn()
+            let page = await browser.get("/console/deliveries")
+            #expect(page.words.contains("The last error was status 500 <b>"), "\(page.words)")
+            let waiting = Task { await stage.context.deliveries.wait(for: .seconds(3600)) }
+            await Task.yield()
+            let retried = try await browser.follow(page, "/console/deliveries", ["act": "retry"])
+            #expect(retried.words.contains("tried again now"))
+            stage.context.deliveries.retry()
+            await waiting.value
+        }
+    }
+
+    // MARK: Bulk
+
+    @Test func whatTheListShowsIsWhatEnds() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let old = try await stage.logIn(device: "old")
+            stage.moveClock(to: 1000)
+            let new = try await stage.logIn(device: "new")
+            #expect(await browser.get("/console/bulk").words.contains("Say which sessions"))
+            let page = await browser.get("/console/bulk?age=10m&client=mobile&platform=&version=&method=pwd&unused=")
+            #expect(page.words.contains("End these 1 session …"), "\(page.words)")
+            #expect(page.text.contains(old.sessionID) && !page.text.contains(new.sessionID))
+            // A session that came since is not in the list, so that it does not end.
+            var form = page.fields(after: "class=\"act\"")
+            form["act"] = "end"
+            let ended = try await browser.follow(page, "/console/bulk", form)
+            #expect(ended.words.contains("1 session ended.") && ended.words.contains("No living session matches"))
+            #expect(await stage.refresh(old.refresh).string("reason") == "revoked_by_admin")
+            #expect(await stage.refresh(new.refresh).status == 200)
+            #expect(await browser.get("/console/bulk?age=soon").words.contains("Write a duration as 14d"))
+        }
+    }
+
+    // MARK: Events
+
+    @Test func eventsAreAFile() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            let file = await browser.get("/console/events.jsonl?session=\(tokens.sessionID)")
+            #expect(file.field("Content-Disposition") == "attachment; filename=\"events.jsonl\"")
+            let lines = file.text.split(separator: "\n")
+            #expect(lines.count == 1 && lines[0].contains(#""event":"session_started""#))
+            #expect(await browser.get("/console/events.jsonl").text.split(separator: "\n").count > 2)
+        }
+    }
+
+    @Test func eventsGoOnByACursor() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            for number in 0..<120 {
+                try await stage.store.append([
+                    AuditEvent(.settingsChanged, at: stage.context.clock.now, by: .system, reason: "n\(number)")
+                ])
+            }
+            var (path, seen): (String?, [String]) = ("/console/events?kind=settings_changed", [])
+            while let next = path {
+                let page = await browser.get(next)
+                seen += page.text.matches(of: #/<bdi>(n\d+)<\/bdi>/#).map { String($0.1) }
+                path = page.text.firstMatch(of: #/href="([^"]*)">Next page/#).map {
+                    String($0.1).replacing("&amp;", with: "&")
+                }
+            }
+            #expect(seen == (0..<120).reversed().map { "n\($0)" })
+        }
+    }
+}
+
+extension Answer {
+    /// The values of the fields of the page, as a browser would send them.
+    var fields: [String: String] { fields(after: "<main>") }
+
+    /// The values of the fields after a text of the page, up to the end of their form.
+    func fields(after start: String) -> [String: String] {
+        guard let place = text.firstRange(of: start) else { return [:] }
+        let rest = text[place.upperBound...]
+        let part = rest[..<(rest.firstRange(of: "</form>")?.lowerBound ?? rest.endIndex)]
+        var fields: [String: String] = [:]
+        for match in part.matches(of: #/<input[^>]*? name="([^"]*)"[^>]*? value="([^"]*)"([^>]*)>/#) {
+            let isBox = match.0.contains("checkbox")
+            if !isBox || match.3.contains("checked") { fields[String(match.1)] = Self.unescaped(match.2) }
+        }
+        for match in part.matches(of: #/<textarea name="([^"]*)"[^>]*>\n([^<]*)<\/textarea>/#) {
+            fields[String(match.1)] = Self.unescaped(match.2)
+        }
+        for match in part.matches(of: #/<select name="([^"]*)">([\s\S]*?)<\/select>/#) {
+            let chosen =
+                match.2.firstMatch(of: #/value="([^"]*)" selected/#)?.1
+                ?? match.2.firstMatch(of: #/value="([^"]*)"/#)?.1
+            fields[String(match.1)] = chosen.map(Self.unescaped) ?? ""
+        }
+        fields["csrf"] = nil
+        return fields
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        String(text).replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&lt;", with: "<")
+            .replacing("&gt;", with: ">").replacing("&amp;", with: "&")
+    }
+}

@@ -1,0 +1,105 @@
+import Cryptography
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// A login of the device `tv` with anna's phone.
+struct DeviceLogin: Sendable {
+    static let grant = "urn:ietf:params:oauth:grant-type:device_code"
+
+    let stage: EndpointsFixture
+    let id: String
+    let secret: String
+    let opened: Answer
+
+    /// Makes the client of the device.
+    static func makeClient(_ stage: EndpointsFixture, _ more: String = "") async throws {
+        _ = try await stage.makeClient(
+            #"{"client_id":"tv","client_name":"TV","grant_types":["\#(grant)","refresh_token"],"scope":"read write"\#(more)}"#
+        )
+    }
+
+    /// Opens the login.
+    init(_ stage: EndpointsFixture, _ more: String = "", fields: Fields = Fields()) async throws {
+        self.stage = stage
+        opened = await stage.form(
+            "/oauth/device_authorization", "client_id=tv&scope=read" + more, fields: fields)
+        #expect(opened.status == 200, "\(opened.text)")
+        id = try #require(opened.string("login_id"))
+        secret = try #require(opened.string("device_code"))
+    }
+
+    /// Gives `body` a server with the client and a phone.
+    static func with(
+        _ body: (EndpointsFixture, Tokens) async throws -> Void
+    ) async throws {
+        try await EndpointsFixture.with { stage in
+            try await makeClient(stage)
+            try await body(stage, try await stage.logIn())
+        }
+    }
+
+    /// What the device sees.
+    func look(_ query: String = "") async -> Answer {
+        await stage.call(.get, "/v1/logins/\(id)\(query)", bearer: secret)
+    }
+
+    /// The phone scans the picture.
+    func scan(_ phone: Tokens, source: String = "qr", code: String? = nil, more: String = "", key: String? = nil) async
+        -> Answer
+    {
+        var fields = Fields()
+        if let key { fields.append("Idempotency-Key", key) }
+        let shown: String?
+        if let code { shown = code } else { shown = await look().string("qr") }
+        return await stage.call(
+            .post, "/v1/me/logins", #"{"code":"\#(shown ?? "")","source":"\#(source)"\#(more)}"#, bearer: phone.access,
+            fields: fields)
+    }
+
+    /// The phone acts.
+    func act(_ act: String, _ json: String? = nil, _ phone: Tokens, key: String? = nil) async -> Answer {
+        var fields = Fields()
+        if let key { fields.append("Idempotency-Key", key) }
+        return await stage.call(.post, "/v1/me/logins/\(id)/\(act)", json, bearer: phone.access, fields: fields)
+    }
+
+    /// The number on the device.
+    func number() async throws -> Int64 { try #require(await look().integer("number")) }
+
+    /// Scans, confirms with the number, and proves presence by the password.
+    func approve(_ phone: Tokens) async throws {
+        let scanned = await scan(phone)
+        #expect(scanned.status == 200, "\(scanned.text)")
+        let number = try await number()
+        let confirmed = await act("confirm", #"{"number":\#(number)}"#, phone)
+        #expect(confirmed.status == 200, "\(confirmed.text)")
+        let proved = await act("second-factor", #"{"password":"\#(EndpointsFixture.password)"}"#, phone)
+        #expect(proved.status == 200, "\(proved.text)")
+        #expect(proved.string("state") == "ACTIVE" && proved.string("history") == "FAIL")
+    }
+
+    /// The device comes for its tokens.
+    func collect(_ more: String = "&device_id=tv-1", key: String? = nil) async -> Answer {
+        var fields = Fields()
+        if let key { fields.append("Idempotency-Key", key) }
+        return await stage.form(
+            "/oauth/token", "grant_type=\(Self.grant)&client_id=tv&device_code=\(secret)\(more)", fields: fields)
+    }
+
+    /// A whole login: the tokens of the device.
+    static func complete(_ stage: EndpointsFixture, _ phone: Tokens, _ more: String = "", device: String = "tv-1")
+        async throws -> (login: DeviceLogin, tokens: Tokens)
+    {
+        let login = try await DeviceLogin(stage, more)
+        try await login.approve(phone)
+        let answer = await login.collect("&device_id=\(device)")
+        #expect(answer.status == 200, "\(answer.text)")
+        return (login, try Tokens(answer))
+    }
+
+    /// What an admin sees.
+    func row() async -> Answer { await stage.admin(.get, "/admin/v1/logins/\(id)") }
+}

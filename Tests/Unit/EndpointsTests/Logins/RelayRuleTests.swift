@@ -1,0 +1,243 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// A code that travels by eye can be relayed. The rules against it, in the order of the manual: each is one test.
+struct RelayRuleTests {
+    @Test("R2: a picture changes every ten seconds and is dead after twenty, the code in a mail too")
+    func pictureRotates() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage)
+            let first = try #require(login.opened.string("qr"))
+            #expect(first == first.uppercased() && first.utf8.count == "HTTPS://LOGIN.EXAMPLE/L/".utf8.count + 26)
+            stage.moveClock(to: 10)
+            let second = try #require(await login.look().string("qr"))
+            #expect(first != second)
+            stage.moveClock(to: 20)
+            #expect(await login.scan(phone, code: first).status == 404)
+            #expect(await login.scan(phone, code: second).status == 200)
+        }
+    }
+
+    @Test("R2: nobody can make a code, and none is good for another way than its own")
+    func pictureIsSigned() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage)
+            var forged = try #require(login.opened.string("qr"))
+            forged.removeLast()
+            for last in "AQ" where !(login.opened.string("qr") ?? "").hasSuffix("\(last)") {
+                #expect(await login.scan(phone, code: forged + "\(last)").status == 404)
+            }
+            for junk in ["", "https://login.example/l/", "AAAAAAAAAAAAAAAAAAAAAAAAAA"] {
+                #expect([400, 404].contains(await login.scan(phone, code: junk).status), "\(junk)")
+            }
+        }
+    }
+
+    @Test("R3: a picture that comes as a link is refused, and a link never completes by asking")
+    func linkedPicture() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage)
+            #expect(await login.scan(phone, source: "deep_link").status == 404)
+            #expect(await login.scan(phone, source: "push").status == 404)
+            let link = try #require(login.opened.string("link"))
+            #expect(await login.scan(phone, source: "qr", code: link).status == 404)
+            let claimed = await login.scan(phone, source: "deep_link", code: link)
+            #expect(claimed.status == 200 && claimed.bool("number_required") == false)
+            #expect(await login.act("confirm", nil, phone).string("input") == "WAIT_FOR_SECOND_FACTOR")
+            _ = await login.act("second-factor", #"{"password":"\#(EndpointsFixture.password)"}"#, phone)
+            #expect(await login.collect().string("error") == "invalid_grant")
+        }
+    }
+
+    @Test("R4: the number appears after the scan, is typed, has one try, and three wrong ones an hour close the phone")
+    func numberMatching() async throws {
+        try await DeviceLogin.with { stage, phone in
+            for _ in 0..<3 {
+                let login = try await DeviceLogin(stage)
+                #expect(login.opened.integer("number") == nil)
+                #expect(await login.scan(phone).integer("number") == nil)
+                let wrong = try await login.number() == 10 ? 11 : 10
+                #expect(await login.act("confirm", #"{"number":\#(wrong)}"#, phone).string("code") == "wrong_number")
+            }
+            let next = try await DeviceLogin(stage)
+            #expect(await next.scan(phone).status == 429)
+            let other = try await stage.logIn(device: "phone-2")
+            #expect(await next.scan(other).status == 429)
+        }
+    }
+
+    @Test("R4: a password does not stand in for the number")
+    func numberBesidePassword() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage)
+            #expect(
+                await login.scan(phone, more: #","skip_confirmation":true"#).string("input")
+                    == "WAIT_FOR_SECOND_FACTOR")
+            let password = #""password":"\#(EndpointsFixture.password)""#
+            #expect(await login.act("second-factor", "{\(password)}", phone).string("code") == "number_required")
+            let number = try await login.number()
+            let right = await login.act("second-factor", "{\(password),\"number\":\(number)}", phone)
+            #expect(right.string("state") == "ACTIVE", "\(right.text)")
+        }
+    }
+
+    @Test("R5: the device learns nothing of the user before the approval")
+    func silence() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage)
+            _ = await login.scan(phone)
+            _ = await login.act("confirm", #"{"number":\#(try await login.number())}"#, phone)
+            let seen = await login.look()
+            #expect(!seen.text.contains(phone.userID) && !seen.text.contains("anna"))
+            #expect(
+                seen.names.isSubset(of: ["login_id", "event", "state", "history", "number", "expires_at", "version"]))
+        }
+    }
+
+    @Test("R6: the phone shows client, browser and the places of both sides, and whether the browser is new")
+    func places() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage, fields: ["User-Agent": "TV/1.0"])
+            let claimed = await login.scan(phone)
+            #expect(claimed.string("user_agent") == "TV/1.0" && claimed.string("remote_address") == "192.0.2.1")
+            #expect(claimed.string("place") != nil && claimed.string("own_place") != nil)
+            #expect(claimed.bool("browser_known") == false)
+            let row = await login.row()
+            #expect(row.string("place") != nil && row.string("own_place") == nil)
+        }
+    }
+
+    @Test("R7: an unknown device takes the second factor, whatever its client asks for")
+    func secondFactor() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage, "&second_factor=not_required")
+            _ = await login.scan(phone)
+            let confirmed = await login.act("confirm", #"{"number":\#(try await login.number())}"#, phone)
+            #expect(confirmed.string("input") == "WAIT_FOR_SECOND_FACTOR")
+        }
+    }
+
+    @Test("R7: what the presence key signs names the login and the number")
+    func signedFactor() async throws {
+        try await EndpointsFixture.with { stage in
+            try await DeviceLogin.makeClient(stage)
+            let phone = try await GuardedPhone(stage, .biometric)
+            let login = try await DeviceLogin(stage)
+            _ = await login.scan(phone.tokens, more: #","skip_confirmation":true"#)
+            let number = try await login.number()
+            func factor(_ login: DeviceLogin, naming id: String?, _ number: Int64) async -> Answer {
+                let assertion = phone.finger.assertion(stage, phone.tokens) { draft in
+                    if let id { draft.set("login", id) }
+                    draft.claims["number"] = "\(number)"
+                }
+                return await login.act("second-factor", #"{"user_assertion":"\#(assertion)"}"#, phone.tokens)
+            }
+            #expect(await factor(login, naming: nil, number).string("code") == "wrong_second_factor")
+            #expect(await factor(login, naming: "other", number).string("code") == "wrong_second_factor")
+            let right = await factor(login, naming: login.id, number)
+            #expect(right.string("state") == "ACTIVE", "\(right.text)")
+        }
+    }
+
+    @Test("R8: for a day, a session that a phone has let in changes nothing that would outlast it")
+    func probation() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let (_, tokens) = try await DeviceLogin.complete(stage, phone)
+            let password = #""old_password":"\#(EndpointsFixture.password)","new_password":"another good horse""#
+            let calls: [(HTTP.Method, String, String?)] = [
+                (.delete, "/v1/me/devices", nil), (.delete, "/v1/me/devices/phone-1", nil),
+                (.put, "/v1/me/password", "{\(password)}"), (.patch, "/v1/me", #"{"email":"eve@example.org"}"#),
+                (.put, "/v1/me/authentication-mode", #"{"authentication_mode":"NO"}"#),
+                (.post, "/v1/me/passkeys", "{}"), (.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#),
+            ]
+            for (method, path, json) in calls {
+                let answer = await stage.call(method, path, json, bearer: tokens.access)
+                #expect(answer.status == 403 && answer.string("code") == "barred", "\(path): \(answer.text)")
+            }
+            let next = try await DeviceLogin(stage)
+            #expect(await next.scan(tokens).string("code") == "barred")
+            #expect(await stage.call(.get, "/v1/me/devices", bearer: tokens.access).status == 200)
+            stage.moveClock(to: EndpointsFixture.day)
+            #expect(await stage.call(.patch, "/v1/me", #"{"country":"CH"}"#, bearer: tokens.access).status == 200)
+        }
+    }
+
+    @Test("R9: the session has the scope of the request, the key of the device, and the bond to the phone by default")
+    func narrow() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
+            #expect(await login.row().string("bond") == "session")
+            #expect(try Answer.claims(of: tokens.access).string("scope") == "read")
+            #expect(await stage.refresh(tokens.refresh, more: "&scope=write").string("error") == "invalid_scope")
+            #expect(
+                await stage.form("/oauth/device_authorization", "client_id=tv&scope=admin").string("error")
+                    == "invalid_scope")
+        }
+    }
+
+    @Test("R10: the user's other devices can see it, and 'not me' undoes it and says so in the trail")
+    func undo() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let other = try await stage.logIn(device: "phone-2")
+            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
+            let history = await stage.call(.get, "/v1/me/logins", bearer: other.access)
+            let ids = history.items.compactMap { $0.string("login_id") }
+            #expect(ids == [login.id])
+            let stopped = await stage.call(
+                .post, "/v1/me/logins/\(login.id)/stop", #"{"not_me":true}"#, bearer: phone.access)
+            #expect(stopped.string("history") == "LOGGED_OUT")
+            #expect(await stage.refresh(tokens.refresh).string("reason") == "not_me")
+            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            let kinds = events.compactMap { $0.string("event") }
+            #expect(kinds.contains("login_reported"), "\(kinds)")
+        }
+    }
+
+    @Test("R11: two phones with one code: nobody gets in, and the trail says so")
+    func contested() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage)
+            let code = await login.look().string("qr")
+            #expect(await login.scan(phone, code: code).status == 200)
+            // The same phone asks again.
+            #expect(await login.scan(phone, code: code).status == 200)
+            let other = try await stage.logIn(device: "phone-2")
+            #expect(await login.scan(other, code: code).string("code") == "contested")
+            #expect(await login.act("start", nil, phone).string("code") == "session_terminated")
+            #expect(await login.look().string("event") == "failed")
+            let failed = await stage.admin(.get, "/admin/v1/events?limit=200").items.filter {
+                $0.string("event") == "login_failed"
+            }
+            #expect(failed.map { $0.string("reason") } == ["contested"])
+        }
+    }
+
+    @Test("R12: an address opens so many logins a minute, and an authenticated client as many as it needs")
+    func flooding() async throws {
+        try await EndpointsFixture.with { stage in
+            try await DeviceLogin.makeClient(stage)
+            let secret = try await stage.makeClient(
+                #"{"client_id":"kiosk","token_endpoint_auth_method":"client_secret_basic","grant_types":["\#(DeviceLogin.grant)","refresh_token"]}"#
+            )
+            for _ in 0..<60 { _ = try await DeviceLogin(stage) }
+            #expect(await stage.form("/oauth/device_authorization", "client_id=tv").status == 429)
+            let basic = "kiosk:\(try #require(secret))"
+            #expect(await stage.form("/oauth/device_authorization", "", basic: basic).status == 200)
+        }
+    }
+
+    @Test("R14: the session's amr is that of a phone, never the phone's own, and its acr is no higher")
+    func assurance() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let (_, tokens) = try await DeviceLogin.complete(stage, phone)
+            let (own, child) = (try Answer.claims(of: phone.access), try Answer.claims(of: tokens.access))
+            #expect(own.strings("amr") == ["pwd"] && child.strings("amr") == ["phone"])
+            #expect(child.string("acr") == nil)
+            let shown = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(shown.string("authentication_mode") == "NO")
+        }
+    }
+}

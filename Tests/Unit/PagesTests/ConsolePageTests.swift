@@ -1,0 +1,98 @@
+import Pages
+import Testing
+
+/// What holds for every page of the console, shown by one that has each kind of block.
+struct ConsolePageTests {
+    private static func page(_ text: String = "text") -> ConsolePage {
+        let sentence: ConsoleText = """
+            A \(text), a \(name: text), a \(code: text), a \(link: .console, text), at \(time: 1_800_000_000): \
+            \(badge: text, .good)
+            """
+        let act = ConsoleAct(
+            .consoleFind, "end", label: text, question: sentence,
+            fields: [.text("reason", label: text), .hidden("x", text)],
+            button: text, isDestructive: true, curl: text, command: text)
+        let fields: [ConsoleField] = [
+            .text("a", label: text, value: text, hint: text), .secret("b", label: text),
+            .lines("c", label: text, value: text), .check("d", label: text, isOn: true),
+            .choice("e", label: text, [(value: text, label: text), (value: "other", label: text)], chosen: text),
+            .hidden("f", text),
+        ]
+        let columns = (0..<5).map { ColumnChart.Column(text, total: $0, marked: $0 / 2) }
+        return ConsolePage(
+            header: ConsolePage.Header(keyName: text, scope: text), form: FormState(csrf: text), tab: .find,
+            title: text,
+            heading: sentence, lead: sentence, notice: (.bad, sentence),
+            blocks: [
+                .section(text, [.text(sentence), .explanation([sentence]), .list([sentence, sentence])]),
+                .facts([(text, sentence)]),
+                .table(ConsoleTable(text, columns: [text, text], rows: [[sentence, sentence]], empty: text)),
+                .acts([act, act]), .form(ConsoleForm(.consoleFind, fields: fields, button: text)),
+                .form(ConsoleForm(.consoleUsers, isQuery: true, fields: fields, button: text, isLine: true)),
+                .editor(ConsoleEditor(.consoleNewClient, fields: fields, save: text, preview: text)), .code(text),
+                .lifetime(
+                    LifetimeDrawing(start: 0, refreshed: 50, now: 60, idleEnd: 100, finalEnd: 200, ended: nil)),
+                .rotation(RotationDrawing(parent: 7, child: 8, answered: 50, rotationDue: 70, isLiving: true)),
+                .charts([ColumnChart(text, marked: text, columns: columns, ends: (text, text))]),
+                .shares(ShareChart(text, parts: [(sentence, 3), (sentence, 1)], empty: text)),
+                .pages(newer: .console, older: .consoleUsers),
+            ])
+    }
+
+    @Test(
+        "no text adds an element or an attribute to a page, or changes an address in it",
+        arguments: HostileTextTests.texts)
+    func structureIsFixed(text: String) throws {
+        let (plain, hostile) = (
+            try Markup(Self.page().html(in: .english)), try Markup(Self.page(text).html(in: .english))
+        )
+        #expect(hostile.elements.map(\.shape) == plain.elements.map(\.shape))
+        func addresses(_ markup: Markup) -> [String] {
+            markup.elements.flatMap(\.attributes).filter { ["href", "src", "action"].contains($0.name) }.map(\.value)
+        }
+        #expect(addresses(hostile) == addresses(plain))
+    }
+
+    @Test("no inline script and no inline style, and every form of an act begins with its token") func pagesAreClean()
+        throws
+    {
+        let page = try Markup(Self.page().html(in: .english))
+        for element in page.elements {
+            for attribute in element.attributes {
+                #expect(!attribute.name.hasPrefix("on") && attribute.name != "style", "\(element.shape)")
+            }
+        }
+        for script in page.all("script") { #expect(script["src"]?.hasPrefix("/assets/") == true) }
+        for index in page.elements.indices where page.elements[index]["method"] == "post" {
+            #expect(page.elements[index + 1]["name"] == "csrf")
+        }
+        #expect(page.all("form").contains { $0["method"] == "post" })
+        let ids = page.elements.compactMap { $0["id"] }
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test("the files of the console weigh at most 25 KiB") func weights() throws {
+        let sizes = Dictionary(uniqueKeysWithValues: PageAsset.all.map { ($0.path.text, $0.bytes.count) })
+        let loaded = try Markup(Self.page().html(in: .english)).all("link", "script").compactMap {
+            $0["src"] ?? $0["href"]
+        }
+        #expect(loaded.compactMap { sizes[$0] }.reduce(0, +) <= 25 * 1024)
+    }
+
+    @Test("the parts of the life of a session lie inside its drawing", arguments: [0, 1, 1_000_000_000_000] as [Int64])
+    func drawingsStayInside(factor: Int64) throws {
+        for (times, ended) in [
+            ([0, 1, 2, 3, 4], nil), ([0, 0, 0, 0, 0], nil), ([5, 1, 9, 2, 3], 4), ([0, 3, 9, 20, 5], nil),
+        ] as [([Int64], Int64?)] {
+            let t = times.map { $0 * factor }
+            let drawing = LifetimeDrawing(
+                start: t[0], refreshed: t[1], now: t[2], idleEnd: t[3], finalEnd: t[4], ended: ended.map { $0 * factor }
+            )
+            let page = ConsolePage(header: nil, form: nil, tab: nil, title: "x", blocks: [.lifetime(drawing)])
+            for rect in try Markup(page.html(in: .english)).all("rect") {
+                let (x, width) = (Int(rect["x"] ?? "") ?? -1, Int(rect["width"] ?? "") ?? -1)
+                #expect(x >= 0 && width > 0 && x + width <= 1000, "\(times) \(rect.attributes)")
+            }
+        }
+    }
+}
