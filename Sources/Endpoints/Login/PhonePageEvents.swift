@@ -9,9 +9,11 @@ internal import Sessions
 extension Endpoints {
     /// `GET /login/phone/{id}/code.svg`: the picture of the code that is valid now, for the browser in which the login began.
     func phoneCode(_ call: Call) async throws -> Response {
-        guard let login = try await ownPhoneLogin(call), login.state == .starting,
-            let matrix = QRMatrix(phoneLink(login, .picture))
-        else { throw ServiceError.notFound("file") }
+        guard let login = try await ownPhoneLogin(call) else { throw ServiceError.notFound("file") }
+        // The scan may come between the page and its picture, which is no error that a browser should report.
+        guard login.state == .starting, let matrix = QRMatrix(phoneLink(login, .picture)) else {
+            return Response(status: .noContent, fields: ["Cache-Control": "no-store"])
+        }
         return Response(
             status: .ok,
             fields: [

@@ -17,6 +17,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 
 from chromium import Browser
@@ -107,7 +108,11 @@ def by(selector):
 
 
 def shown(selector):
-    return any(element.is_displayed() for element in driver.find_elements(By.CSS_SELECTOR, selector))
+    try:
+        return any(element.is_displayed() for element in driver.find_elements(By.CSS_SELECTOR, selector))
+    except StaleElementReferenceException:
+        # The page was replaced between the two questions.
+        return False
 
 
 def picture(name):

@@ -64,9 +64,9 @@ struct PhoneOnPageTests {
         }
     }
 
-    @Test("The picture has the link of this moment, and another one ten seconds later")
+    @Test("The picture has the link of this moment, another one ten seconds later, and none after the scan")
     func pictureChanges() async throws {
-        try await PhonePageFixture.with { waiting, _ in
+        try await PhonePageFixture.with { waiting, phone in
             let one = await waiting.browser.get(waiting.here + "/code.svg")
             #expect(one.status == 200 && one.field("Content-Type") == "image/svg+xml", "\(one.text)")
             #expect(one.field("Cache-Control") == "no-store" && one.text.hasPrefix("<svg "))
@@ -77,6 +77,9 @@ struct PhoneOnPageTests {
             #expect(await waiting.browser.get(waiting.here + "/code.svg").text != one.text)
             #expect(try await waiting.code() != code)
             #expect(await waiting.event().string("data") != event)
+            let next = try await waiting.code()
+            #expect(await waiting.claim(next, phone).status == 200)
+            #expect(await waiting.browser.get(waiting.here + "/code.svg").status == 204)
         }
     }
 
