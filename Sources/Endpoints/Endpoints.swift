@@ -105,6 +105,11 @@ public final class Endpoints: Sendable {
         case .fixed(var answer):
             finish(&answer, request, caller, id, nil, nil)
             return .now(answer)
+        case .refused(let problem, let allow):
+            var answer = refusal(problem, request, caller, id)
+            if let allow { answer.fields.append("Allow", allow) }
+            finish(&answer, request, caller, id, nil, nil)
+            return .now(answer)
         case .route(let route, let parameter):
             if case .immediate(let handle) = route.handler {
                 var answer = immediateAnswer(request, caller, id, route, handle)

@@ -117,6 +117,15 @@ extension Endpoints {
         guard origin.lowercased() == own.lowercased() else { throw RequestProblem.crossSite }
     }
 
+    /// The answer to a request without a route: a page below the path of the console, because a browser shows it.
+    func refusal(_ problem: Problem, _ request: Request, _ caller: Caller, _ id: RequestID) -> Response {
+        let path = request.target.path
+        guard caller.listener != .public,
+            path == PagePath.console.text || path.hasPrefix(PagePath.console.text + "/")
+        else { return problem.response }
+        return ConsoleView.errorPage(problem, requestID: id.text).response(problem.httpStatus)
+    }
+
     /// The page of an error of the console.
     func consoleErrorPage(_ problem: Problem, to call: Call) -> Response {
         ConsoleView.errorPage(problem, requestID: call.requestID).response(problem.httpStatus)

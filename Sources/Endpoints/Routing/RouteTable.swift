@@ -12,6 +12,8 @@ final class RouteTable: Sendable {
         case route(Route, parameter: String)
         /// An answer that needs no handler.
         case fixed(Response)
+        /// No route, for a reason that the listener says in the format of its callers.
+        case refused(Problem, allow: String? = nil)
 
         /// The route; nil for a fixed answer.
         var route: Route? {
@@ -79,8 +81,8 @@ final class RouteTable: Sendable {
     /// Finds the route of `request`, or a fixed answer.
     func find(_ request: Request) -> Finding {
         guard request.method.isKnown else {
-            return .fixed(
-                Problem(.notImplemented, code: "method_not_implemented", detail: "The method is unknown.").response)
+            return .refused(
+                Problem(.notImplemented, code: "method_not_implemented", detail: "The method is unknown."))
         }
         if request.target.form == .asterisk {
             return .fixed(Response(status: .noContent, fields: ["Allow": allMethods]))
@@ -92,7 +94,7 @@ final class RouteTable: Sendable {
         if let (_, route) = prefixes.first(where: { request.target.path.hasPrefix($0.prefix) }) {
             return .route(route, parameter: "")
         }
-        return .fixed(Problem(.notFound, code: "not_found", detail: "There is nothing at this path.").response)
+        return .refused(Problem(.notFound, code: "not_found", detail: "There is nothing at this path."))
     }
 
     private func exactResource(_ path: String) -> Resource? {
@@ -107,11 +109,9 @@ final class RouteTable: Sendable {
         if let route = resource.route(method) { return .route(route, parameter: parameter) }
         let allow = resource.allow
         if method == .options { return .fixed(Response(status: .noContent, fields: ["Allow": allow])) }
-        var response = Problem(
-            .methodNotAllowed, code: "method_not_allowed", detail: "This path does not have the method."
-        ).response
-        response.fields.append("Allow", allow)
-        return .fixed(response)
+        return .refused(
+            Problem(.methodNotAllowed, code: "method_not_allowed", detail: "This path does not have the method."),
+            allow: allow)
     }
 
     /// The resource of a path with one parameter, and the decoded parameter.

@@ -28,6 +28,28 @@ import Testing
         }
     }
 
+    @Test func aPathWithoutAPageIsAnsweredWithOne() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            for path in ["/console/nowhere", "/console/", "/console/users/a/b", "/console/%2e%2e/admin"] {
+                for answer in [await browser.get(path), await browser.post(path, [:])] {
+                    #expect(answer.status == 404 && answer.field("Content-Type") == "text/html; charset=utf-8")
+                    #expect(answer.text.contains("<html lang=\"en\"") && answer.text.contains("<main>"), "\(path)")
+                    #expect(answer.text.contains("<title>Not here · Sojourn console</title>"))
+                    #expect(answer.text.contains("<a href=\"/console\">"))
+                    #expect(answer.field("Content-Security-Policy")?.contains("default-src 'none'") == true)
+                }
+            }
+            let unfit = await browser.get("/console/leave")
+            #expect(unfit.status == 405 && unfit.field("Allow") == "OPTIONS, POST" && unfit.text.contains("<main>"))
+            for path in ["/consolex", "/admin/v1/nowhere"] {
+                #expect(await browser.get(path).field("Content-Type") == "application/problem+json")
+            }
+            let elsewhere = await stage.send(Request(.get, "/console/nowhere"), on: .public)
+            #expect(elsewhere.status == 404 && elsewhere.field("Content-Type") == "application/problem+json")
+        }
+    }
+
     @Test func thePageAfterwardsIsOneOfTheConsole() async throws {
         try await EndpointsFixture.with { stage in
             let browser = ConsoleBrowser(stage)
