@@ -23,4 +23,13 @@ struct PostgresRandomHistoryTests {
             try await history.play(Lane.rounds(push: 100, full: 2_000))
         }
     }
+
+    @Test("histories of single logins with a phone", arguments: SeededGenerator.seeds(Lane.isFull ? 10 : 2))
+    func logins(seed: UInt64) async throws {
+        let clock = MovableClock(RandomHistory.start)
+        try await withStore({ $0.clock = clock.wallClock }) { store in
+            var history = try await PhoneLoginHistory(seed: seed, store: store, clock: clock)
+            try await history.play(Lane.rounds(push: 100, full: 10_000))
+        }
+    }
 }

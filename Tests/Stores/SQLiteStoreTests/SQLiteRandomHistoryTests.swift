@@ -27,4 +27,15 @@ struct SQLiteRandomHistoryTests {
             await store.close()
         }
     }
+
+    @Test("histories of single logins with a phone", arguments: SeededGenerator.seeds(Lane.isFull ? 10 : 2))
+    func logins(seed: UInt64) async throws {
+        try await TemporaryFolder.with { folder in
+            let clock = MovableClock(RandomHistory.start)
+            let store = try folder.open { $0.clock = clock.wallClock }
+            var history = try await PhoneLoginHistory(seed: seed, store: store, clock: clock)
+            try await history.play(Lane.rounds(push: 200, full: 10_000))
+            await store.close()
+        }
+    }
 }

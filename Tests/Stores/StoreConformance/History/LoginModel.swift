@@ -1,0 +1,210 @@
+import Sessions
+
+/// What the manual says of one login with a phone, written down a second time as plainly as possible: no row, no effects, no
+/// transaction. `PhoneLoginHistory` compares it with the real thing.
+struct LoginModel: Equatable {
+    enum Step: String {
+        case starting = "STARTING"
+        case ready = "READY_FOR_USER_INTERACTION"
+        case confirming = "WAIT_FOR_CONFIRMATION"
+        case proving = "WAIT_FOR_SECOND_FACTOR"
+        /// Approved, and not collected yet.
+        case approved
+        /// Logged in, and bound to the phone.
+        case living
+        case done = "DONE"
+        case error = "ERROR"
+    }
+    struct ModelPhone: Equatable {
+        let user: Int
+        let device: String
+        var isAlive = true
+    }
+
+    let bond: LoginBond
+    let isFactorRequired: Bool
+    let isDeviceKnown: Bool
+    var phones: [ModelPhone]
+    var disabled: Set<Int> = []
+    var step = Step.starting
+    var history = LoginHistory.fail
+    var cause: String?
+    var claimant: Int?
+    var user: Int?
+    var arrival: LoginSession.Arrival?
+    var options = LoginSession.ClaimOptions()
+    var hasNumber = false
+    var wrongFactors = 0
+    var inputUntil: Int64
+    var collectUntil: Int64 = 0
+    var answeredAt: Int64 = 0
+    /// Whether the device has its session, and why that is over.
+    var isStarted = false
+    var sessionEnd: EndReason?
+
+    init(bond: LoginBond, isFactorRequired: Bool, isDeviceKnown: Bool, phones: [ModelPhone], now: Int64) {
+        (self.bond, self.isFactorRequired, self.isDeviceKnown) = (bond, isFactorRequired, isDeviceKnown)
+        (self.phones, inputUntil) = (phones, now + 180)
+    }
+
+    var isOver: Bool { step == .done || step == .error }
+
+    // MARK: Time, and what happens elsewhere
+
+    mutating func pass(to now: Int64) {
+        switch step {
+        case .starting, .ready, .confirming, .proving: if now >= inputUntil { abort("timed_out") }
+        case .approved: if now >= collectUntil { abort("not_collected") }
+        case .living:
+            if let silence = bond.interval, now >= answeredAt + silence.wholeSeconds {
+                logOut("presence_lost", .presenceLost)
+            }
+        case .done, .error: break
+        }
+    }
+
+    mutating func endPhone(_ index: Int) {
+        phones[index].isAlive = false
+        guard claimant == index, !isOver else { return }
+        if step == .living { logOut("parent_ended", .parentEnded) } else { abort("parent_ended") }
+    }
+
+    mutating func endSession(_ reason: EndReason) {
+        guard isStarted, sessionEnd == nil else { return }
+        if step == .living { logOut(reason.rawValue, reason) } else { sessionEnd = reason }
+    }
+
+    mutating func delete(_ deleted: Int) {
+        for index in phones.indices where phones[index].user == deleted { phones[index].isAlive = false }
+        if isStarted, user == deleted, sessionEnd == nil { sessionEnd = .userDeleted }
+        if user == deleted {
+            history = .deleted
+            if !isOver { (step, cause) = (.done, "user_deleted") }
+        } else if let claimant, user == nil, phones[claimant].user == deleted, !isOver {
+            abort("parent_ended")
+        }
+    }
+
+    private mutating func abort(_ word: String) { (step, history, cause) = (.done, .aborted, word) }
+    private mutating func fail(_ word: String) { (step, history, cause) = (.error, .error, word) }
+    private mutating func logOut(_ word: String, _ reason: EndReason) {
+        (step, history, cause, sessionEnd) = (.done, .loggedOut, word, reason)
+    }
+
+    // MARK: The phone
+
+    /// What phone `index` gets for an act: a word, `accepted` if it is done.
+    mutating func perform(_ act: LoginAct, by index: Int, isNumberRight: Bool?, now: Int64) -> String {
+        let phone = phones[index]
+        if case .claim = act, isOver { return "not_found" }
+        if !phone.isAlive || disabled.contains(phone.user) { return "phone" }
+        if isOver { return "session_terminated" }
+        if case .claim(let arrival, let options) = act { return claim(index, arrival, options, now: now) }
+        let isVisible = user == phone.user || claimant.map { phones[$0].user == phone.user } == true
+        if case .adopt(let factor) = act {
+            if step != .living { return "not_awaited" }
+            if user != phone.user { return isVisible ? "not_claimant" : "not_found" }
+            if claimant == index { return "accepted" }
+            if !factor.isValid { return "wrong_second_factor/0" }
+            (claimant, answeredAt) = (index, now)
+            return "accepted"
+        }
+        if claimant != index { return isVisible ? "not_claimant" : "not_found" }
+        switch act {
+        case .start:
+            if step == .ready { open() } else if step == .approved || step == .living { return "not_awaited" }
+        case .confirm:
+            if step != .confirming { return "not_awaited" }
+            if let wrong = check(isNumberRight) { return wrong }
+            user = phone.user
+            if takesFactor { step = .proving } else { approve(now) }
+        case .proveFactor(let factor): return prove(factor, phone.user, isNumberRight, now)
+        case .stop(let isReport):
+            if step != .living {
+                abort("denied")
+            } else {
+                logOut("revoked_by_user", isReport ? .notMe : .revokedByUser)
+            }
+        case .ping:
+            if step == .living, let silence = bond.interval, (now - answeredAt) * 4 >= silence.wholeSeconds {
+                answeredAt = now
+            }
+        default: break
+        }
+        return "accepted"
+    }
+
+    private mutating func claim(
+        _ index: Int, _ arrival: LoginSession.Arrival, _ options: LoginSession.ClaimOptions, now: Int64
+    ) -> String {
+        if claimant == index { return "accepted" }
+        if let claimant, phones[claimant].device != phones[index].device {
+            if step == .approved || step == .living { return "taken" }
+            fail("contested")
+            return "contested"
+        }
+        if user != nil { return "taken" }
+        let isFirst = claimant == nil
+        (claimant, self.options) = (index, options)
+        if isFirst {
+            (self.arrival, inputUntil, step) = (arrival, now + 180, .ready)
+            if !options.startsByHand { open() }
+        } else if step != .ready {
+            step = firstInput
+        }
+        return "accepted"
+    }
+
+    private var needsNumber: Bool { arrival == .scanned || arrival == .pushed }
+    private var takesFactor: Bool {
+        !needsNumber || !isDeviceKnown || options.demandsSecondFactor || isFactorRequired
+    }
+    private var firstInput: Step { options.skipsConfirmation && takesFactor ? .proving : .confirming }
+
+    private mutating func open() { (step, hasNumber) = (firstInput, needsNumber) }
+    private mutating func approve(_ now: Int64) { (step, collectUntil) = (.approved, now + 60) }
+
+    private mutating func check(_ isRight: Bool?) -> String? {
+        if !hasNumber || isRight == true { return nil }
+        if isRight == nil { return "number_required" }
+        fail("wrong_number")
+        return "wrong_number"
+    }
+
+    private mutating func prove(_ factor: LoginFactor, _ owner: Int, _ isRight: Bool?, _ now: Int64) -> String {
+        if step != .proving { return "not_awaited" }
+        if user == nil || factor.number != nil, let wrong = check(isRight) { return wrong }
+        if !factor.isValid {
+            wrongFactors += 1
+            if wrongFactors == 3 { fail("second_factor_failed") }
+            return "wrong_second_factor/\(3 - wrongFactors)"
+        }
+        user = owner
+        approve(now)
+        return "accepted"
+    }
+
+    // MARK: The device
+
+    mutating func cancel() -> String {
+        if isOver { return "session_terminated" }
+        if step == .living { return "spent" }
+        abort("canceled")
+        return "accepted"
+    }
+
+    mutating func collect(now: Int64) -> String {
+        if isOver { return "over/\(cause ?? "fault")" }
+        if arrival == .linked { return "other_browser" }
+        if step == .living { return "spent" }
+        guard step == .approved, let claimant else { return "authorization_pending" }
+        if disabled.contains(phones[claimant].user) { return "phone" }
+        isStarted = true
+        if bond == .none {
+            (step, history) = (.done, .loggedInOneShot)
+        } else {
+            (step, history, answeredAt) = (.living, .loggedIn, now)
+        }
+        return "accepted"
+    }
+}
