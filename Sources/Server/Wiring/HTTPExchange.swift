@@ -19,8 +19,8 @@ public enum HTTPExchange {
 
     private static func bytes(of request: Request) -> [UInt8] {
         let query = request.target.query.map { "?" + $0 } ?? ""
-        var head =
-            "\(request.method) \(request.target.path)\(query) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        var head = "\(request.method) \(request.target.path)\(query) HTTP/1.1\r\nConnection: close\r\n"
+        if request.fields.first("Host") == nil { head += "Host: localhost\r\n" }
         for (name, value) in request.fields { head += "\(name): \(value)\r\n" }
         head += "Content-Length: \(request.body.count)\r\n\r\n"
         return Array(head.utf8) + request.body

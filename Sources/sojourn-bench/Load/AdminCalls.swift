@@ -29,7 +29,8 @@ struct AdminCalls {
     func makePageClient(redirectURI: String) throws {
         let body = #"""
             {"client_id": "bench-pages", "client_name": "Bench", "grant_types": ["authorization_code"], "scope": "openid",
-             "redirect_uris": ["\#(redirectURI)"], "login_methods": ["password"], "browser_session": "client"}
+             "redirect_uris": ["\#(redirectURI)"], "login_methods": ["password"], "stay_logged_in": false,
+             "browser_session": "client"}
             """#
         _ = try call("POST", "/admin/v1/clients", body)
     }

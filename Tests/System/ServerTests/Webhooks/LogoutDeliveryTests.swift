@@ -76,8 +76,8 @@ struct LogoutDeliveryTests {
         }
 
         /// A session of the client; of a login on the page, unless `isOfPage` is false.
-        func logIn(_ device: String, isOfPage: Bool = true, epoch: Int64 = 9) async throws -> Session {
-            let now = clock.wall.now
+        func logIn(_ device: String, isOfPage: Bool = true) async throws -> Session {
+            let (now, epoch) = (clock.wall.now, try await store.catalogue().settings.epoch)
             let session = Session(
                 id: Identifier(random: .system), userID: user.id, clientID: "web", device: Device(id: device),
                 startedAt: now, epoch: epoch)
@@ -149,6 +149,37 @@ struct LogoutDeliveryTests {
             // Section 2.4: a token with a nonce could be taken for an ID token.
             #expect(claims[0]["nonce"] == nil && claims[0]["jti"] != nil && claims[0]["jti"] != claims[1]["jti"])
             #expect(delivery.metrics.delivered.value == 2 && delivery.metrics.failed.value == 0)
+        }
+    }
+
+    @Test("an end by the clock, or by a revocation of all, is recorded and told once", arguments: [false, true])
+    func unrecordedEnds(onPostgres: Bool) async throws {
+        try await stage(database: onPostgres ? PostgresServer.shared.newDatabase() : nil) { stage, receiver in
+            let recorder = EndRecorder(context: stage.application.context, logger: .silent)
+            var told: [Session] = []
+            for device in ["a", "b"] { told.append(try await stage.logIn(device)) }
+            _ = try await stage.logIn("c", isOfPage: false)
+            let delivery = stage.delivery()
+            func round() async throws -> [String] {
+                #expect(await recorder.step(after: nil) == nil)
+                await drain(delivery)
+                let events = try await stage.store.events(after: 0, limit: 200, userID: nil, sessionID: nil)
+                return events.filter { $0.event.kind == .sessionEnded }.compactMap(\.event.reason)
+            }
+            #expect(try await round() == [])
+            try await Administration(stage.application.context).revokeAllSessions(by: .system)
+            #expect(try await round() == ["revoked_by_admin", "revoked_by_admin"])
+            told.append(try await stage.logIn("d"))
+            clock.jump(.seconds(15 * 86_400))
+            #expect(try await round().count == 2, "a clock that was set ends nothing for good")
+            clock.jump(.seconds(-15 * 86_400))
+            clock.advance(.seconds(15 * 86_400))
+            #expect(try await round().suffix(1) == ["idle_expired"])
+            #expect(try await round().count == 3)
+            let sids = receiver.claims.compactMap { $0["sid"]?.string }
+            #expect(
+                Set(sids.prefix(2)) == Set(told.prefix(2).map(\.id.description)) && sids.last == told[2].id.description)
+            #expect(sids.count == 3)
         }
     }
 
