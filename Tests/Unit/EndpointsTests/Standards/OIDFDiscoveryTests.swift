@@ -10,10 +10,10 @@ import Testing
 /// `fapi2-security-profile-final-discovery-end-point-verification` (conformance-suite @12f2a4da).
 ///
 /// What of both, and of the suite elsewhere, does not apply, since what it asks about is not there: JARM, request objects,
-/// registration, mutual TLS, attestation of clients, logout by front or back channel, session management, locales. The
-/// authorization endpoint, codes, PAR, user info and the logout of a relying party are tested in the folder Login. `…-client-refresh-token-test` is about clients. Scopes in another order
-/// (`…-ensure-other-scope-order-succeeds`) are a row of `RFC6749Tests`; TLS (`EnsureTLS12RequireBCP195Ciphers`,
-/// `EnsureTLS13OrLater`) is tested where the sockets are.
+/// registration, mutual TLS, attestation of clients, logout by front channel, session management, locales. The modules for
+/// logins are in `OIDFBasicTests` and `OIDFSecurityProfileTests`, those for logouts in `OIDFLogoutTests`.
+/// `…-client-refresh-token-test` is about clients. Scopes in another order (`…-ensure-other-scope-order-succeeds`) are a row of
+/// `RFC6749Tests`; TLS (`EnsureTLS12RequireBCP195Ciphers`, `EnsureTLS13OrLater`) is tested where the sockets are.
 @Suite struct OIDFDiscoveryTests {
     /// Names that IANA has registered, and those of OpenID Connect Discovery.
     private static let registered: Set<String> =
