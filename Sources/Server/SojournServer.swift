@@ -81,6 +81,8 @@ public actor SojournServer {
                 // After the database is open, because a server that still has it open needs the file of the socket.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
+                application.metrics.showCertificates(reloaders, engine)
+                if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
                 try beginAccepting(
                     engine,
                     application.endpoints(
@@ -91,8 +93,6 @@ public actor SojournServer {
                 await application.close()
                 throw error
             }
-            application.metrics.showCertificates(reloaders, engine)
-            if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
             let logouts = application.logoutDeliveries(surroundings)
             let streams = application.eventStreamDeliveries(surroundings)
             let upkeep = Maintenance(

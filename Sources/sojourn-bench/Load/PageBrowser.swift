@@ -15,7 +15,7 @@ struct PageBrowser {
 
         /// The target of a redirect of the server to itself, without scheme and host.
         var location: String? {
-            PageBrowser.text(in: head, after: "\r\nLocation: http://", upTo: "\r").map {
+            PageBrowser.text(in: head, after: "\r\nLocation: http://", upTo: "\r\n").map {
                 String($0.drop { $0 != "/" })
             }
         }

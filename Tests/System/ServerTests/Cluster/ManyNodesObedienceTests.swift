@@ -29,7 +29,10 @@ struct ManyNodesObedienceTests {
 
     @Test("is obeyed by all, by refreshes and by rolling tokens", arguments: [0, 120])
     func obedience(rotationInterval: Int64) async throws {
-        let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase())
+        // Six clients that do not rest are refused more often than the limits allow on some machines.
+        let limits = ["ADDRESS", "USER", "SESSION"].map { ("SOJOURN_LIMITS_REFUSED_TOKENS_PER_\($0)_PER_MINUTE", "0") }
+        let nodes = try await ManyNodes(
+            on: PostgresServer.shared.newDatabase(), environment: Dictionary(uniqueKeysWithValues: limits))
         try nodes.set(["rotation_interval": .integer(rotationInterval)], at: nodes.nodes[0])
         for round in 0..<Self.rounds {
             for change in Change.allCases where change != .shortenMaximum || round == 0 {
