@@ -53,7 +53,7 @@ struct EventStreamDelivery: Sendable {
                 try? await Task.sleep(for: Webhook.pause)
             case .failed(let delay):
                 failures += 1
-                try? await Task.sleep(for: delay)
+                await context.deliveries.wait(for: delay)
             }
         }
         // Another node can take over before the lease expires.
@@ -154,6 +154,7 @@ struct EventStreamDelivery: Sendable {
             logger.notice("the receiver of security events answers again", ["client": .string(clientID)])
         }
         metrics.delivered.increment()
+        context.deliveries.forget(target.name)
         return try await remove(message, target)
     }
 
@@ -198,6 +199,7 @@ struct EventStreamDelivery: Sendable {
         let since = try await context.store.updateWebhook(target.name) { [node] progress in
             progress?.fail(by: node, at: now, for: delay, Webhook.lease)
         }
+        context.deliveries.note(problem.cause, of: target.name, at: now, for: delay)
         metrics.note(clientID, waitingSince: now, failingSince: since)
         logger.warning(
             "the receiver did not accept a security event, which is tried again",

@@ -334,6 +334,9 @@ CREATE INDEX logins_of_user ON logins (phone_user_id, started_at) WHERE phone_us
 -- Finds the logins that time may have changed, and counts those that wait for a phone.
 CREATE INDEX logins_due ON logins (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX logins_waiting ON logins (id) WHERE state = 'STARTING';
+-- Find the newest logins with a phone, of all or in one state, among those that were completed on the page.
+CREATE INDEX logins_by_time ON logins (started_at, id) WHERE state IS NOT NULL;
+CREATE INDEX logins_by_state ON logins (state, started_at, id) WHERE state IS NOT NULL;
 
 -- Numbers are given in the order of commits, under the lock of the audit trail, because readers have them as their cursor.
 CREATE TABLE audit_events (

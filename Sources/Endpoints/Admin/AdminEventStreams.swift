@@ -7,11 +7,31 @@ extension Endpoints {
         try .json(ListAnswer(try await services.eventStreams.all().map(EventStreamReportAnswer.init)))
     }
 
+    /// `PATCH /admin/v1/event-streams/{client_id}` `{status, reason}`: enables, pauses or disables the stream of a client.
+    func changeEventStreamOfClient(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["status", "reason"])
+        guard let status = try members.word("status", as: EventStream.Status.self) else {
+            throw members.refused("status", "is missing")
+        }
+        let stream = try await services.eventStreams.requiredStream(of: call.parameter)
+        _ = try await services.eventStreams.setStatus(
+            status, because: try members.string("reason"), of: call.parameter, id: stream.id, by: call.origin)
+        let report = try await services.eventStreams.all().first { $0.clientID == call.parameter }
+        guard let report else { throw ServiceError.notFound("stream") }
+        return try .json(EventStreamReportAnswer(report))
+    }
+
+    /// `POST /admin/v1/event-streams/{client_id}/verify`: lets the stream of a client carry a verification event.
+    func verifyEventStreamOfClient(_ call: Call) async throws -> Response {
+        let stream = try await services.eventStreams.requiredStream(of: call.parameter)
+        try await services.eventStreams.requestVerification(
+            state: nil, of: call.parameter, id: stream.id, by: call.origin)
+        return .noContent
+    }
+
     /// `DELETE /admin/v1/event-streams/{client_id}`: deletes the stream of a client with what waits in it.
     func endEventStream(_ call: Call) async throws -> Response {
-        guard let stream = try await services.eventStreams.stream(of: call.parameter, id: nil) else {
-            throw ServiceError.notFound("stream")
-        }
+        let stream = try await services.eventStreams.requiredStream(of: call.parameter)
         try await services.eventStreams.delete(of: call.parameter, id: stream.id, by: call.origin)
         return .noContent
     }
@@ -25,6 +45,8 @@ private struct EventStreamReportAnswer: Encodable {
     let reason: String?
     let endpointURL: String?
     let eventsRequested: [String]
+    let eventsWaiting: Int
+    let waitingSince: Int64?
     let failingSince: Int64?
 
     init(_ report: EventStreamReport) {
@@ -33,6 +55,7 @@ private struct EventStreamReportAnswer: Encodable {
         (status, reason) = (stream.status.rawValue, stream.statusReason)
         if case .push(let endpoint, _) = stream.delivery { endpointURL = endpoint } else { endpointURL = nil }
         eventsRequested = stream.requested.map(\.rawValue)
+        (eventsWaiting, waitingSince) = (report.waiting, report.waitingSince?.secondsSinceEpoch)
         failingSince = report.failingSince?.secondsSinceEpoch
     }
 
@@ -43,6 +66,8 @@ private struct EventStreamReportAnswer: Encodable {
         case reason
         case endpointURL = "endpoint_url"
         case eventsRequested = "events_requested"
+        case eventsWaiting = "events_waiting"
+        case waitingSince = "waiting_since"
         case failingSince = "failing_since"
     }
 }

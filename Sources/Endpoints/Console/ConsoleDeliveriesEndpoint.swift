@@ -6,18 +6,38 @@ internal import Telemetry
 
 /// What is sent to other programs, in the console.
 extension Endpoints {
-    /// `GET /console/deliveries`: the webhooks and the receivers of logout tokens, with what waits for them.
+    /// `GET /console/deliveries`: the webhooks, the receivers of logout tokens and the streams of security events, with what waits
+    /// for them.
     func showConsoleDeliveries(_ call: Call) async throws -> Response {
-        try await console(call) { stay in
-            let webhooks = try await services.administration.webhookDeliveries()
-            let receivers = try await services.administration.logoutReceivers()
-            return ConsoleView(stay, self).deliveries(webhooks, receivers).response()
-        }
+        try await console(call) { stay in try await consoleDeliveriesPage(stay).response() }
     }
 
-    /// `POST /console/deliveries`: lets this node try what has failed again, without waiting any longer.
-    func retryConsoleDeliveries(_ call: Call) async throws -> Response {
-        try await consoleForm(call, of: .consoleDeliveries, needing: .support) { stay, _ in
+    private func consoleDeliveriesPage(
+        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
+    ) async throws -> ConsolePage {
+        let deliveries = ConsoleView.Deliveries(
+            webhooks: try await services.administration.webhookDeliveries(),
+            receivers: try await services.administration.logoutReceivers(),
+            streams: try await services.eventStreams.all())
+        return ConsoleView(stay, self).deliveries(deliveries, notice)
+    }
+
+    /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, or lets this node try what has
+    /// failed again, without waiting any longer.
+    func changeConsoleDeliveries(_ call: Call) async throws -> Response {
+        try await consoleForm(call, of: .consoleDeliveries, needing: .support) { stay, form in
+            if let act = form["act"].flatMap(ConsoleView.StreamAct.init(rawValue:)) {
+                guard stay.may(act.scope) else {
+                    return ConsoleView(stay, self).refusal(act.scope).response(.forbidden)
+                }
+                let made = act.call(on: form["client"] ?? "", because: form.value("reason"))
+                switch try await attempt(made, for: stay) {
+                case .success: return Self.redirect(to: stay.path(.consoleDeliveries, saying: act.word))
+                case .failure(let refusal):
+                    let notice: (ConsoleLook, ConsoleText) = (.bad, "\(sentence: refusal.sentence)")
+                    return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)
+                }
+            }
             context.deliveries.retry()
             logger.notice("an admin lets deliveries be tried again", ["actor": .string(stay.call.actor)])
             return Self.redirect(to: stay.path(.consoleDeliveries, saying: "retried"))

@@ -41,26 +41,22 @@ extension Endpoints {
     private func place(of text: String) async throws(ServiceError) -> PagePath? {
         let administration = services.administration
         if let id = Identifier<Session>(text) {
-            if try await isKnown({ () async throws(ServiceError) in _ = try await administration.session(id) }) {
+            if try await known({ () async throws(ServiceError) in try await administration.session(id) }) != nil {
                 return ConsoleView.path(ofSession: id)
+            }
+            let logins = services.loginSessions
+            if try await known({ () async throws(ServiceError) in try await logins.login(id) }) != nil {
+                return ConsoleView.path(ofLogin: id)
             }
             if let login = try await administration.login(id) { return ConsoleView.path(ofUser: login.userID) }
         }
         if let id = Identifier<User>(text),
-            try await isKnown({ () async throws(ServiceError) in _ = try await administration.user(.id(id)) })
+            try await known({ () async throws(ServiceError) in try await administration.user(.id(id)) }) != nil
         {
             return ConsoleView.path(ofUser: id)
         }
         if let user = try await administration.user(called: text) { return ConsoleView.path(ofUser: user.id) }
         return nil
-    }
-
-    private func isKnown(_ read: () async throws(ServiceError) -> Void) async throws(ServiceError) -> Bool {
-        do throws(ServiceError) { try await read() } catch {
-            if case .notFound = error { return false }
-            throw error
-        }
-        return true
     }
 
     /// The text without white space around it, and without the name of an authentication scheme before a token.

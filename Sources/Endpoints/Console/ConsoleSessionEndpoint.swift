@@ -16,8 +16,14 @@ extension Endpoints {
             let events = try await administration.events(
                 after: 0, limit: ConsoleView.rowsMax, sessionID: record.session.id)
             let history = try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax)
+            let logins = services.loginSessions
+            let id = record.session.id
+            let family = ConsoleView.Family(
+                phone: record.session.phoneID,
+                login: try await known { () async throws(ServiceError) in try await logins.login(id) },
+                children: try await logins.children(of: id))
             return ConsoleView(stay, self)
-                .session(record, check, events: events.reversed(), history: history).response()
+                .session(record, check, family, events: events.reversed(), history: history).response()
         }
     }
 

@@ -209,6 +209,12 @@ extension Route {
             .get, "/admin/v1/logout-receivers", on: .admin, .admin(.read) { try await $0.listLogoutReceivers($1) }),
         Route(.get, "/admin/v1/event-streams", on: .admin, .admin(.read) { try await $0.listEventStreams($1) }),
         Route(
+            .patch, "/admin/v1/event-streams/{client_id}", on: .admin,
+            .admin(.owner) { try await $0.changeEventStreamOfClient($1) }),
+        Route(
+            .post, "/admin/v1/event-streams/{client_id}/verify", on: .admin,
+            .admin(.support) { try await $0.verifyEventStreamOfClient($1) }),
+        Route(
             .delete, "/admin/v1/event-streams/{client_id}", on: .admin,
             .admin(.owner) { try await $0.endEventStream($1) }),
         Route(.get, "/admin/v1/keys", on: .admin, .admin(.read) { try await $0.listSigningKeys($1) }),

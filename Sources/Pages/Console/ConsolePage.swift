@@ -6,6 +6,7 @@ public struct ConsolePage: HTMLPage {
     public enum Tab: String, CaseIterable, Sendable {
         case find = "Find"
         case now = "Now"
+        case logins = "Logins"
         case clients = "Clients"
         case settings = "Settings"
         case keys = "Keys"
@@ -133,6 +134,7 @@ extension ConsolePage.Tab {
         switch self {
         case .find: .console
         case .now: .consoleNow
+        case .logins: .consoleLogins
         case .clients: .consoleClients
         case .settings: .consoleSettings
         case .keys: .consoleKeys
@@ -156,6 +158,8 @@ extension PagePath {
     public static let consoleUsers = PagePath("/console/users")
     /// What happens at present.
     public static let consoleNow = PagePath("/console/now")
+    /// The logins with a phone.
+    public static let consoleLogins = PagePath("/console/logins")
     /// The clients.
     public static let consoleClients = PagePath("/console/clients")
     /// A client that is not there yet.

@@ -40,8 +40,8 @@ enum LoginSessionSQL {
         Statement(
             """
             \(select) \(userID == nil ? "$1::uuid IS NULL" : "phone_user_id = $1::uuid")
-                AND ($2::text IS NULL OR state = $2::text)
-                AND (started_at < $3::bigint OR started_at = $3::bigint AND id < $4::uuid)
+                AND \(state == nil ? "$2::text IS NULL" : "state = $2::text")
+                AND (started_at, id) < ($3::bigint, coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
             ORDER BY started_at DESC, id DESC LIMIT $5::bigint
             """, userID, state, startedAt, id, limit)
     }

@@ -2,7 +2,7 @@ internal import Sessions
 internal import StoreFoundation
 
 /// Every statement about logins with a phone.
-private enum LoginSessionRow {
+enum LoginSessionRow {
     private static let select = "SELECT \(LoginSessionColumns.all.list) FROM logins WHERE state IS NOT NULL AND"
 
     static let selectByID = Query("\(select) id = ?")
@@ -18,6 +18,7 @@ private enum LoginSessionRow {
         """
     static let selectPageOfUser = Query("\(select) phone_user_id = ?1 AND \(page)")
     static let selectPage = Query("\(select) ?1 IS NULL AND \(page)")
+    static let selectPageInState = Query("\(select) ?1 IS NULL AND state = ?2 AND \(page)")
     static let selectDue = Query("SELECT id FROM logins WHERE due_at <= ? ORDER BY due_at LIMIT ?")
     static let countWaiting = Query(
         "SELECT count(*) FROM (SELECT 1 FROM logins WHERE state = 'STARTING' LIMIT ?)")
@@ -84,8 +85,12 @@ extension SQLiteRows {
         ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
     ) -> Answer<[LoginSession]> {
         answer { (connection) throws(DatabaseError) in
-            try connection.all(
-                userID == nil ? LoginSessionRow.selectPage : LoginSessionRow.selectPageOfUser, userID, state,
+            let query =
+                userID != nil
+                ? LoginSessionRow.selectPageOfUser
+                : state == nil ? LoginSessionRow.selectPage : LoginSessionRow.selectPageInState
+            return try connection.all(
+                query, userID, state,
                 cursor?.startedAt.secondsSinceEpoch ?? .max, cursor?.id.bytes ?? [], limit, read: LoginSessionRow.read)
         }
     }

@@ -52,11 +52,23 @@ public final class EventStreamService: UseCase {
             for client in try await store.clients() {
                 guard let stream = client.eventStream else { continue }
                 let progress = try await store.webhook(WebhookProgress.name(ofStream: stream.id))
+                let page = try await store.events(
+                    after: progress?.cursor ?? 0, limit: EventStreamReport.readMax, userID: nil, sessionID: nil)
+                let waiting = page.filter { stream.event($0) != nil }
                 reports.append(
-                    EventStreamReport(clientID: client.id, stream: stream, failingSince: progress?.failingSince))
+                    EventStreamReport(
+                        clientID: client.id, stream: stream, waiting: waiting.count,
+                        mayHaveMore: page.count == EventStreamReport.readMax, waitingSince: waiting.first?.event.at,
+                        failingSince: progress?.failingSince))
             }
             return reports
         }
+    }
+
+    /// The client's stream. Throws `notFound` without one.
+    public func requiredStream(of clientID: String) async throws(ServiceError) -> EventStream {
+        guard let stream = try await stream(of: clientID, id: nil) else { throw Self.unknown }
+        return stream
     }
 
     /// Makes the client's stream, which begins with the next event. Throws `conflict` if it has one.
@@ -254,8 +266,17 @@ public struct EventStreamReport: Sendable {
     public let clientID: String
     /// The stream.
     public let stream: EventStream
+    /// The events that the receiver has not taken, among the next `readMax` of the trail.
+    public let waiting: Int
+    /// Whether the trail has more than `readMax` events after those that the receiver has taken.
+    public let mayHaveMore: Bool
+    /// The time of the first of them.
+    public let waitingSince: Instant?
     /// The time of the first failed delivery since the last successful one; nil if there is none.
     public let failingSince: Instant?
+
+    /// The most events of the trail that a report reads for each stream.
+    static let readMax = 1000
 }
 
 /// Encrypts what receivers want to see in the field `Authorization` of pushed events.

@@ -26,6 +26,7 @@ struct ConsoleBenchmark {
             ("Find", "/console"), ("a user", "/console/users/\(users[users.count / 2])"),
             ("a session", "/console/sessions/\(sessions[sessions.count / 3])"), ("Clients", "/console/clients"),
             ("a client", "/console/clients/mobile"), ("Settings", "/console/settings"), ("Keys", "/console/keys"),
+            ("Logins", "/console/logins"), ("Logins of a user", "/console/logins?user=\(users[users.count / 2])"),
             ("Deliveries", "/console/deliveries"), ("Now", "/console/now"), ("Events", "/console/events"),
             ("Bulk, 50 of the first that match", "/console/bulk?client=mobile"),
             ("Bulk, one step without a match", "/console/bulk?client=none"),

@@ -10,7 +10,7 @@ enum Commands {
         + TransferCommands.all + UserCommands.all + IdentityCommands.all + PasskeyCommands.all + SessionCommands.all
         + LoginCommands.all
         + ClientCommands.all
-        + SettingsCommands.all + EventCommands.all + WebhookCommands.all
+        + SettingsCommands.all + EventCommands.all + WebhookCommands.all + EventStreamCommands.all
         + KeyCommands.all
 
     /// The groups of commands with the same first word.
@@ -23,6 +23,7 @@ enum Commands {
         CommandGroup(name: "settings", summary: "Session settings: how long users stay signed in."),
         CommandGroup(name: "event", summary: "Events: what has happened (the audit trail)."),
         CommandGroup(name: "webhook", summary: "Webhooks: messages about what has happened."),
+        CommandGroup(name: "event-stream", summary: "Streams of security events to receivers."),
         CommandGroup(name: "admin-key", summary: "Keys for the admin API."),
         CommandGroup(name: "key", summary: "Keys that sign tokens."),
     ]

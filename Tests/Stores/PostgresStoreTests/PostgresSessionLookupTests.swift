@@ -31,6 +31,10 @@ struct PostgresSessionLookupTests {
             try plan(SessionSQL.selectEnded(onDevice: "phone", of: user, before: start, lookMax: 9)),
         ]
         for plan in plans { #expect(!plan.contains("Seq Scan"), "\(plan)") }
+        for (state, index) in [(nil, "logins_by_time"), ("DONE", "logins_by_state")] {
+            let list = try plan(LoginSessionSQL.selectPage(ofUser: nil, state, before: .max, nil, limit: 9))
+            #expect(list.contains("Index Scan Backward using \(index)") && !list.contains("Sort"), "\(list)")
+        }
         #expect(onDevice.contains("(client_id = apps.id) AND (device_id = 'phone'::text)"), "\(onDevice)")
     }
 }

@@ -29,6 +29,21 @@ import Testing
         #expect(!plan.contains { $0.contains("SCAN s") }, "\(plan)")
     }
 
+    /// Logins that were completed on the page, and those in other states, are not looked at.
+    @Test func loginsWithAPhoneAreListedByAnIndex() async throws {
+        for (query, index) in [
+            (LoginSessionRow.selectPage, "logins_by_time"), (LoginSessionRow.selectPageInState, "logins_by_state"),
+            (LoginSessionRow.selectPageOfUser, "logins_of_user"),
+        ] {
+            let plan = try await Self.plan(query, "x", "DONE", 9, "x", 1)
+            #expect(plan.contains { $0.contains("SEARCH logins USING INDEX \(index)") }, "\(plan)")
+        }
+        for query in [LoginSessionRow.selectPage, LoginSessionRow.selectPageInState] {
+            let plan = try await Self.plan(query, "x", "DONE", 9, "x", 1)
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        }
+    }
+
     @Test func noOtherUsersSessionsAreLookedAt() async throws {
         let plans = [
             try await Self.plan(SessionRow.selectPage, 1, "x", 1, "x", 1),

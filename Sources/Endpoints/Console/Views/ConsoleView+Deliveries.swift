@@ -3,9 +3,23 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    /// The webhooks and the receivers of logout tokens.
-    func deliveries(_ webhooks: [WebhookDelivery], _ receivers: [LogoutReceiver]) -> ConsolePage {
-        let isFailing = webhooks.contains { $0.failingSince != nil } || receivers.contains { $0.failingSince != nil }
+    /// What the page of the deliveries shows.
+    struct Deliveries: Sendable {
+        let webhooks: [WebhookDelivery]
+        let receivers: [LogoutReceiver]
+        let streams: [EventStreamReport]
+
+        var isFailing: Bool {
+            webhooks.contains { $0.failingSince != nil } || receivers.contains { $0.failingSince != nil }
+                || streams.contains { $0.failingSince != nil }
+        }
+    }
+
+    /// The webhooks, the receivers of logout tokens, and the streams of security events.
+    func deliveries(
+        _ deliveries: Deliveries, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
+    ) -> ConsolePage {
+        let (webhooks, receivers) = (deliveries.webhooks, deliveries.receivers)
         var blocks: [ConsoleBlock] = [
             .section(
                 "Webhooks",
@@ -39,8 +53,9 @@ extension ConsoleView {
                                 ]
                             }, empty: "No client has a receiver.")),
                 ]),
+            .section("Security events", streams(deliveries.streams)),
         ]
-        if stay.may(.support), isFailing {
+        if stay.may(.support), deliveries.isFailing {
             blocks.append(
                 .acts([
                     ConsoleAct(
@@ -55,14 +70,14 @@ extension ConsoleView {
         return page(
             .deliveries, "Deliveries",
             lead: "What the server tells other programs. What fails is tried again, at longer and longer intervals.",
-            blocks)
+            notice: notice, blocks)
     }
 
-    private func waiting(_ count: Int, _ most: Int) -> ConsoleText {
+    func waiting(_ count: Int, _ most: Int) -> ConsoleText {
         count >= most ? "\(count) or more" : "\(count)"
     }
 
-    private func state(_ failingSince: Instant?, _ name: String) -> ConsoleText {
+    func state(_ failingSince: Instant?, _ name: String) -> ConsoleText {
         guard let failingSince else { return "\(badge: "works", .good)" }
         let failure = endpoints.context.deliveries.failure(of: name)
         let cause: ConsoleText =

@@ -5,7 +5,8 @@ internal import Sessions
 extension ConsoleView {
     /// The page of a session.
     func session(
-        _ record: SessionRecord, _ check: ProviderCheck?, events: [RecordedEvent], history: [RecordedEvent]
+        _ record: SessionRecord, _ check: ProviderCheck?, _ family: Family, events: [RecordedEvent],
+        history: [RecordedEvent]
     ) -> ConsolePage {
         let session = record.session
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
@@ -26,7 +27,7 @@ extension ConsoleView {
                     .list([idleSource(record, lifetimes), maximumSource(record, lifetimes)]),
                 ]))
         blocks.append(rotation(record, ending))
-        blocks.append(.section("Session", [.facts(facts(record, check))]))
+        blocks.append(.section("Session", [.facts(facts(record, check) + relatives(family))]))
         blocks.append(
             .section("Events", [self.events(events, empty: "The audit trail has nothing about it any more.")]))
         return page(
@@ -85,6 +86,8 @@ extension ConsoleView {
         switch reason {
         case .idleExpired, .maxLifetimeReached: " \(link: PagePath("/console/settings"), "Change it for everyone")"
         case .refreshTokenReused: " \(link: Self.path(ofUser: record.session.userID), "To the user")"
+        case .parentEnded, .presenceLost:
+            record.session.phoneID.map { " \(link: Self.path(ofSession: $0), "Why the phone")" } ?? ""
         default: ""
         }
     }
@@ -99,6 +102,33 @@ extension ConsoleView {
             button: "End the session on \(name)", isDestructive: true,
             curl: curl(.delete, "/sessions/\(record.session.id)"),
             command: "sojourn session end \(record.session.id)")
+    }
+
+    /// The login and the sessions with which a session belongs together.
+    struct Family: Sendable {
+        /// The session of the phone on which it depends.
+        let phone: Identifier<Session>?
+        /// The login with a phone from which it came.
+        let login: LoginSession?
+        /// The living sessions that depend on it.
+        let children: [Identifier<Session>]
+    }
+
+    private func relatives(_ family: Family) -> [(name: String, value: ConsoleText)] {
+        [
+            (
+                "Let in by a phone",
+                family.login.map { "\(link: Self.path(ofLogin: $0.id), "the login") \(time($0.startedAt))" } ?? ""
+            ),
+            (
+                "Ends with the session of the phone",
+                family.phone.map { "\(link: Self.path(ofSession: $0), $0.description)" } ?? ""
+            ),
+            (
+                "Sessions that end with it",
+                .joined(family.children.map { "\(link: Self.path(ofSession: $0), $0.description)" })
+            ),
+        ]
     }
 
     // MARK: Lifetimes

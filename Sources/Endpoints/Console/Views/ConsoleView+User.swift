@@ -32,8 +32,14 @@ extension ConsoleView {
         blocks += sessions(facts, path)
         if let user = facts.user { blocks += credentials(of: user, facts, path) }
         let all = PagePath("/console/events", ["user": facts.id.description])
+        let logins = PagePath("/console/logins", ["user": facts.id.description])
         blocks.append(
-            .section("Events", [events(facts.events), .text("\(link: all, "All events of this user")")]))
+            .section(
+                "Events",
+                [
+                    events(facts.events),
+                    .text("\(link: all, "All events of this user") · \(link: logins, "Logins with a phone")"),
+                ]))
         let name = facts.user?.username ?? "a deleted user"
         return page(.find, name, heading: "User \(name: name)", notice: notice, blocks)
     }
@@ -194,7 +200,7 @@ extension ConsoleView {
                             columns: [
                                 "Device", "App", "Place", "Signed in", "Last refresh", "Ends unless refreshed",
                                 "Ends in any case", "State",
-                            ], rows: living.map { row($0, facts) },
+                            ], rows: Self.byPhone(living).map { row($0, facts) },
                             empty: "No session on this page is active."))
                 ]),
             .section(
@@ -204,11 +210,21 @@ extension ConsoleView {
                         ConsoleTable(
                             "Sessions that have ended",
                             columns: ["Device", "App", "Place", "Signed in", "Last refresh", "Ended", "Why"],
-                            rows: ended.map { endedRow($0, facts) },
+                            rows: Self.byPhone(ended).map { endedRow($0, facts) },
                             empty: "No session on this page has ended. Ended ones are kept for 30 days.")),
                     .pages(newer: facts.isFirstPage ? nil : path, older: older),
                 ]),
         ]
+    }
+
+    /// The sessions in their order, with those that a phone has let in below the phone.
+    private static func byPhone(_ records: [SessionRecord]) -> [SessionRecord] {
+        let phones = Set(records.map(\.session.id))
+        var below = Dictionary(grouping: records) { $0.session.phoneID.flatMap { phones.contains($0) ? $0 : nil } }
+        func sorted(below id: Identifier<Session>?) -> [SessionRecord] {
+            (below.removeValue(forKey: id) ?? []).flatMap { [$0] + sorted(below: $0.session.id) }
+        }
+        return sorted(below: nil)
     }
 
     private func row(_ record: SessionRecord, _ facts: UserFacts) -> [ConsoleText] {
@@ -228,8 +244,9 @@ extension ConsoleView {
         let session = record.session
         let address = facts.addresses[session.id]
         let place = address.flatMap { endpoints.placeName($0) } ?? address ?? ""
+        let link: ConsoleText = "\(link: Self.path(ofSession: session.id), device(session.device))"
         return [
-            "\(link: Self.path(ofSession: session.id), device(session.device))",
+            session.phoneID == nil ? link : "↳ \(link)",
             "\(record.client?.name ?? session.clientID)", "\(place)", time(session.startedAt), time(session.renewedAt),
         ]
     }

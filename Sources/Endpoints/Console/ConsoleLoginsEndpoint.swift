@@ -1,0 +1,83 @@
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// Logins with a phone in the console.
+extension Endpoints {
+    /// `GET /console/logins?user=&state=&cursor=`: the logins with a phone, the newest first.
+    func showConsoleLogins(_ call: Call) async throws -> Response {
+        try await console(call) { stay in
+            let query = stay.query
+            let text = query["user"].flatMap { $0.isEmpty ? nil : $0 }
+            let state = query["state"].flatMap { LoginState.words.contains($0) ? $0 : nil }
+            let view = ConsoleView(stay, self)
+            var user: User?
+            if let text {
+                user = try await self.user(named: text)
+                if user == nil {
+                    return view.logins(.init(name: text, state: state, isUnknown: true), nil).response(.notFound)
+                }
+            }
+            let cursor = query["cursor"].flatMap { SessionCursor($0) }
+            let page = try await services.loginSessions.logins(
+                ofUser: user?.id, state: state, after: cursor, limit: ConsoleView.rowsMax)
+            let filter = ConsoleView.LoginFilter(
+                user: user, name: text ?? "", state: state, isFirstPage: cursor == nil)
+            return view.logins(filter, page).response()
+        }
+    }
+
+    /// `GET /console/logins/{login_id}`: a login with its phone, its session and its events.
+    func showConsoleLogin(_ call: Call) async throws -> Response {
+        try await console(call) { stay in
+            let login = try await services.loginSessions.login(try call.loginID())
+            let administration = services.administration
+            let events = try await administration.events(
+                after: 0, limit: ConsoleView.rowsMax, sessionID: login.id)
+            let session = try await known { () async throws(ServiceError) in
+                try await administration.session(login.id)
+            }
+            let facts = ConsoleView.LoginFacts(
+                login: login, client: try await services.loginSessions.client(login.clientID), session: session,
+                phone: try await phone(of: login), events: events.reversed())
+            return ConsoleView(stay, self).login(facts).response()
+        }
+    }
+
+    /// `POST /console/logins/{login_id}`: ends the login, and the session that came of it.
+    func changeConsoleLogin(_ call: Call) async throws -> Response {
+        let page = PagePath.consoleLogins.appending(call.parameter)
+        return try await consoleForm(call, of: page, needing: .support) { stay, form in
+            guard form["act"] == "end" else { return Self.redirect(to: stay.path(page, saying: "again")) }
+            try await services.loginSessions.end(try call.loginID(), from: stay.origin)
+            return Self.redirect(to: stay.path(page, saying: "login-over"))
+        }
+    }
+
+    /// The session of the phone that has claimed a login; nil: none has, or it is forgotten.
+    private func phone(of login: LoginSession) async throws(ServiceError) -> SessionRecord? {
+        guard let id = login.claim?.sessionID else { return nil }
+        let administration = services.administration
+        return try await known { () async throws(ServiceError) in try await administration.session(id) }
+    }
+
+    /// The user with that id, username or address; nil if there is none.
+    private func user(named text: String) async throws(ServiceError) -> User? {
+        let administration = services.administration
+        if let id = Identifier<User>(text),
+            let user = try await known({ () async throws(ServiceError) in try await administration.user(.id(id)) })
+        {
+            return user
+        }
+        return try await administration.user(called: text)
+    }
+
+    /// What `read` finds; nil instead of `notFound`.
+    func known<Value>(_ read: () async throws(ServiceError) -> Value) async throws(ServiceError) -> Value? {
+        do throws(ServiceError) { return try await read() } catch {
+            if case .notFound = error { return nil }
+            throw error
+        }
+    }
+}

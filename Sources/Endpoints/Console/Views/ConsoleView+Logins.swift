@@ -1,0 +1,275 @@
+internal import HTTP
+internal import Pages
+internal import Sessions
+
+extension ConsoleView {
+    /// Which logins a list has.
+    struct LoginFilter: Sendable {
+        var user: User?
+        /// What was looked for as a user.
+        var name = ""
+        var state: String?
+        /// Whether no user has the name.
+        var isUnknown = false
+        var isFirstPage = true
+    }
+
+    /// What the page of a login shows.
+    struct LoginFacts: Sendable {
+        let login: LoginSession
+        let client: Client?
+        /// The session that came of it; nil: none did, or it is forgotten.
+        let session: SessionRecord?
+        /// The session of the phone.
+        let phone: SessionRecord?
+        /// The events of the login and of its session, the newest first.
+        let events: [RecordedEvent]
+    }
+
+    static func path(ofLogin id: some CustomStringConvertible) -> PagePath {
+        PagePath.consoleLogins.appending("\(id)")
+    }
+
+    /// The logins of a user, or of all.
+    func logins(_ filter: LoginFilter, _ logins: Page<LoginSession>?) -> ConsolePage {
+        var blocks: [ConsoleBlock] = [.form(Self.form(of: filter))]
+        if let user = filter.user {
+            blocks.append(
+                .text("Logins that phones of \(link: Self.path(ofUser: user.id), user.username) have claimed."))
+        }
+        if let logins {
+            blocks.append(
+                .table(
+                    ConsoleTable(
+                        "Logins with a phone",
+                        columns: ["Login", "When", "App", "State", "What came of it", "From", "Phone"],
+                        rows: logins.items.map(row), empty: "No login here matches.")))
+            blocks.append(
+                .pages(
+                    newer: filter.isFirstPage ? nil : Self.path(of: filter, after: nil),
+                    older: logins.nextCursor.map { Self.path(of: filter, after: $0) }))
+        }
+        return page(
+            .logins, "Logins", lead: "Logins on other devices that a phone lets in.",
+            notice: filter.isUnknown ? (.bad, "No user has the name or id \(name: filter.name).") : nil, blocks)
+    }
+
+    private static func path(of filter: LoginFilter, after cursor: String?) -> PagePath {
+        let pairs = [("user", filter.user.map(\.id.description)), ("state", filter.state), ("cursor", cursor)]
+        let query = pairs.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
+        let text = PagePath.consoleLogins.text + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        return PagePath(checking: text) ?? .consoleLogins
+    }
+
+    private static func form(of filter: LoginFilter) -> ConsoleForm {
+        ConsoleForm(
+            .consoleLogins, isQuery: true,
+            fields: [
+                .text("user", label: "User: username, e-mail or id", value: filter.user?.username ?? filter.name),
+                .choice(
+                    "state", label: "State",
+                    [(value: "", label: "any")] + LoginState.words.map { (value: $0, label: $0) },
+                    chosen: filter.state ?? ""),
+            ], button: "Show", isLine: true)
+    }
+
+    private func row(_ login: LoginSession) -> [ConsoleText] {
+        [
+            "\(link: Self.path(ofLogin: login.id), Self.way(login.kind))", time(login.startedAt), "\(login.clientID)",
+            state(login), outcome(login), from(login.request.remoteAddress),
+            login.claim.map { "\(link: Self.path(ofSession: $0.sessionID), $0.deviceID)" } ?? "none yet",
+        ]
+    }
+
+    /// A login.
+    func login(_ facts: LoginFacts) -> ConsolePage {
+        let login = facts.login
+        let path = Self.path(ofLogin: login.id)
+        var blocks: [ConsoleBlock] = [.explanation(explanation(facts))]
+        let isLiving = facts.session.map { policy.ending(of: $0, at: now) == nil } ?? !login.state.isFinal
+        if stay.may(.support), isLiving {
+            blocks.append(.acts([end(facts, path)]))
+        }
+        blocks += [
+            .section("The device that wants in", [.facts(device(facts))]),
+            .section("The phone", phone(facts)),
+            .section("The login", [.facts(self.facts(login))]),
+            .section("Events", [events(facts.events, empty: "The audit trail has nothing about it any more.")]),
+        ]
+        let app = facts.client?.name ?? login.clientID
+        return page(.logins, "Login to \(app)", heading: "Login to \(name: app)", blocks)
+    }
+
+    // MARK: Sentences
+
+    private func explanation(_ facts: LoginFacts) -> [ConsoleText] {
+        let login = facts.login
+        var sentences: [ConsoleText] = [
+            """
+            \(sentence: Self.beginning(login.kind)) asked for a login to \(name: facts.client?.name ?? login.clientID) \
+            \(time(login.startedAt)).
+            """
+        ]
+        if let claim = login.claim {
+            let phone = facts.phone.map { device($0.session.device) } ?? claim.deviceID
+            sentences.append(
+                """
+                \(link: Self.path(ofUser: claim.userID), facts.phone?.user?.username ?? "A user") has claimed it on the phone \
+                \(link: Self.path(ofSession: claim.sessionID), phone), \(sentence: Self.way(claim.arrival)).
+                """)
+        }
+        sentences.append("\(sentence: Self.meaning(of: login))")
+        if let session = facts.session {
+            let link: ConsoleText = "\(link: Self.path(ofSession: session.session.id), device(session.session.device))"
+            sentences.append(
+                policy.ending(of: session, at: now).map {
+                    "The session on \(link) ended \(time($0.at)): \(name: Self.plain($0.reason.rawValue))."
+                } ?? "The session on \(link) is active.")
+        }
+        return sentences
+    }
+
+    private static func way(_ kind: LoginSession.Kind) -> String {
+        switch kind {
+        case .authorize: "on the login page"
+        case .device: "of a device"
+        case .backchannel: "of a backend"
+        case .app: "of the phone's app"
+        }
+    }
+
+    private static func beginning(_ kind: LoginSession.Kind) -> String {
+        switch kind {
+        case .authorize: "A browser on the login page"
+        case .device: "A device"
+        case .backchannel: "A backend"
+        case .app: "The app of the phone itself"
+        }
+    }
+
+    private static func way(_ arrival: LoginSession.Arrival) -> String {
+        switch arrival {
+        case .scanned: "which scanned the picture"
+        case .linked: "by a link on the phone itself"
+        case .pushed: "to which it was pushed"
+        case .typed: "where the code of the device was typed"
+        case .inApp: "where it began"
+        }
+    }
+
+    /// What stands, or what came of the login.
+    private static func meaning(of login: LoginSession) -> String {
+        switch login.state {
+        case .starting: "No phone has claimed it yet."
+        case .readyForUserInteraction: "The app of the phone holds it until the user can act."
+        case .waitingForUserInput(.confirmation): "The user has to confirm on the phone."
+        case .waitingForUserInput(.secondFactor): "The user has to prove presence, by biometry or the password."
+        case .active where login.history == .fail: "The user has approved. The device has not come for its session yet."
+        case .active: "The device is logged in."
+        case .done, .error: "It is over" + (login.cause.map { ": \(meaning(of: $0))" } ?? ".")
+        }
+    }
+
+    private static func meaning(of cause: LoginCause) -> String {
+        switch cause {
+        case .denied: "the user refused on the phone."
+        case .canceled: "the device, or an admin, gave it up."
+        case .timedOut: "nothing was done in time."
+        case .notCollected: "it was approved, but the device did not come for its session in time."
+        case .wrongNumber: "another number was entered than the device showed. It may be a stranger's login."
+        case .contested: "a second phone presented the code. Somebody else may have seen the picture."
+        case .secondFactorFailed: "the second factor was wrong too often."
+        case .fault: "of an error of the server, which the log explains."
+        case .parentEnded: "the session of the phone ended, on which it depends."
+        case .presenceLost: "the phone did not answer in time, which the bond demands."
+        case .ended(let reason): "the session ended. \(reason.explanation.meaning)"
+        }
+    }
+
+    // MARK: Facts
+
+    private func state(_ login: LoginSession) -> ConsoleText {
+        let words = login.state.word + (login.state.input.map { " · \($0.rawValue)" } ?? "")
+        let look: ConsoleLook =
+            switch login.state {
+            case .active: .good
+            case .error: .bad
+            default: .plain
+            }
+        return "\(badge: words, look)"
+    }
+
+    private func outcome(_ login: LoginSession) -> ConsoleText {
+        guard let cause = login.cause else { return "\(login.history.rawValue)" }
+        return "\(login.history.rawValue): \(Self.plain(cause.rawValue))"
+    }
+
+    private func from(_ address: String?) -> ConsoleText {
+        "\([address, address.flatMap { endpoints.placeName($0) }].compactMap(\.self).joined(separator: ", "))"
+    }
+
+    private func device(_ facts: LoginFacts) -> [(name: String, value: ConsoleText)] {
+        let login = facts.login
+        return [
+            ("Place and address", from(login.request.remoteAddress)),
+            ("Browser or system", "\(login.request.userAgent ?? "")"),
+            ("Used by the user before", login.browser == nil ? "" : login.isBrowserKnown ? "yes" : "no"),
+            ("Session", facts.session.map(session) ?? "none"),
+        ]
+    }
+
+    private func session(_ record: SessionRecord) -> ConsoleText {
+        "\(link: Self.path(ofSession: record.session.id), device(record.session.device)) \(state(record))"
+    }
+
+    private func phone(_ facts: LoginFacts) -> [ConsoleBlock] {
+        guard let claim = facts.login.claim else { return [.text("No phone has claimed the login.")] }
+        // The last act of the user on the phone says where the phone was.
+        let act = facts.events.first { recorded in
+            [.loginApproved, .loginClaimed, .loginAborted].contains(recorded.event.kind)
+                && recorded.event.actor == Origin.userActor
+        }
+        return [
+            .facts([
+                ("Place and address", from(act?.event.remoteAddress)),
+                ("Session", facts.phone.map(session) ?? "\(code: claim.sessionID.description), which is forgotten"),
+                ("User", "\(link: Self.path(ofUser: claim.userID), facts.phone?.user?.username ?? "deleted")"),
+                ("Device id", "\(code: claim.deviceID)"), ("App", "\(claim.clientID)"),
+                ("Claimed", "\(sentence: Self.way(claim.arrival))"),
+            ])
+        ]
+    }
+
+    private func facts(_ login: LoginSession) -> [(name: String, value: ConsoleText)] {
+        let bond: ConsoleText =
+            switch login.bond {
+            case .none: "none: the session goes on without the phone"
+            case .session: "the session ends with that of the phone"
+            case .ping(let interval): "the session ends when the phone is silent for \(Self.span(interval))"
+            }
+        return [
+            ("Id", "\(code: login.id.description)"), ("Kind", "\(login.kind.rawValue)"), ("State", state(login)),
+            ("History", "\(login.history.rawValue)"), ("Cause", "\(login.cause?.rawValue ?? "")"),
+            ("App", "\(link: PagePath.consoleClients.appending(login.clientID), login.clientID)"),
+            ("Account", login.userID.map { "\(link: Self.path(ofUser: $0), $0.description)" } ?? "not chosen"),
+            ("Bond", bond), ("Requested", time(login.startedAt)),
+            ("Awaits the user until", login.state.awaitsInput ? time(login.inputUntil) : ""),
+            ("Approved", login.authenticatedAt.map { time($0) } ?? ""),
+            ("Last answer of the phone", login.answeredAt.map { time($0) } ?? ""),
+            ("Wrong second factors", login.wrongFactors == 0 ? "" : "\(login.wrongFactors)"),
+            ("Ended", login.endedAt.map { time($0) } ?? ""),
+        ]
+    }
+
+    private func end(_ facts: LoginFacts, _ path: PagePath) -> ConsoleAct {
+        let id = facts.login.id
+        var question: ConsoleText = "End the login before a session comes of it? The device is told that it is over."
+        if let session = facts.session {
+            question = "Log \(name: device(session.session.device)) out? The session cannot be brought back."
+        }
+        return ConsoleAct(
+            path, "end", label: "End this login", question: question,
+            button: "End this login", isDestructive: true, curl: curl(.delete, "/logins/\(id)"),
+            command: "sojourn login end \(id)")
+    }
+}

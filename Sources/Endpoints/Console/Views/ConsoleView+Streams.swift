@@ -1,0 +1,107 @@
+internal import Cryptography
+internal import HTTP
+internal import JSON
+internal import Pages
+internal import Sessions
+
+extension ConsoleView {
+    /// What an admin does with a stream of security events.
+    enum StreamAct: String, Sendable {
+        case enable = "stream-enable"
+        case pause = "stream-pause"
+        case verify = "stream-verify"
+
+        /// The scope of the call of the admin API.
+        var scope: AdminKey.Scope { self == .verify ? .support : .owner }
+
+        /// What the page says afterwards.
+        var word: String { self == .verify ? "verified" : "stream" }
+
+        /// The call of the admin API.
+        func call(on clientID: String, because reason: String?) -> ConsoleCall {
+            let path = "/event-streams/\(PercentEncoding.encode(clientID))"
+            if self == .verify { return ConsoleCall(method: .post, path: path + "/verify") }
+            let status = self == .enable ? EventStream.Status.enabled : .paused
+            var body: [String: JSONValue] = ["status": .string(status.rawValue)]
+            if let reason { body["reason"] = .string(reason) }
+            return ConsoleCall(method: .patch, path: path, body: body)
+        }
+    }
+
+    /// The streams of security events, with how far their receivers are behind.
+    func streams(_ reports: [EventStreamReport]) -> [ConsoleBlock] {
+        let table = ConsoleTable(
+            "Streams of security events",
+            columns: ["App", "Way", "Status", "Events that wait", "Since", "Verification", "Deliveries"],
+            rows: reports.map(row), empty: "No client has a stream.")
+        return [
+            .text("Each stream tells a receiver of sessions and accounts (OpenID Shared Signals Framework)."),
+            .table(table), .acts(stay.may(.support) ? reports.flatMap(acts) : []),
+        ]
+    }
+
+    private func row(_ report: EventStreamReport) -> [ConsoleText] {
+        let stream = report.stream
+        let way: ConsoleText =
+            if case .push(let endpoint, _) = stream.delivery { "pushed to \(code: endpoint)" } else { "polled" }
+        let verification: ConsoleText =
+            stream.verification.map { "asked for \(time($0.requestedAt)), not taken yet" }
+            ?? stream.verificationRequestedAt.map { "asked for \(time($0)), and taken" } ?? "never asked for"
+        let count: ConsoleText = report.mayHaveMore ? "\(report.waiting) or more" : "\(report.waiting)"
+        return [
+            "\(link: PagePath.consoleClients.appending(report.clientID), report.clientID)", way,
+            status(of: stream), stream.status == .disabled ? "none: they are dropped" : count,
+            report.waitingSince.map { time($0) } ?? "", verification,
+            stream.isPush ? state(report.failingSince, WebhookProgress.name(ofStream: stream.id)) : "by its polls",
+        ]
+    }
+
+    private func status(of stream: EventStream) -> ConsoleText {
+        let badge: ConsoleText = "\(badge: stream.status.rawValue, stream.status == .enabled ? .good : .bad)"
+        return stream.statusReason.map { "\(badge) “\(name: $0)”" } ?? badge
+    }
+
+    private func acts(on report: EventStreamReport) -> [ConsoleAct] {
+        let (name, status) = (report.clientID, report.stream.status)
+        var acts: [ConsoleAct] = []
+        if stay.may(.owner), status == .enabled {
+            acts.append(
+                act(
+                    .pause, report, label: "Pause the stream of \(name)",
+                    question: "Stop the events to \(name: name)? They wait, and are sent when the stream is enabled.",
+                    command: "set \(Self.quoted(name)) --status paused --reason '…'"))
+        }
+        if stay.may(.owner), status != .enabled {
+            acts.append(
+                act(
+                    .enable, report, label: "Enable the stream of \(name)",
+                    question: status == .paused
+                        ? "Send the events that wait to \(name: name)?"
+                        : "Send events to \(name: name) again, beginning with the next one?",
+                    command: "set \(Self.quoted(name)) --status enabled"))
+        }
+        if status != .disabled {
+            acts.append(
+                act(
+                    .verify, report, label: "Verify the stream of \(name)",
+                    question: """
+                        Let the stream to \(name: name) carry a verification event? This page then says whether the receiver has \
+                        taken it.
+                        """,
+                    command: "verify \(Self.quoted(name))"))
+        }
+        return acts
+    }
+
+    private func act(
+        _ act: StreamAct, _ report: EventStreamReport, label: String, question: ConsoleText, command: String
+    ) -> ConsoleAct {
+        var fields: [ConsoleField] = [.hidden("client", report.clientID)]
+        if act == .pause { fields.append(.text("reason", label: "Reason, which the receiver sees")) }
+        return ConsoleAct(
+            .consoleDeliveries, act.rawValue, label: label, question: question, fields: fields, button: label,
+            isDestructive: act == .pause,
+            curl: curl(act.call(on: report.clientID, because: act == .pause ? "…" : nil)),
+            command: "sojourn event-stream \(command)")
+    }
+}
