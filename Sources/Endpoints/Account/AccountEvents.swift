@@ -5,7 +5,7 @@ internal import Sessions
 
 /// The end of a browser's session, for an account page that is open.
 extension Endpoints {
-    /// The pause between two looks at the session.
+    /// The longest pause between two looks at the session. A recorded end comes sooner, by the revocation feed.
     private static let lookPause = Duration.seconds(1)
 
     /// `GET /account/events`: server-sent events, one of which is `ended`, when the session of the browser ends. The look at it is
@@ -19,13 +19,14 @@ extension Endpoints {
         return .stream(
             StreamedResponse(head: Self.eventStreamHead(), heartbeat: Array(":\n\n".utf8)) { [self] reader in
                 defer { place.giveBack() }
+                let watch = services.loginSessions.watch
                 do {
                     while !Task.isCancelled {
                         if try await services.hostedLogin.browserSession(handle) == nil {
                             _ = await reader.send(Array("event: ended\ndata:\n\n".utf8))
                             return
                         }
-                        try await Task.sleep(for: Self.lookPause)
+                        await watch.pause(for: handle.id, atMost: Self.lookPause)
                     }
                 } catch { return }
             })

@@ -21,6 +21,9 @@ public struct RevocationCursor: Hashable, Sendable, CustomStringConvertible {
         self.mark = mark
     }
 
+    /// The cursor after the revocation with that number, of which nothing else is known.
+    init(number: Int64) { self.init(number: number, until: nil, mark: nil) }
+
     /// Creates the cursor after `revocation`.
     public init(after revocation: Revocation) {
         self.init(number: revocation.number, until: revocation.until, mark: revocation.mark)

@@ -67,6 +67,13 @@ public final class RevocationFeed: Sendable {
         } catch { throw .store(error) }
     }
 
+    /// The cursor after everything that was revoked until now.
+    func end() async throws(ServiceError) -> RevocationCursor {
+        do throws(StoreError) {
+            return RevocationCursor(number: try await source.lastRevocation())
+        } catch { throw .store(error) }
+    }
+
     private func excerpt(from cursor: RevocationCursor, limit: Int) async throws(StoreError) -> RevocationExcerpt {
         try await RevocationExcerpt(from: cursor, in: source, at: clock.now, limit: limit)
     }

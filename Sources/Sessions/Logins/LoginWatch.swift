@@ -1,7 +1,7 @@
 internal import Locks
 
-/// Lets requests wait for changes of logins: a change by this node wakes them at once, one by another node is found by a look
-/// that each of them repeats.
+/// Lets requests wait for changes of logins: a change by this node wakes them at once, the end of a session on any node wakes
+/// them by the revocation feed, and every other change by another node is found by a look that each of them repeats.
 public final class LoginWatch: Sendable {
     /// What a request waits for.
     enum Subject: Hashable, Sendable {
@@ -14,9 +14,14 @@ public final class LoginWatch: Sendable {
     /// The pause between two looks.
     public static let pause = Duration.milliseconds(500)
 
+    /// For how long the feed is read when no request waits, because each of them looks between two waits.
+    private static let linger = Duration.seconds(2)
+
     private struct State {
         var waiting: [Int: (subject: Subject, continuation: CheckedContinuation<Void, Never>)] = [:]
         var lastTicket = 0
+        var feed: RevocationFeed?
+        var isFollowing = false
     }
 
     private let state = Locked(State())
@@ -33,6 +38,14 @@ public final class LoginWatch: Sendable {
 
     /// The number of requests that wait.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Lets the ends of sessions in `feed` wake requests.
+    public func follow(_ feed: RevocationFeed) { state.withLock { $0.feed = feed } }
+
+    /// Waits until a session ends or something else changes about its login, at most for `duration`.
+    public func pause(for sessionID: Identifier<Session>, atMost duration: Duration) async {
+        await wait(.login(sessionID), atMost: duration)
+    }
 
     /// Wakes the requests that wait for one of those.
     func wake(_ subjects: Set<Subject>) {
@@ -68,8 +81,14 @@ public final class LoginWatch: Sendable {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { $0.waiting[ticket] = (subject, continuation) }
+                let feed = state.withLock { state -> RevocationFeed? in
+                    state.waiting[ticket] = (subject, continuation)
+                    if state.isFollowing { return nil }
+                    state.isFollowing = state.feed != nil
+                    return state.feed
+                }
                 if Task.isCancelled { end(ticket) }
+                if let feed { Task { await self.read(feed) } }
             }
         } onCancel: {
             end(ticket)
@@ -80,4 +99,46 @@ public final class LoginWatch: Sendable {
     private func end(_ ticket: Int) {
         state.withLock { $0.waiting.removeValue(forKey: ticket) }?.continuation.resume()
     }
+
+    /// Wakes requests by the feed, for as long as there are any.
+    private func read(_ feed: RevocationFeed) async {
+        var cursor: RevocationCursor?
+        while isStillFollowing() {
+            do throws(ServiceError) {
+                let start: RevocationCursor
+                if let cursor {
+                    start = cursor
+                } else {
+                    start = try await feed.end()
+                    // What ended before that, and after the last look of a request, is in no later news.
+                    wakeAll()
+                }
+                let news = try await feed.next(after: start, limit: RevocationFeed.pageMax, patience: Self.linger)
+                cursor = news.map { $0.last.map { RevocationCursor(after: $0) } ?? start }
+                for revocation in news ?? [] { wake(revocation) }
+            } catch {
+                cursor = nil
+                await sleep(Self.pause)
+            }
+        }
+    }
+
+    private func isStillFollowing() -> Bool {
+        state.withLock { state in
+            state.isFollowing = !state.waiting.isEmpty
+            return state.isFollowing
+        }
+    }
+
+    private func wake(_ revocation: Revocation) {
+        if let sessionID = revocation.sessionID {
+            wake([.login(sessionID)])
+            if let userID = revocation.userID { wake([.user(userID)]) }
+        } else {
+            // A cut through many sessions: everything is looked at again.
+            wakeAll()
+        }
+    }
+
+    private func wakeAll() { wake(Set(state.withLock { $0.waiting.values.map(\.subject) })) }
 }

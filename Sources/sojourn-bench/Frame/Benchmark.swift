@@ -84,6 +84,14 @@ struct Benchmark: Sendable {
                 """,
             defaults: Options(connections: [32], seconds: 20), run: { try FeedBenchmark(options: $0).run() }),
         Benchmark(
+            name: "logins", summary: "from the phone's acknowledged logout to the desktop that it let in",
+            discussion: """
+                Starts 'sojourn serve' with a throw-away database, or two nodes of it on the empty database --postgres. Again and again
+                a phone lets a desktop in and logs out, while the desktop waits for news at GET /v1/logins/{login_id}, on the
+                second node if there are two.
+                """,
+            defaults: Options(seconds: 60), run: { try LoginsBenchmark(options: $0).run() }),
+        Benchmark(
             name: "console", summary: "milliseconds of each page of the admins' console",
             discussion: """
                 Starts 'sojourn serve' on a database with --sessions sessions, four to a user, enters the console and asks for each

@@ -1,14 +1,13 @@
 import FoundationEssentials
-import Sockets
 
 /// The calls of the admin interface that prepare a measurement.
 struct AdminCalls {
-    private let address: SocketAddress
+    private let port: UInt16
     private let key: String
 
     /// Creates the calls to a server that was started with `launch`.
     init(_ server: ServerProcess, _ launch: ServerProcess.Launch) {
-        address = .ipv4(bytes: [127, 0, 0, 1], port: server.adminPort)
+        port = server.adminPort
         key = launch.adminKey
     }
 
@@ -35,6 +34,20 @@ struct AdminCalls {
         _ = try call("POST", "/admin/v1/clients", body)
     }
 
+    /// Creates a client whose devices are let in by phones. Returns its secret, which has no limit of logins a minute.
+    func makeDeviceClient() throws -> String {
+        let body = #"""
+            {"client_id": "bench-tv", "token_endpoint_auth_method": "client_secret_post",
+             "grant_types": ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"]}
+            """#
+        struct Made: Decodable { let client_secret: String }
+        return try JSONDecoder().decode(Made.self, from: Data(try call("POST", "/admin/v1/clients", body)))
+            .client_secret
+    }
+
+    /// Creates a session of that user and returns its access token.
+    func mintAccessToken(device: Int) throws -> String { try mint(device: device).access_token }
+
     /// Creates a session of that user and returns its refresh token.
     func mintSession(device: Int) throws -> [UInt8] { Array(try mint(device: device).refresh_token.utf8) }
 
@@ -45,6 +58,7 @@ struct AdminCalls {
     func endSession(_ id: String) throws { _ = try call("DELETE", "/admin/v1/sessions/\(id)", "") }
 
     private struct Tokens: Decodable {
+        let access_token: String
         let refresh_token: String
         let session_id: String
     }
@@ -68,31 +82,6 @@ struct AdminCalls {
     }
 
     private func call(_ method: String, _ path: String, _ body: String) throws -> [UInt8] {
-        let request = """
-            \(method) \(path) HTTP/1.1\r
-            Host: 127.0.0.1\r
-            Authorization: Bearer \(key)\r
-            Content-Type: application/json\r
-            Content-Length: \(body.utf8.count)\r
-            Connection: close\r
-            \r
-            \(body)
-            """
-        let socket = try ClientSocket(to: address, timeout: .seconds(20))
-        try socket.send(Array(request.utf8))
-        var received: [UInt8] = []
-        while true {
-            let bytes = try socket.receive()
-            received += bytes
-            if let answer = try Answer(received) {
-                guard (200..<300).contains(answer.status) else { throw Self.refusal(method, path, received) }
-                return Array(received[answer.body])
-            }
-            if bytes.isEmpty { throw Self.refusal(method, path, received) }
-        }
-    }
-
-    private static func refusal(_ method: String, _ path: String, _ answer: [UInt8]) -> Failure {
-        Failure("\(method) \(path) was answered with: \(String(decoding: answer, as: UTF8.self))")
+        try PlainCall(port: port, method: method, path: path, token: key, body: body).send()
     }
 }
