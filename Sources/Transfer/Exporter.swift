@@ -65,6 +65,7 @@ public struct Exporter {
         try await writePasskeys(to: &writer)
         try await writeSessions(to: &writer)
         try await writeLogins(to: &writer)
+        try await writePhoneLogins(to: &writer)
         if hasProviderChecks { try await writeProviderChecks(to: &writer) }
         try await writeForeignTokens(to: &writer)
         try await writeUsedTokens(to: &writer)
@@ -141,6 +142,21 @@ public struct Exporter {
             for login in part { try write(.login, login.members, to: &writer) }
             progress.show(nil, counts[.login] ?? 0, "logins")
         }
+    }
+
+    /// Writes these after all sessions, because an import asks how the sessions of the logins stand.
+    private mutating func writePhoneLogins(to writer: inout LineWriter) async throws(TransferError) {
+        var cursor: String?
+        repeat {
+            let page = try await read { [cursor] () async throws(StoreError) in
+                try await store.loginSessions(
+                    ofUser: nil, state: nil, after: cursor.flatMap { SessionCursor($0) },
+                    limit: Parts<LoginSession>.size)
+            }
+            for login in page.items where login.isMoved { try write(.phoneLogin, login.members, to: &writer) }
+            progress.show(nil, counts[.phoneLogin] ?? 0, "logins with a phone")
+            cursor = page.nextCursor
+        } while cursor != nil
     }
 
     /// Writes these after all sessions, because an import needs those first.

@@ -15,6 +15,7 @@ extension Importer {
         var users: [(line: Int, user: User)] = []
         var sessions: [(line: Int, session: Session)] = []
         var logins: [(line: Int, login: Login)] = []
+        var phoneLogins: [(line: Int, phoneLogin: LoginSession)] = []
         var identities: [(line: Int, identity: Identity)] = []
         var passkeys: [(line: Int, passkey: Passkey)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
@@ -33,6 +34,7 @@ extension Importer {
             case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
             case .login(let login): logins.append((line, login))
+            case .phoneLogin(let login): phoneLogins.append((line, login))
             case .providerCheck(let check): checks.append((line, check))
             case .foreignToken(let token): tokens.append((line, token))
             case .usedToken(let token): used.append(token)
@@ -48,6 +50,7 @@ extension Importer {
         if !passkeys.isEmpty { refused += try await write(passkeys) }
         if !sessions.isEmpty { refused += try await write(sessions) }
         if !logins.isEmpty { refused += try await write(logins) }
+        if !phoneLogins.isEmpty { refused += try await write(phoneLogins) }
         if !checks.isEmpty { refused += try await write(checks) }
         if !tokens.isEmpty { refused += try await write(tokens) }
         if !used.isEmpty { keptCount += Int64(try await store.use(used).count { !$0 }) }
@@ -100,6 +103,15 @@ extension Importer {
         let outcomes = try await store.importLogins(lines.map(\.login), try await mode(for: users))
         return note(
             try await judged(outcomes, of: users), of: lines.map { ($0.line, "the login \($0.login.id)") })
+    }
+
+    private mutating func write(
+        _ lines: [(line: Int, phoneLogin: LoginSession)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.compactMap(\.phoneLogin.claim?.userID)
+        let outcomes = try await store.importLoginSessions(lines.map(\.phoneLogin), try await mode(for: users))
+        return note(
+            try await judged(outcomes, of: users), of: lines.map { ($0.line, "the login \($0.phoneLogin.id)") })
     }
 
     /// The import mode for records of those users.

@@ -9,6 +9,7 @@ enum TransferRecord {
         case signingKey = "signing_key"
         case adminKey = "admin_key"
         case settings, client, user, identity, passkey, session, login
+        case phoneLogin = "phone_login"
         case providerCheck = "provider_check"
         case foreignToken = "foreign_token"
         case usedToken = "used_token"
@@ -17,7 +18,7 @@ enum TransferRecord {
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
             .signingKey, .adminKey, .settings, .client, .user, .identity, .passkey, .session, .login,
-            .providerCheck, .foreignToken, .usedToken, .revocation,
+            .phoneLogin, .providerCheck, .foreignToken, .usedToken, .revocation,
         ]
 
         /// True for settings and clients.
@@ -36,6 +37,7 @@ enum TransferRecord {
             case .passkey: "passkeys"
             case .session: "sessions"
             case .login: "logins"
+            case .phoneLogin: "logins with a phone"
             case .providerCheck: "provider checks"
             case .foreignToken: "foreign tokens"
             case .usedToken: "used tokens"
@@ -55,6 +57,7 @@ enum TransferRecord {
     case passkey(Passkey)
     case session(Session)
     case login(Login)
+    case phoneLogin(LoginSession)
     case providerCheck(ProviderCheckLine)
     case foreignToken(ForeignTokenLine)
     case usedToken(OneTimeToken)
@@ -74,6 +77,7 @@ enum TransferRecord {
         case .passkey: .passkey
         case .session: .session
         case .login: .login
+        case .phoneLogin: .phoneLogin
         case .providerCheck: .providerCheck
         case .foreignToken: .foreignToken
         case .usedToken: .usedToken
@@ -103,6 +107,7 @@ enum TransferRecord {
         case .passkey: self = .passkey(try Passkey(&line))
         case .session: self = .session(try Session(&line))
         case .login: self = .login(try Login(&line))
+        case .phoneLogin: self = .phoneLogin(try LoginSession(&line))
         case .providerCheck: self = .providerCheck(try ProviderCheckLine(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))
         case .usedToken: self = .usedToken(try OneTimeToken(&line, now: now))

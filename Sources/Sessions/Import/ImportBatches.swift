@@ -69,6 +69,22 @@ extension Store {
         }
     }
 
+    /// Adds each login with a phone, which a phone has claimed. A stored login is kept, unless only the other one is over. A
+    /// login is left out if its user does not exist, or if its session should live and is not there. All in one transaction.
+    /// Returns one outcome for each login, in order.
+    public func importLoginSessions(
+        _ logins: [LoginSession], _ mode: ImportMode
+    ) async throws(StoreError) -> [ImportOutcome] {
+        let owned = logins.compactMap { login in login.claim.map { (userID: $0.userID, login: login) } }
+        return try await importAdded(owned, mode, userID: \.userID, isOver: { _, _ in false }) { transaction, item in
+            let login = item.login
+            let (known, session) = (transaction.loginSessionForUpdate(login.id), transaction.sessionForUpdate(login.id))
+            return Answer { () throws(TransactionError) in
+                try transaction.take(login, over: try known.value(), session: try session.value())
+            }
+        }
+    }
+
     /// Adds each revocation to the feed, in order, with the next numbers. One that does not hold here (`Revocation.holds`) is
     /// left out, with the outcome `kept`. All in one transaction. Returns one outcome for each revocation, in order.
     public func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
@@ -137,6 +153,26 @@ extension Store {
 }
 
 extension StoreTransaction {
+    /// Writes an imported login, whose session may have ended here meanwhile. False: the stored one is kept.
+    fileprivate func take(
+        _ imported: LoginSession, over known: LoginSession?, session: Session?
+    ) throws(TransactionError) -> Bool {
+        var login = imported
+        if login.isLoggedIn {
+            guard let session else { return false }
+            if let ending = session.ending {
+                _ = LoginDecision().decide(LoginCall(.sessionEnded(ending.reason)), &login, at: ending.at)
+            }
+        }
+        guard let known else {
+            insert(login)
+            return true
+        }
+        if known.state.isFinal || !login.state.isFinal { return false }
+        update(login)
+        return true
+    }
+
     fileprivate func importUsers(
         _ users: [User], _ mode: ImportMode
     ) throws(TransactionError) -> [ImportOutcome] {

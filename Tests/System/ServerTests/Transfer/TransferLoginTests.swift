@@ -82,6 +82,60 @@ struct TransferLoginTests {
         }
     }
 
+    /// A session that the phone of that user lets in on a new device. Returns the session of the device.
+    private func letIn(
+        _ stage: TransferFixture, _ phone: TokenGrant, bond: LoginBond, device: String
+    ) async throws -> Identifier<Session> {
+        let logins = stage.services.loginSessions
+        let session = try await stage.services.accessTokens.authenticate(phone.accessToken, from: .system)
+        var opening = LoginSessionService.Opening(.device, clientID: Client.mobileID)
+        (opening.bond, opening.secondFactor, opening.isBrowserKnown) = (bond, .notRequired, true)
+        let opened = try await logins.open(opening, from: .system)
+        let claimed = try await logins.claim(
+            .init(code: logins.link(of: opened.login, .picture), source: .camera, options: .init()), by: session,
+            key: nil, from: .system)
+        _ = try await logins.perform(
+            .confirm(number: claimed.number), on: claimed.id, by: session, key: nil, from: .system)
+        let grant = try await logins.collect(
+            opened.secret ?? "", LoginRequest(clientID: Client.mobileID, device: Device(id: device)), from: .system)
+        return grant.session.id
+    }
+
+    @Test("what a phone has let in ends with the phone after the move, and its history moves as well")
+    func bonds() async throws {
+        try await transfer.withRoute { first, postgres, last in
+            let user = try await first.createUser("anna")
+            let phone = try await first.services.login.mintSession(
+                LoginRequest(clientID: Client.mobileID, device: Device(id: "phone")), for: .id(user.id), from: .system)
+            let bound = try await letIn(first, phone, bond: .ping(.seconds(600)), device: "tv-1")
+            let free = try await letIn(first, phone, bond: .none, device: "tv-2")
+            // A login that waits for a phone does not move.
+            _ = try await first.services.loginSessions.open(
+                .init(.device, clientID: Client.mobileID), from: .system)
+            try await transfer.move(from: first, to: postgres)
+            try await transfer.move(from: postgres, to: last)
+            for stage in [postgres, last] {
+                let logins = try await stage.store.loginSessions(ofUser: nil, state: nil, after: nil, limit: 10).items
+                #expect(logins.count == 2 && Set(logins.map(\.id)) == [bound, free])
+                #expect(try await stage.store.loginSession(.id(bound))?.bond == .ping(.seconds(600)))
+                #expect(try await stage.store.children(of: phone.session.id) == [bound])
+                #expect(try await stage.store.loginSession(.id(free))?.history == .loggedInOneShot)
+                // What moves once more is there already.
+                let (again, refused) = try await stage.load(transfer.folder)
+                #expect(refused.isEmpty && again.summary.contains("2 logins with a phone"))
+            }
+            for stage in [postgres, last] {
+                #expect(try await stage.services.logout.end(phone.session.id, .loggedOut, from: .system))
+                #expect(try await stage.store.session(bound)?.session.ending?.reason == .parentEnded)
+                #expect(try await stage.store.session(free)?.session.ending == nil)
+                #expect(try await stage.store.loginSession(.id(bound))?.history == .loggedOut)
+            }
+            // The end is not undone by the old file.
+            _ = try await last.load(transfer.folder)
+            #expect(try await last.store.loginSession(.id(bound))?.history == .loggedOut)
+        }
+    }
+
     @Test(
         "a line that is no login is refused with its reason",
         arguments: [

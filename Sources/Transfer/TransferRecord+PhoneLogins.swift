@@ -1,0 +1,71 @@
+internal import Sessions
+
+extension LoginSession {
+    /// Whether it is moved: its session lives and depends on a phone, or it is over. One that waits is over before a move is.
+    var isMoved: Bool { claim != nil && (state.isFinal || isLoggedIn) }
+
+    /// A login with a phone, after the approval: nothing with which a device could come for its session is in the line.
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        var request = Request()
+        (request.announceInfo, request.sessionInfo) = (
+            try line.optionalText("announce_info"), try line.optionalText("session_info")
+        )
+        (request.remoteAddress, request.userAgent) = (
+            try line.optionalText("remote_address"), try line.optionalText("user_agent")
+        )
+        guard let bond = LoginBond(word: try line.text("bond"), interval: try line.optionalDuration("ping_seconds"))
+        else { throw LineProblem("'bond' must be none, session or ping with its seconds") }
+        let startedAt = try line.instant("started_at")
+        self.init(
+            id: try line.identifier("login_id"), kind: try line.required("kind", try line.optionalWord("kind")),
+            clientID: try line.text("client_id"), bond: bond,
+            isBrowserKnown: try line.value("browser_known", "true or false") ?? false, request: request,
+            startedAt: startedAt, inputUntil: startedAt)
+        guard let state = LoginState(word: try line.text("state"), input: nil) else {
+            throw LineProblem("'state' is no state of a login")
+        }
+        self.state = state
+        history = try line.required("history", try line.optionalWord("history"))
+        cause = try line.optionalText("cause").flatMap { LoginCause(rawValue: $0) }
+        claim = Claim(
+            sessionID: try line.identifier("phone_session_id"), userID: try line.identifier("phone_user_id"),
+            clientID: try line.text("phone_client_id"), deviceID: try line.text("phone_device_id"),
+            arrival: try line.required("arrival", try line.optionalWord("arrival")), options: ClaimOptions())
+        userID = try line.optionalIdentifier("user_id")
+        authenticatedAt = try line.optionalInstant("authenticated_at")
+        answeredAt = try line.optionalInstant("answered_at")
+        endedAt = try line.optionalInstant("ended_at")
+        guard isMoved, !isLoggedIn || userID != nil else {
+            throw LineProblem("'state' must be ACTIVE with the history LOGGED_IN, DONE or ERROR")
+        }
+    }
+
+    /// The line of the login.
+    var members: TransferMembers {
+        var members = TransferMembers(.phoneLogin)
+        members.add("login_id", id.description)
+        members.add("kind", kind.rawValue)
+        members.add("client_id", clientID)
+        members.add("bond", bond.word)
+        members.add("ping_seconds", bond.interval)
+        if isBrowserKnown { members.add("browser_known", true) }
+        members.add("announce_info", request.announceInfo)
+        members.add("session_info", request.sessionInfo)
+        members.add("remote_address", request.remoteAddress)
+        members.add("user_agent", request.userAgent)
+        members.add("state", state.word)
+        members.add("history", history.rawValue)
+        members.add("cause", cause?.rawValue)
+        members.add("phone_session_id", claim?.sessionID.description)
+        members.add("phone_user_id", claim?.userID.description)
+        members.add("phone_client_id", claim?.clientID)
+        members.add("phone_device_id", claim?.deviceID)
+        members.add("arrival", claim?.arrival.rawValue)
+        members.add("user_id", userID?.description)
+        members.add("authenticated_at", authenticatedAt)
+        members.add("answered_at", answeredAt)
+        members.add("started_at", startedAt)
+        members.add("ended_at", endedAt)
+        return members
+    }
+}
