@@ -34,7 +34,7 @@ struct AccountStay: Sendable {
 
     /// The path of `page` with what the page shall say, and a token, so that no link makes the page say it.
     func path(_ page: PagePath, saying word: String) -> String {
-        "\(page.text)?done=\(word)&t=\(flow.formToken(page.text, word))"
+        "\(page.text)\(page.text.contains("?") ? "&" : "?")done=\(word)&t=\(flow.formToken(page.text, word))"
     }
 
     /// The word that `path(_:saying:)` put into the URL; nil without one.

@@ -11,6 +11,9 @@ extension LoginChange {
     mutating func act(
         _ request: Request, by policy: RefreshPolicy, _ rules: LoginRules, from origin: Origin, at now: Instant
     ) -> LoginOutcome {
+        // The act before this one, in the same transaction, may have been the claim.
+        let isOfAsking = login.claim != nil && login.claim?.sessionID == phone?.session.id
+        let claimant = isOfAsking ? phone : claimant
         let call = LoginCall(
             request.act, key: request.key, phone: phone.map { policy.phone(of: $0, at: now) },
             claimant: claimant.map { policy.phone(of: $0, at: now) }, drawnNumber: request.drawnNumber)

@@ -105,9 +105,12 @@ public struct LoginCodeCoder: Sendable {
         return Base32.encode(body + tag(body, number, keys[0]))
     }
 
-    /// The link with the code at `now`, for a server with that host, and the port if it is not 443.
-    public func link(_ code: LoginCode, host: String, at now: Instant) -> String {
-        "HTTPS://\(host.uppercased())/L/" + text(code, at: now)
+    /// The link with the code at `now`, below that URL of the server, which has no slash at its end. Scheme and host are in
+    /// capitals, because capitals take less room in a picture.
+    public func link(_ code: LoginCode, base: String, at now: Instant) -> String {
+        let start = base.firstRange(of: "://")?.upperBound ?? base.startIndex
+        let path = base[start...].firstIndex(of: "/") ?? base.endIndex
+        return base[..<path].uppercased() + base[path...] + "/L/" + text(code, at: now)
     }
 
     /// The code in a scanned or followed text, with or without what stands before it; nil for anything else, and for a picture

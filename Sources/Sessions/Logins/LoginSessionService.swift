@@ -109,7 +109,7 @@ public final class LoginSessionService: UseCase {
     /// message to the phone has in it (`push`).
     public func link(of login: LoginSession, _ kind: LoginCode.Kind) -> String {
         let code = LoginCode(handle: login.request.handle ?? [], kind: kind)
-        return context.loginCodes.link(code, host: context.host, at: context.clock.now)
+        return context.loginCodes.link(code, base: context.pageBase, at: context.clock.now)
     }
 
     /// When the picture changes next.

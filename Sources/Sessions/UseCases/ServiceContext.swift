@@ -20,8 +20,6 @@ public final class ServiceContext: Sendable {
     let webNonces: [HMACSHA256Key]
     /// The durations and bounds of logins with a phone.
     public let loginRules: LoginRules
-    /// Host, and port if it is not that of https, of the public base URL.
-    let host: String
     /// Encrypts what receivers of security events want to see in the field `Authorization`.
     public let streamSecrets: StreamSecrets
     /// What the operator has decided about passkeys; nil: there are none.
@@ -79,7 +77,6 @@ public final class ServiceContext: Sendable {
         loginCodes = LoginCodeCoder(rootKeys: rootKeys)
         self.loginRules = loginRules
         webNonces = rootKeys.all.map { HMACSHA256Key($0.derive("sojourn web nonce")) }
-        host = issuer.split(separator: "/").dropFirst().first.map(String.init) ?? issuer
         self.passkeys = passkeys
         passkeyChallenges = PasskeyChallenges(rootKeys: rootKeys)
         self.resetTokenLifetime = resetTokenLifetime

@@ -1,6 +1,7 @@
 import PostgresFixture
 import PostgresStore
 import Repository
+import Sessions
 import StoreConformance
 import Testing
 
@@ -30,6 +31,7 @@ struct PostgresRandomHistoryTests {
         try await withStore({ $0.clock = clock.wallClock }) { store in
             var history = try await PhoneLoginHistory(seed: seed, store: store, clock: clock)
             try await history.play(Lane.rounds(push: 100, full: 10_000))
+            if Lane.isFull { #expect(history.histories == Set(LoginHistory.allCases)) }
         }
     }
 }

@@ -79,7 +79,8 @@ struct LoginModel: Equatable {
         if isStarted, user == deleted, sessionEnd == nil { sessionEnd = .userDeleted }
         if user == deleted {
             history = .deleted
-            if !isOver { (step, cause) = (.done, "user_deleted") }
+            // One that waits ends with the session of the phone, before that of the user is noted.
+            if !isOver { (step, cause) = (.done, step == .living ? "user_deleted" : "parent_ended") }
         } else if let claimant, user == nil, phones[claimant].user == deleted, !isOver {
             abort("parent_ended")
         }

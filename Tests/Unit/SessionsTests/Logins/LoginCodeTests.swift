@@ -20,7 +20,8 @@ struct LoginCodeTests {
     }
 
     @Test func link_isShort_andOfTheAlphanumericMode() throws {
-        let link = coder.link(LoginCode(handle: handle, kind: .picture), host: "login.example.com:8443", at: now)
+        let link = coder.link(
+            LoginCode(handle: handle, kind: .picture), base: "https://login.example.com:8443", at: now)
         #expect(link.hasPrefix("HTTPS://LOGIN.EXAMPLE.COM:8443/L/"))
         #expect(link.split(separator: "/").last?.utf8.count == LoginCodeCoder.textCount)
         let alphabet = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:")
@@ -30,8 +31,8 @@ struct LoginCodeTests {
     @Test(arguments: LoginCode.Kind.allCases) func code_isReadBack(_ kind: LoginCode.Kind) {
         let code = LoginCode(handle: handle, kind: kind)
         #expect(coder.code(in: coder.text(code, at: now), at: now) == code)
-        #expect(coder.code(in: coder.link(code, host: "a.example", at: now), at: now) == code)
-        #expect(coder.code(in: coder.link(code, host: "a.example", at: now).lowercased(), at: now) == code)
+        #expect(coder.code(in: coder.link(code, base: "https://a.example", at: now), at: now) == code)
+        #expect(coder.code(in: coder.link(code, base: "https://a.example", at: now).lowercased(), at: now) == code)
     }
 
     /// The first second of a slot, so that two slots are 20 seconds from there on.
