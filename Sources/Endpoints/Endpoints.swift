@@ -36,6 +36,8 @@ public final class Endpoints: Sendable {
     /// The pages that follow a login with the phone.
     let pageWatchers: PageWatchers
     let consoleSettings: ConsoleSettings
+    /// The clock that tests of apps move; nil for a server that is no test server.
+    let testClock: TestClock?
     let consoleSessions = ConsoleSessions()
     let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
@@ -53,6 +55,7 @@ public final class Endpoints: Sendable {
     ///   - scopes: the scopes in the server's metadata; each client has its own.
     ///   - loginWatchers: how many pages may follow logins with the phone at the same time.
     ///   - console: what the operator has decided about the console.
+    ///   - testClock: the clock that tests of apps move; nil: there are no calls for tests.
     ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
     public init(
@@ -60,7 +63,7 @@ public final class Endpoints: Sendable {
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         placeOfAddress: (@Sendable (String) -> String?)? = nil, scopes: Scope = .empty, loginWatchers: Int = 512,
-        console: ConsoleSettings = ConsoleSettings(),
+        console: ConsoleSettings = ConsoleSettings(), testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
@@ -69,6 +72,7 @@ public final class Endpoints: Sendable {
         let (start, instant) = (stopwatch(), ContinuousClock.now)
         revocations = RevocationFeed(
             source: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
+        services.loginSessions.watch.follow(revocations)
         self.registry = registry
         let routes = Route.all + Route.metadata(of: context.issuer)
         metrics = EndpointMetrics(registry, routes: routes, clock: context.clock)
@@ -81,6 +85,7 @@ public final class Endpoints: Sendable {
         self.scopes = scopes
         pageWatchers = PageWatchers(atMost: loginWatchers)
         consoleSettings = console
+        self.testClock = testClock
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)
         publicTable = RouteTable(routes, on: .public)

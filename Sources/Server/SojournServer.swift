@@ -6,7 +6,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Notifications
 internal import SQLiteStore
-internal import Sessions
+public import Sessions
 public import Sockets
 internal import Synchronization
 internal import TLS
@@ -31,6 +31,7 @@ public actor SojournServer {
     private let surroundings: Environment
     private let readyFile: ReadyFile?
     private let stopFlag = StopFlag()
+    private let testClock: TestClock?
     private var running: Running?
 
     private struct Running {
@@ -46,12 +47,19 @@ public actor SojournServer {
     /// - Parameters:
     ///   - inherited: the listening sockets that the parent process passes instead of the configured addresses.
     ///   - readyFilePath: the path of the ready file; nil for none.
+    ///   - testClock: a clock that admins move; nil: the time is that of `surroundings`.
     public init(
         _ configuration: ServerConfiguration, _ surroundings: Environment,
-        inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil
+        inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil, testClock: TestClock? = nil
     ) {
         self.configuration = configuration
         self.inherited = inherited
+        self.testClock = testClock
+        var surroundings = surroundings
+        if let testClock {
+            surroundings.clock = testClock.wallClock(over: surroundings.clock)
+            surroundings.secondsPassed = testClock.secondsPassed(over: surroundings.secondsPassed)
+        }
         self.surroundings = surroundings
         readyFile = readyFilePath.map(ReadyFile.init)
     }
@@ -87,7 +95,7 @@ public actor SojournServer {
                     engine,
                     application.endpoints(
                         placeOfAddress: geoDatabase?.placeOfAddress, console: consoleSettings(addresses),
-                        isStopping: { [stopFlag] in stopFlag.isSet }))
+                        testClock: testClock, isStopping: { [stopFlag] in stopFlag.isSet }))
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()

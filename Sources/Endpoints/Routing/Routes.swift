@@ -191,6 +191,8 @@ extension Route {
         Route(.get, "/admin/v1/logins/{login_id}", on: .admin, .admin(.read) { try await $0.showPhoneLogin($1) }),
         Route(.delete, "/admin/v1/logins/{login_id}", on: .admin, .admin(.support) { try await $0.endPhoneLogin($1) }),
         Route(.post, "/admin/v1/revoke-all", on: .admin, .admin(.owner) { try await $0.revokeAll($1) }),
+        Route(.post, "/admin/v1/test/clock", on: .admin, .admin(.owner) { try await $0.moveTestClock($1) }),
+        Route(.post, "/admin/v1/test/logins", on: .admin, .admin(.owner) { try await $0.makeTestLogin($1) }),
     ]
 
     private static let adminServer = [

@@ -127,15 +127,14 @@ public struct Application: Sendable {
     /// The endpoints of this application.
     public func endpoints(
         placeOfAddress: (@Sendable (String) -> String?)? = nil, console: ConsoleSettings = ConsoleSettings(),
-        isStopping: @escaping @Sendable () -> Bool = { false }
+        testClock: TestClock? = nil, isStopping: @escaping @Sendable () -> Bool = { false }
     ) -> Endpoints {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
             context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
             identityVerifier: identityProviders, placeOfAddress: placeOfAddress, scopes: scopes,
-            loginWatchers: loginWatchers, console: console,
-            isStopping: isStopping)
+            loginWatchers: loginWatchers, console: console, testClock: testClock, isStopping: isStopping)
     }
 
     /// Records the longest session lifetime of the configuration in the database, before the first request. A server does

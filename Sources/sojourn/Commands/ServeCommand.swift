@@ -2,6 +2,7 @@ import CLinux
 import Configuration
 import Glibc
 import Server
+import Sessions
 import Sockets
 import Telemetry
 
@@ -17,7 +18,8 @@ enum ServeCommand {
     static let serve = Command(
         path: ["serve"], summary: "Runs the server until SIGTERM or SIGINT.",
         options: settingFlags + [
-            Command.Option("--ready-file", "PATH", "a file with the addresses, which exists while the server answers")
+            Command.Option("--ready-file", "PATH", "a file with the addresses, which exists while the server answers"),
+            Command.Option("--test-clock", nil, "lets admins move the clock and make logins, for tests of an app"),
         ],
         discussion: """
             Everything has a default: the server listens on 127.0.0.1 and keeps sojourn.sqlite in this folder. Its first start
@@ -43,7 +45,8 @@ enum ServeCommand {
             Signals.restoreDefaults()
         }
         let server = SojournServer(
-            configuration, surroundings, inherited: try inherited(), readyFilePath: arguments.value("--ready-file"))
+            configuration, surroundings, inherited: try inherited(), readyFilePath: arguments.value("--ready-file"),
+            testClock: try testClock(arguments, configuration, surroundings.logger))
         guard let start = try await start(server, unless: firstStop) else { return }
         announce(start, configuration, surroundings.logger)
         supervisor?.send("READY=1")
@@ -82,6 +85,18 @@ enum ServeCommand {
         case .failure(.cancelled): return nil
         case .failure(let error): throw Failure(.failed, error.description)
         }
+    }
+
+    /// The clock of `--test-clock`. The other nodes of a cluster would not move with it.
+    private static func testClock(
+        _ arguments: Arguments, _ configuration: ServerConfiguration, _ logger: Logger
+    ) throws(Failure) -> TestClock? {
+        guard arguments.has("--test-clock") else { return nil }
+        guard configuration.database.isFile else {
+            throw Failure(.failed, "--test-clock is for a server with a database file: use --database sqlite:PATH")
+        }
+        logger.warning("this is a test server: admins move its clock (--test-clock), and sessions end as they like")
+        return TestClock()
     }
 
     /// The sockets that the parent process passes.

@@ -44,13 +44,13 @@ struct EndpointsFixture: Sendable {
     /// Gives `body` a new server with the client `mobile` and the user `anna`.
     static func with(
         proofs: DPoPPolicy = DPoPPolicy(), identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil,
-        passkeys: PasskeyPolicy? = nil, _ body: (EndpointsFixture) async throws -> Void
+        passkeys: PasskeyPolicy? = nil, testClock: TestClock? = nil, _ body: (EndpointsFixture) async throws -> Void
     ) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         do {
             let stage = try await EndpointsFixture(
-                folder: path, proofs: proofs, identities: identities, passkeys: passkeys)
+                folder: path, proofs: proofs, identities: identities, passkeys: passkeys, testClock: testClock)
             try await body(stage)
             stage.expectNoSecretsInLog()
             await stage.store.close()
@@ -63,11 +63,12 @@ struct EndpointsFixture: Sendable {
 
     private init(
         folder: String, proofs: DPoPPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?,
-        passkeys: PasskeyPolicy?
+        passkeys: PasskeyPolicy?, testClock: TestClock?
     ) async throws {
         let surroundings = Environment()
         self.surroundings = surroundings
-        let clock = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
+        let standing = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
+        let clock = testClock?.wallClock(over: standing) ?? standing
         var options = SQLiteStore.Options(clock: clock)
         options.observer = Observer(batchEnded: { batch in
             if batch.wrote { surroundings.writes.add(batch.changes, ordering: .relaxed) }
@@ -105,7 +106,7 @@ struct EndpointsFixture: Sendable {
             context: context, metrics: MetricsRegistry(), logger: logger,
             identityVerifier: identities?(clock, logger),
             placeOfAddress: { $0 == "192.0.2.1" ? "Graz <b>, Austria" : nil },
-            isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
+            testClock: testClock, isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
     }
 
     /// Another node on the same database, which has nothing else of this one but its clock and what it knows of providers.
@@ -150,7 +151,9 @@ extension EndpointsFixture {
         #expect(answer.field("X-Request-Id") != nil)
         #expect(answer.field("X-Content-Type-Options") == "nosniff")
         #expect(answer.response.fields.values("Cache-Control").count == 1)
-        let pages = ["/login", "/oauth/authorize", "/oauth/logout", "/account", "/reset", "/console"]
+        let pages = [
+            "/login", "/oauth/authorize", "/oauth/logout", "/account", "/reset", "/console", "/device", "/not-me",
+        ]
         let isPage = pages.contains { request.target.path.hasPrefix($0) }
         #expect(answer.field("Set-Cookie") == nil || isPage)
         #expect(answer.response.fields.values("X-Content-Type-Options").count == 1)

@@ -1,0 +1,86 @@
+internal import HTTP
+internal import Sessions
+
+/// The calls for tests of apps. They exist on a server that was started with `--test-clock`.
+extension Endpoints {
+    /// `POST /admin/v1/test/clock` `{advance_seconds}`: moves the server's clock forward.
+    func moveTestClock(_ call: Call) async throws -> Response {
+        let members = try Members(call, known: ["advance_seconds"])
+        let clock = try existingTestClock()
+        guard let step = try members.seconds("advance_seconds"), step <= TestClock.stepMax else {
+            throw members.refused(
+                "advance_seconds", "must be a whole number from 0 to \(TestClock.stepMax.wholeSeconds)")
+        }
+        clock.advance(by: step)
+        return try .json(
+            TestClockAnswer(now: context.clock.now.secondsSinceEpoch, aheadSeconds: clock.ahead.wholeSeconds))
+    }
+
+    /// `POST /admin/v1/test/logins` `{state, input?, history?, cause?, phone_session_id?, client_id?}`: makes a login in that state.
+    func makeTestLogin(_ call: Call) async throws -> Response {
+        let members = try Members(
+            call, known: ["state", "input", "history", "cause", "phone_session_id", "client_id"])
+        let clock = try existingTestClock()
+        let input = try members.word("input", as: LoginInput.self)
+        guard let state = LoginState(word: try members.requiredString("state"), input: input) else {
+            throw members.refused(
+                "state", "must be one of \(LoginState.words.joined(separator: ", ")), with its input if it awaits one")
+        }
+        var cause: LoginCause?
+        if let word = try members.string("cause") {
+            cause = LoginCause(rawValue: word)
+            guard cause != nil else { throw members.refused("cause", "is not a cause that a login can have") }
+        }
+        guard let target = LoginTarget(state, try members.word("history", as: LoginHistory.self), cause) else {
+            throw members.refused("state", "never has this history with this cause")
+        }
+        var phoneID: Identifier<Session>?
+        if let text = try members.string("phone_session_id") {
+            phoneID = Identifier<Session>(text)
+            guard phoneID != nil else { throw members.refused("phone_session_id", "must be the id of a session") }
+        }
+        let driven = try await TestLoginService(services, clock).drive(
+            to: target, clientID: try members.string("client_id"), phone: phoneID, from: call.origin)
+        let login = driven.login
+        let codes =
+            login.state.isFinal ? nil : LoginCode.Kind.allCases.map { services.loginSessions.link(of: login, $0) }
+        var response = try Response.json(
+            TestLoginAnswer(
+                login: try await answer(login, call), number: login.number, qr: codes?[0], link: codes?[1],
+                push: codes?[2], deviceCode: driven.secret), .created)
+        response.fields.append("Location", "/admin/v1/logins/\(login.id)")
+        return response
+    }
+
+    /// The clock; without one, the calls are as unknown as every other path.
+    private func existingTestClock() throws -> TestClock {
+        guard let testClock else { throw ServiceError.notFound("test clock") }
+        return testClock
+    }
+}
+
+/// The time of the server.
+private struct TestClockAnswer: Encodable {
+    let now: Int64
+    let aheadSeconds: Int64
+
+    enum CodingKeys: String, CodingKey {
+        case now
+        case aheadSeconds = "ahead_seconds"
+    }
+}
+
+/// A login, with what the other device shows and has.
+private struct TestLoginAnswer: Encodable {
+    let login: LoginSessionAnswer
+    let number: Int?
+    let qr: String?
+    let link: String?
+    let push: String?
+    let deviceCode: String?
+
+    enum CodingKeys: String, CodingKey {
+        case login, number, qr, link, push
+        case deviceCode = "device_code"
+    }
+}

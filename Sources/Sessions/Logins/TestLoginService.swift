@@ -1,0 +1,78 @@
+/// Drives logins into states, by the acts that lead there, for the screens of an app. Only a server with a test clock has it.
+public struct TestLoginService: Sendable {
+    private let services: Services
+    private let clock: TestClock
+
+    /// Drives logins with those services, and moves that clock.
+    public init(_ services: Services, _ clock: TestClock) { (self.services, self.clock) = (services, clock) }
+
+    /// Opens a login and drives it. Everything that follows from an act is real: events, feed, and ends of sessions.
+    ///
+    /// - Parameters:
+    ///   - clientID: the client that wants a session; nil: that of the phone.
+    ///   - phoneID: the session of the phone; nil for a login that no phone has claimed.
+    public func drive(
+        to target: LoginTarget, clientID: String?, phone phoneID: Identifier<Session>?, from origin: Origin
+    ) async throws(ServiceError) -> LoginSessionService.Opened {
+        let logins = services.loginSessions
+        let phone = try await phone(phoneID)
+        guard phone != nil || !target.needsPhone else {
+            throw .invalid(member: "phone_session_id", detail: "must be there for every state but STARTING")
+        }
+        guard let clientID = clientID ?? phone?.clientID else {
+            throw .invalid(member: "client_id", detail: "must be there where no phone is")
+        }
+        var opening = LoginSessionService.Opening(.device, clientID: clientID)
+        (opening.bond, opening.userAgent) = (target.bond, "Test device")
+        opening.announceInfo = #"{"text": "A login for tests"}"#
+        let opened = try await logins.open(opening, from: origin)
+        if let phone {
+            for step in target.steps { try await take(step, opened, phone, from: origin) }
+        }
+        return LoginSessionService.Opened(
+            login: try await logins.login(opened.login.id), secret: opened.secret)
+    }
+
+    private func phone(_ id: Identifier<Session>?) async throws(ServiceError) -> Session? {
+        guard let id else { return nil }
+        guard let phone = try await services.loginSessions.livingSession(id) else {
+            throw .invalid(member: "phone_session_id", detail: "must be a session that is not over")
+        }
+        return phone.session
+    }
+
+    private func take(
+        _ step: LoginTarget.Step, _ opened: LoginSessionService.Opened, _ phone: Session, from origin: Origin
+    ) async throws(ServiceError) {
+        let (logins, id) = (services.loginSessions, opened.login.id)
+        switch step {
+        case .act(let act):
+            // A refusal of the login is where a way into `ERROR` leads. One of the phone ends the way.
+            let acted = try await logins.act(act, on: id, phone: act.isOfPhone ? phone.id : nil, from: origin)
+            switch acted?.answer {
+            case .refused(.phone), .refused(.barred): try acted?.answer.get()
+            default: break
+            }
+        case .typeNumber(let isRight):
+            guard let shown = try await logins.login(id).number else { return }
+            let other = shown == LoginNumber.range.lowerBound ? shown + 1 : shown - 1
+            try await take(.act(.confirm(number: isRight ? shown : other)), opened, phone, from: origin)
+        case .contest:
+            let device = Device(id: "test-\(id)")
+            let other = try await services.login.mintSession(
+                LoginRequest(clientID: phone.clientID, device: device), for: .id(phone.userID), from: origin
+            ).session.id
+            _ = try await logins.act(
+                .claim(.scanned, LoginSession.ClaimOptions()), on: id, phone: other, from: origin)
+            _ = try await services.logout.end(other, .revokedByAdmin, from: origin)
+        case .collect:
+            _ = try await logins.collect(
+                opened.secret ?? "",
+                LoginRequest(clientID: opened.login.clientID, device: Device(id: "test-\(id)")), from: origin)
+        case .pass(let duration): clock.advance(by: duration)
+        case .endPhone: _ = try await services.logout.end(phone.id, .revokedByAdmin, from: origin)
+        case .endSession(let reason): _ = try await services.logout.end(id, reason, from: origin)
+        case .deleteUser: _ = try await services.administration.deleteUser(.id(phone.userID), by: origin)
+        }
+    }
+}
