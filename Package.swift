@@ -292,7 +292,9 @@ let package = Package(
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository", "WebAuthn", "WebAuthnFixture",
             ], exclude: ["Scripts", "Snippets"])
         + tests(
-            "BrowserTests", "system", ["sojourn", "PageSamples", "TLSFixture", "Repository"], exclude: ["Scripts"])
+            "BrowserTests", "system",
+            ["sojourn", "sojourn-phone", "PageSamples", "TLSFixture", "PostgresFixture", "Repository"],
+            exclude: ["Scripts"])
         + tests(
             "SDKTests", "system",
             [

@@ -5,9 +5,9 @@ import SojournClient
 /// describes a step, shows the requests, and stops with a sentence if anything else happens.
 struct DemoStory {
     let world: DemoWorld
-    private let phone: DemoPhone
+    let phone: DemoPhone
     private let tablet: DemoPhone
-    private var password = "correct horse battery staple"
+    private(set) var password = "correct horse battery staple"
     private var chapter = 0
 
     private static let day = Duration.seconds(86400)
@@ -28,6 +28,7 @@ struct DemoStory {
         try await race()
         try await catchAThief()
         try await logOut()
+        try await letInADesktop()
         try await disableAndEnable()
         try await ownSwitch()
         try await resetPassword()
@@ -205,12 +206,12 @@ struct DemoStory {
 }
 
 extension DemoStory {
-    private mutating func begin(_ title: String) {
+    mutating func begin(_ title: String) {
         chapter += 1
         SojournDemo.say("\n\(chapter). \(title)\n")
     }
 
-    private func say(_ line: String) { SojournDemo.say("   \(line)") }
+    func say(_ line: String) { SojournDemo.say("   \(line)") }
 
     /// Prints a request and its answer.
     static func tell(_ request: String, _ sender: String, _ answer: String) {
@@ -218,7 +219,7 @@ extension DemoStory {
     }
 
     /// The user types the password, which takes half a minute.
-    private func signIn(_ device: DemoPhone) async throws {
+    func signIn(_ device: DemoPhone) async throws {
         world.pass(.seconds(30))
         try await device.sojourn.signIn(username: "anna", password: password)
     }
@@ -230,8 +231,8 @@ extension DemoStory {
     }
 
     @discardableResult
-    private func admin(
-        _ method: String, _ path: String, _ body: [String: String]? = nil, _ status: Int = 200
+    func admin(
+        _ method: String, _ path: String, _ body: (any Encodable)? = nil, _ status: Int = 200
     ) throws -> DemoWorld.Answer {
         let answer = try world.admin(method, path, body)
         Self.tell("\(method) /admin/v1\(path)", "admin", "\(answer.status)")
@@ -262,7 +263,7 @@ extension DemoStory {
     }
 
     /// Checks a promise, and prints it.
-    private func expect(_ isSo: Bool, _ line: String?) throws {
+    func expect(_ isSo: Bool, _ line: String?) throws {
         if !isSo { throw Surprise(description: "not so: \(line ?? "the last step")") }
         if let line { say("✓ \(line)") }
     }

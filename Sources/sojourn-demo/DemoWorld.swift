@@ -79,6 +79,9 @@ struct DemoWorld {
         /// A member of the body that is a string.
         subscript(name: String) -> String? { body[name]?.string }
 
+        /// A member of the body that is a whole number.
+        func number(_ name: String) -> Int? { body[name]?.integer.map { Int($0) } }
+
         /// The items of a page.
         var items: [Answer] { (body["items"]?.elements ?? []).map { Answer(status: status, body: $0) } }
 
@@ -96,13 +99,21 @@ struct DemoWorld {
     }
 
     /// A call of an admin.
-    func admin(_ method: String, _ path: String, _ body: [String: String]? = nil) throws -> Answer {
+    func admin(_ method: String, _ path: String, _ body: (any Encodable)? = nil) throws -> Answer {
         var request = Request(Method(rawValue: method), "/admin/v1" + path)
         request.fields.append("Authorization", "Bearer \(adminKey)")
         return try send(request, body, to: adminAddress)
     }
 
-    private func send(_ request: Request, _ body: [String: String]?, to address: SocketAddress) throws -> Answer {
+    /// A call of OAuth.
+    func form(_ path: String, _ members: [(String, String)]) throws -> Answer {
+        var request = Request(.post, path)
+        request.fields.append("Content-Type", "application/x-www-form-urlencoded")
+        request.body = Array(members.map { "\($0.0)=\($0.1)" }.joined(separator: "&").utf8)
+        return try send(request, nil, to: publicAddress)
+    }
+
+    private func send(_ request: Request, _ body: (any Encodable)?, to address: SocketAddress) throws -> Answer {
         var request = request
         if let body {
             request.fields.append("Content-Type", "application/json")

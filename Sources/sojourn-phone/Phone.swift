@@ -14,6 +14,8 @@ actor Phone {
     private let clock = PhoneClock()
     private let failures = StoreFailures()
     private let log: Log
+    /// The login of another device that was scanned last.
+    var login: LoginSession?
     private var apps: [String: (sojourn: Sojourn, store: FileStore)] = [:]
 
     init(folder: URL, configuration: SojournConfiguration, log: Log) {
@@ -94,7 +96,7 @@ actor Phone {
                 points.arm(point, stop)
                 return [:]
             case "swap": return ["won": .integer(try await swap(store, count: command.integer("count") ?? 1))]
-            case let name: return ["error": .string("no command \(name)")]
+            case let name: return try await carryOutLogin(command, sojourn) ?? ["error": .string("no command \(name)")]
             }
         } catch let error as SojournError {
             return Self.describe(error)

@@ -1,7 +1,7 @@
 // sojourn-phone: an app on a phone as a program, for tests that kill it, freeze it, or run two of them on one store.
 //
 // Owns: the commands and the points at which the program stops. Must not know: the server's modules. Reading order: SojournPhone,
-// Phone (the commands), PhoneAnswers, Points, FailingStore.
+// Phone (the commands), PhoneLogins, PhoneAnswers, Points, FailingStore.
 //
 // Lines of JSON come in, and one line of JSON goes out for each: {"id": 1, "do": "token", "need": "fresh"} gives
 // {"id": 1, "token": "…"} or {"id": 1, "error": "ended", "reason": "…"}. Commands that come without waiting for the answer are
@@ -11,6 +11,7 @@
 // begin-login redirect · finish-login callback (the login page: the URL to open, and the one with which the browser comes back)
 // token [need: usable, fresh, renewed] · call url · logout · clock [wall] [elapse] · store fail (read, write, none)
 // freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed, folder-synced)
+// scan text · confirm [number] · prove password · deny · login-state (the login of another device)
 // swap count · exit
 //
 // It is also the driver by which `sojourn-conformance` checks SojournClient.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PageSamples
+import PostgresFixture
 import Repository
 import TLSFixture
 import Testing
@@ -7,12 +8,13 @@ import Testing
 /// The scripts of `Scripts`, which drive a Chromium of this machine.
 private enum Browser {
     /// The program under test: it lies beside the test bundle, unless `SOJOURN_BIN` names another.
-    static let program: String =
-        ProcessInfo.processInfo.environment["SOJOURN_BIN"]
-        ?? {
-            let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-            return bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/sojourn"
-        }()
+    static let program = ProcessInfo.processInfo.environment["SOJOURN_BIN"] ?? beside("sojourn")
+
+    /// A program that lies beside the test bundle.
+    static func beside(_ name: String) -> String {
+        let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/" + name
+    }
 
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/chromedriver")
 
@@ -83,6 +85,15 @@ struct BrowserTests {
     @Test("pages of a real server", arguments: ["login", "phone"])
     func logins(script: String) async throws {
         let result = try await Browser.withFolder { try await Browser.run(script, [Browser.program, $0]) }
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
+
+    @Test("the phone of the Swift SDK lets a desktop in, and a killed node stops neither", arguments: [1, 2])
+    func nodes(count: Int) async throws {
+        let database = count == 1 ? [] : [try PostgresServer.shared.newDatabase()]
+        let result = try await Browser.withFolder { folder in
+            try await Browser.run("nodes", [Browser.program, Browser.beside("sojourn-phone"), folder] + database)
+        }
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 

@@ -1,0 +1,39 @@
+import SojournClient
+
+/// The commands for the login of another device. There is one at a time.
+extension Phone {
+    /// Carries out such a command; nil: it is another one.
+    func carryOutLogin(_ command: [String: JSONValue], _ sojourn: Sojourn) async throws -> [String: JSONValue]? {
+        switch command.text("do") ?? "" {
+        case "scan":
+            let session = try await sojourn.startSession(scanned: command.text("text") ?? "")
+            login = session
+            for await status in session.statuses where status.state != .starting { break }
+            return Self.describe(session)
+        case "confirm":
+            return try await act { try await $0.confirm(number: command.integer("number").map { Int($0) }) }
+        case "prove":
+            return try await act { try await $0.enterSecondFactor(password: command.text("password") ?? "") }
+        case "deny": return try await act { try await $0.stopSession() }
+        case "login-state": return try await act { _ in }
+        default: return nil
+        }
+    }
+
+    private func act(_ body: (LoginSession) async throws -> Void) async throws -> [String: JSONValue] {
+        guard let login else { return ["error": .string("no login")] }
+        try await body(login)
+        return Self.describe(login)
+    }
+
+    private static func describe(_ login: LoginSession) -> [String: JSONValue] {
+        let (status, details) = (login.status, login.details)
+        var members: [String: JSONValue] = [
+            "state": .string(status.state.rawValue), "history": .string(status.history.rawValue),
+        ]
+        members.set("input", status.input?.rawValue)
+        members.set("cause", status.cause)
+        members.set("login", details?.id)
+        return members
+    }
+}
