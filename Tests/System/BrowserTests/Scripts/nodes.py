@@ -209,12 +209,14 @@ def begin():
 
 def tokens(page):
     """Waits until the browser brings a code to the client, and exchanges it. Where Chromium says that the server is not there, its
-    user goes back to `page`. None: the page says that the code was fetched before, and its answer was lost."""
+    user goes back to `page`, and presses the button. None: the page says that the code was fetched before, and its answer was lost."""
     answers = lambda: [path for path in callback.asked if path.startswith("/callback?")]
 
     def is_over():
         if shown("#main-frame-error"):
             driver.get(page)
+            if shown("#finish button"):
+                by("#finish button").click()
         return answers() or shown("[data-for=finished]")
 
     browser.until("the code of the client", is_over, 30)
