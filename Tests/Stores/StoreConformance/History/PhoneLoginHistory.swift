@@ -30,6 +30,7 @@ public struct PhoneLoginHistory {
     private var opened: LoginSessionService.Opened
     /// As it was compared last.
     private var last: LoginSession
+    private var mustLook = false
     private var sent: [Sent] = []
     private var keys = 0
 
@@ -108,7 +109,9 @@ public struct PhoneLoginHistory {
         case 20..<22: try await repeatOne()
         case 22: try await collect()
         case 23: try await cancel()
-        case 24..<27: clock.advance(by: .seconds([1, 24, 25, 59, 60, 99, 100, 180].randomElement(using: &random) ?? 1))
+        case 24..<27:
+            clock.advance(by: .seconds([1, 24, 25, 59, 60, 99, 100, 180].randomElement(using: &random) ?? 1))
+            mustLook = true
         case 27: try await endPhone()
         case 28: try await replacePhone()
         case 29: try await endSession()
@@ -255,7 +258,13 @@ public struct PhoneLoginHistory {
     // MARK: Comparison
 
     private mutating func compare() async throws {
-        let login = try await services.loginSessions.login(opened.login.id)
+        // What time has brought is written by a look. Everything else is in the row at once.
+        let found =
+            mustLook
+            ? try await services.loginSessions.login(opened.login.id)
+            : try await store.loginSession(.id(opened.login.id))
+        mustLook = false
+        guard let login = found else { throw RandomHistory.Difference(description: "the login is gone") }
         last = login
         histories.insert(login.history)
         try expect(login.state.input?.rawValue ?? login.state.word, model.step.word, "state")
