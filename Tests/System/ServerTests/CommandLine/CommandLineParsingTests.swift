@@ -153,4 +153,20 @@ struct CommandLineParsingTests {
             #expect(text.split(separator: "\n").count >= 4, "\(text)")
         }
     }
+
+    @Test("the explanation of a session names the phone that let it in, and what it has let in")
+    func bonds() {
+        func text(_ more: [String: JSONValue]) -> String {
+            let members: [String: JSONValue] = [
+                "session_id": .string("s"), "started_at": .integer(0), "client_id": .string("mobile"),
+                "device": .object(["id": .string("d1")]),
+            ]
+            let session = JSONValue.object(members.merging(more) { $1 })
+            return SessionExplanation(.object(["session": session, "events": .array([])])).text
+        }
+        #expect(text(["parent_session_id": .string("p1")]).contains("it ends with the session of that phone: p1."))
+        let parent = text(["child_session_ids": .array([.string("c1"), .string("c2")])])
+        #expect(parent.contains("It has let these sessions in, which end with it: c1, c2."))
+        #expect(!text(["child_session_ids": .array([])]).contains(" let "))
+    }
 }
