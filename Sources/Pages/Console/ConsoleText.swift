@@ -44,7 +44,9 @@ public struct ConsoleText: Sendable, ExpressibleByStringInterpolation {
         public mutating func appendLiteral(_ literal: String) { pieces.append("\(literal)") }
 
         /// Appends a text from outside.
-        public mutating func appendInterpolation(_ text: String) { pieces.append(ConsoleText(text).html) }
+        public mutating func appendInterpolation(_ text: String) {
+            if !text.isEmpty { pieces.append(ConsoleText(text).html) }
+        }
 
         /// Appends a text from outside that stands out.
         public mutating func appendInterpolation(name text: String) {

@@ -70,6 +70,12 @@ struct BrowserTests {
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 
+    @Test("the pictures of the manual can be made again, each small enough")
+    func pictures() async throws {
+        let result = try await Browser.run("pictures", [Browser.program])
+        #expect(result.status == 0 && result.contains("the pictures, 0 failures"), "\(result.text)")
+    }
+
     @Test("the ways that people go lead on: tabs, Back, stale and repeated forms, the choice of an account, the logout")
     func ways() async throws {
         let result = try await Browser.run("ways", [Browser.program])

@@ -41,7 +41,8 @@ struct ConsolePageTests {
 
     @Test(
         "no text adds an element or an attribute to a page, or changes an address in it",
-        arguments: HostileTextTests.texts)
+        // An empty text has no element of its own.
+        arguments: HostileTextTests.texts.filter { !$0.isEmpty })
     func structureIsFixed(text: String) throws {
         let (plain, hostile) = (
             try Markup(Self.page().html(in: .english)), try Markup(Self.page(text).html(in: .english))

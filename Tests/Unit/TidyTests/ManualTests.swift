@@ -72,6 +72,25 @@ struct ManualTests {
         }
     }
 
+    /// Nothing else in the repository is binary: pictures show the product, and a script makes them.
+    @Test("the only binary files are at most eight pictures of 60 KiB, each on a page beside it")
+    func picturesAreSmallAndShown() throws {
+        let endings = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".zip", ".gz", ".sqlite", ".woff2"]
+        let files = try ["Sources", "Tests", "config", "docker", "migrations"].flatMap { folder in
+            try endings.flatMap { ending in try Manual.files(in: folder, ending) }
+        }
+        let shown = try Manual.all().flatMap { page in
+            page.pictures.map { (path: page.resolved($0.text[...]), page: page.path) }
+        }
+        #expect(files.count <= 8 && !files.isEmpty)
+        for file in files {
+            let size = FileManager.default.contents(atPath: Manual.path(file))?.count ?? .max
+            #expect(file.hasSuffix(".png") && size <= 60 * 1024, "\(file): \(size)")
+            #expect(shown.contains { $0.path == file }, "\(file) is on no page")
+        }
+        for (path, page) in shown { #expect(files.contains(path), "\(page): there is no \(path)") }
+    }
+
     @Test("the first page links every other one") func everyPageIsReached() throws {
         let first = try Manual.page("Sojourn")
         let reached = Set(first.links.map { first.resolved($0.text.prefix { $0 != "#" }) })

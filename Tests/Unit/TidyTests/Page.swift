@@ -87,6 +87,13 @@ struct Page {
         }
     }
 
+    /// The files of the pictures.
+    var pictures: [Part] {
+        spokenLines.flatMap { line in
+            line.text.matches(of: #/!\[[^\]]+\]\(([^)\s]+)\)/#).map { Part(line: line.line, text: String($0.1)) }
+        }
+    }
+
     /// The texts in backticks.
     var codeSpans: [Part] {
         spokenLines.flatMap { line in

@@ -235,7 +235,7 @@ extension ConsoleView {
                 ("Session", facts.phone.map(session) ?? "\(code: claim.sessionID.description), which is forgotten"),
                 ("User", "\(link: Self.path(ofUser: claim.userID), facts.phone?.user?.username ?? "deleted")"),
                 ("Device id", "\(code: claim.deviceID)"), ("App", "\(claim.clientID)"),
-                ("Claimed", "\(sentence: Self.way(claim.arrival))"),
+                ("Way of the claim", "\(Self.plain(claim.arrival.rawValue))"),
             ])
         ]
     }
