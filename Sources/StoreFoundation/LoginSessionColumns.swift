@@ -5,16 +5,16 @@ public enum LoginSessionColumns {
     /// The columns that change after the request, in the order of `read` and `writeVariable`.
     public static let variable = Columns(
         "state", "input", "history", "cause", "number_shown", "user_id", "authenticated_at", "phone_session_id",
-        "phone_user_id", "phone_client_id", "phone_device_id", "arrival", "phone_options", "wrong_factors",
-        "answered_at", "input_until", "collect_until", "ended_at", "due_at", "answered_acts")
+        "phone_user_id", "phone_client_id", "phone_device_id", "arrival", "phone_options", "phone_secret_hash",
+        "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "due_at", "answered_acts")
     /// All columns, in the order of `read`: first those that never change.
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
         "ping_seconds", "second_factor", "browser", "is_browser_known", "announce_info", "session_info",
         "scan_handle", "user_code", "poll_hash", "state", "input", "history", "cause", "number_shown", "user_id",
         "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
-        "phone_options", "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "due_at",
-        "answered_acts")
+        "phone_options", "phone_secret_hash", "wrong_factors", "answered_at", "input_until", "collect_until",
+        "ended_at", "due_at", "answered_acts")
 
     /// Reads the columns of a login.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> LoginSession {
@@ -26,6 +26,10 @@ public enum LoginSessionColumns {
         if kind == .authorize, let authorization = AuthorizationRequest(json: Array(asked.utf8)) {
             request.authorization = authorization
             (request.scope, request.resources) = (authorization.scope.flatMap { Scope($0) }, authorization.resources)
+        } else if kind == .enrolment {
+            // One that was moved here after its end has none.
+            request.invitation = Invitation(json: Array(asked.utf8))
+            if request.invitation == nil, !asked.isEmpty { throw CorruptRow("login \(id) is no invitation") }
         } else {
             // The scope, then the resources. A scope has spaces, and a URI has none.
             let lines = asked.split(separator: "\n", omittingEmptySubsequences: false)
@@ -87,7 +91,7 @@ public enum LoginSessionColumns {
 
     private static func readClaim(_ row: inout some StoredRow) throws(CorruptRow) -> LoginSession.Claim? {
         if row.isNull {
-            row.skip(6)
+            row.skip(7)
             return nil
         }
         let sessionID: Identifier<Session> = try row.identifier()
@@ -103,9 +107,11 @@ public enum LoginSessionColumns {
             default: throw CorruptRow("'\(word)' is no option of a phone")
             }
         }
-        return LoginSession.Claim(
+        var claim = LoginSession.Claim(
             sessionID: sessionID, userID: userID, clientID: clientID, deviceID: deviceID, arrival: arrival,
             options: options)
+        claim.secretHash = row.optional { row in row.bytes() }
+        return claim
     }
 
     /// Writes all columns of a login.
@@ -116,6 +122,8 @@ public enum LoginSessionColumns {
         row.add(login.clientID)
         if let authorization = request.authorization {
             row.add(String(decoding: authorization.json, as: UTF8.self))
+        } else if let invitation = request.invitation {
+            row.add(String(decoding: invitation.json, as: UTF8.self))
         } else {
             row.add(([request.scope?.description ?? ""] + request.resources).joined(separator: "\n"))
         }
@@ -168,5 +176,6 @@ public enum LoginSessionColumns {
             options.demandsSecondFactor ? "second_factor" : nil,
         ]
         row.add(list: words.compactMap(\.self))
+        row.add(claim?.secretHash)
     }
 }

@@ -266,9 +266,9 @@ CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
 -- Logins that users have completed on the server's page, and logins with a phone. The id is also that of the session that the login starts.
 CREATE TABLE logins (
     id uuid PRIMARY KEY,
-    kind text NOT NULL, -- 'authorize', 'device', 'backchannel' or 'app'
+    kind text NOT NULL, -- 'authorize', 'device', 'backchannel', 'app' or 'enrolment'
     client_id text NOT NULL,
-    request text NOT NULL, -- the authorization request, as JSON
+    request text NOT NULL, -- the authorization request or the invitation, as JSON; else scope and resources
     remote_address text,
     user_agent text,
     -- Authentication
@@ -305,6 +305,7 @@ CREATE TABLE logins (
     phone_device_id text,
     arrival text, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'
     phone_options text, -- list
+    phone_secret_hash bytea, -- SHA-256 of the secret of a phone that enrols; null: it has a session
     wrong_factors bigint,
     answered_at bigint, -- last answer of the phone after the login
     input_until bigint,

@@ -261,9 +261,9 @@ CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
 CREATE TABLE logins (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE,
-    kind TEXT NOT NULL, -- 'authorize', 'device', 'backchannel' or 'app'
+    kind TEXT NOT NULL, -- 'authorize', 'device', 'backchannel', 'app' or 'enrolment'
     client_id TEXT NOT NULL,
-    request TEXT NOT NULL, -- the authorization request, as JSON
+    request TEXT NOT NULL, -- the authorization request or the invitation, as JSON; else scope and resources
     remote_address TEXT,
     user_agent TEXT,
     -- Authentication
@@ -300,6 +300,7 @@ CREATE TABLE logins (
     phone_device_id TEXT,
     arrival TEXT, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'
     phone_options TEXT, -- list
+    phone_secret_hash BLOB, -- SHA-256 of the secret of a phone that enrols; null: it has a session
     wrong_factors INTEGER,
     answered_at INTEGER, -- last answer of the phone after the login
     input_until INTEGER,

@@ -86,6 +86,9 @@ extension Endpoints {
     /// `GET /l/{code}`: a camera or a browser without the app has opened a code. Nothing is looked up, and nothing happens.
     func explainPhoneLink(_ call: Call) throws -> Response { LinkPage().response(.ok, in: call.language()) }
 
+    /// `GET /e/{code}`: a camera or a browser without the app has opened an invitation. Nothing is looked up, and nothing happens.
+    func explainInvitation(_ call: Call) throws -> Response { InvitationPage().response(.ok, in: call.language()) }
+
     /// Fetches what the login has brought, and answers the client.
     private func collect(_ phone: PhoneVisit, _ call: Call) async throws -> Response {
         let (visit, id) = (phone.visit, phone.login.id)

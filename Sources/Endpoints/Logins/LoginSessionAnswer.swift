@@ -33,6 +33,10 @@ struct LoginSessionAnswer: Encodable {
     let userAgent: String?
     let browserKnown: Bool
     let isRegistration: Bool
+    /// What the second factor of an enrolment does: `set` the first one of the account, or `verify` the present one.
+    var secondFactor: String?
+    /// The username of the account that an enrolment makes; nil: the user chooses it.
+    let username: String?
     let isAppLogin: Bool
     let bond: String
     let pingSeconds: Int64?
@@ -55,7 +59,7 @@ struct LoginSessionAnswer: Encodable {
         history = login.history.rawValue
         cause = login.cause?.rawValue
         client = ClientPart(clientID: login.clientID, name: clientName)
-        numberRequired = login.state.awaitsInput && login.claim?.arrival.needsNumber == true
+        numberRequired = login.state.awaitsInput && login.needsNumber
         attemptsLeft = login.attemptsLeft
         announceInfo = Self.value(login.request.announceInfo)
         let isLoggedIn = login.history == .loggedIn || login.history == .loggedInOneShot
@@ -65,12 +69,13 @@ struct LoginSessionAnswer: Encodable {
         self.ownPlace = ownPlace
         userAgent = login.request.userAgent
         browserKnown = login.isBrowserKnown
-        isRegistration = false
+        isRegistration = login.kind == .enrolment
+        username = login.request.invitation?.username
         isAppLogin = login.kind == .app
         bond = login.bond.word
         pingSeconds = login.bond.interval?.wholeSeconds
         userID = login.userID?.description
-        phoneSessionID = login.claim?.sessionID.description
+        phoneSessionID = login.kind == .enrolment ? nil : login.claim?.sessionID.description
         startedAt = login.startedAt.secondsSinceEpoch
         expiresAt = login.state.awaitsInput ? login.inputUntil.secondsSinceEpoch : nil
         endedAt = login.endedAt?.secondsSinceEpoch
@@ -94,6 +99,8 @@ struct LoginSessionAnswer: Encodable {
         case userAgent = "user_agent"
         case browserKnown = "browser_known"
         case isRegistration = "is_registration"
+        case secondFactor = "second_factor"
+        case username
         case isAppLogin = "is_app_login"
         case bond
         case pingSeconds = "ping_seconds"

@@ -162,6 +162,25 @@ struct RateLimiter: Sendable {
         if let network = network(caller) { try take(network, .loginRequestsPerAddress) }
     }
 
+    /// Runs the claim of an invitation, unless the address has sent too many wrong codes.
+    func invitationCode<Value>(
+        from caller: Caller, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(network(caller), .wrongUserCodesPerAddress, body) { $0 == .notFound("invitation") }
+    }
+
+    /// Runs the end of an enrolment, which hashes a password, unless the address has sent too many that were refused.
+    func enrolment<Value>(
+        in call: Call, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
+            switch $0 {
+            case .conflict, .login(.wrongFactor), .invalid, .invalidToken: true
+            default: false
+            }
+        }
+    }
+
     /// Looks for the login of a code that a user has typed, unless the address has sent too many wrong ones.
     func userCode<Value>(
         from caller: Caller, _ body: () async throws(ServiceError) -> Value?

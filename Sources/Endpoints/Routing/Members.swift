@@ -70,6 +70,19 @@ struct Members {
         }
     }
 
+    /// A JSON object that a phone shows; nil when it is absent.
+    func info(_ name: String) throws -> String? {
+        switch values[name] {
+        case nil, .null: return nil
+        case .object(let members)?:
+            let text = JSONText.compact(JSONValue.object(members)) ?? []
+            let longest = LoginSession.Request.infoLengthMax
+            guard text.count <= longest else { throw refused(name, "must have at most \(longest) bytes") }
+            return String(decoding: text, as: UTF8.self)
+        default: throw refused(name, "must be an object")
+        }
+    }
+
     /// A string; nil when it is absent. U+0000 is refused, as in forms, queries and paths, because some databases cannot store
     /// it.
     func string(_ name: String) throws -> String? {

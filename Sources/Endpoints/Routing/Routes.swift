@@ -46,6 +46,8 @@ extension Route {
         Route(.get, "/login/return", errorFormat: .page, .open { try await $0.returnFromPhone($1) }),
         Route(.get, "/l/{code}", errorFormat: .page, .open { try $0.explainPhoneLink($1) }),
         Route(.get, "/L/{code}", errorFormat: .page, .open { try $0.explainPhoneLink($1) }),
+        Route(.get, "/e/{code}", errorFormat: .page, .open { try $0.explainInvitation($1) }),
+        Route(.get, "/E/{code}", errorFormat: .page, .open { try $0.explainInvitation($1) }),
         Route(.get, "/not-me", errorFormat: .page, .open { try await $0.showNotMe($1) }),
         Route(.post, "/not-me", errorFormat: .page, .open { try await $0.endNotMe($1) }),
         Route(.get, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) }),
@@ -144,6 +146,12 @@ extension Route {
             .post, "/v1/me/app-login", onProbation: false, .userWithoutPresence { try await $0.logInInApp($1, $2) }),
         Route(.post, "/v1/me/logins/ping", .userWithoutPresence { try await $0.pingLogins($1, $2) }),
         Route(.get, "/v1/logins/{login_id}", mayWait: true, .open { try await $0.showDeviceLogin($1) }),
+        Route(.post, "/v1/enrolments", .open { try await $0.claimInvitation($1) }),
+        Route(.get, "/v1/enrolments/{login_id}", mayWait: true, .open { try await $0.showEnrolment($1) }),
+        Route(.post, "/v1/enrolments/{login_id}/start", .open { try await $0.startEnrolment($1) }),
+        Route(.post, "/v1/enrolments/{login_id}/confirm", .open { try await $0.confirmEnrolment($1) }),
+        Route(.post, "/v1/enrolments/{login_id}/second-factor", .open { try await $0.completeEnrolment($1) }),
+        Route(.post, "/v1/enrolments/{login_id}/stop", .open { try await $0.stopEnrolment($1) }),
     ]
 
     private static let health = [
@@ -190,6 +198,7 @@ extension Route {
         Route(.get, "/admin/v1/logins", on: .admin, .admin(.read) { try await $0.listPhoneLogins($1) }),
         Route(.get, "/admin/v1/logins/{login_id}", on: .admin, .admin(.read) { try await $0.showPhoneLogin($1) }),
         Route(.delete, "/admin/v1/logins/{login_id}", on: .admin, .admin(.support) { try await $0.endPhoneLogin($1) }),
+        Route(.post, "/admin/v1/invitations", on: .admin, .admin(.owner) { try await $0.invite($1) }),
         Route(.post, "/admin/v1/revoke-all", on: .admin, .admin(.owner) { try await $0.revokeAll($1) }),
         Route(.post, "/admin/v1/test/clock", on: .admin, .admin(.owner) { try await $0.moveTestClock($1) }),
         Route(.post, "/admin/v1/test/logins", on: .admin, .admin(.owner) { try await $0.makeTestLogin($1) }),

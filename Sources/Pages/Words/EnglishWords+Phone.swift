@@ -6,6 +6,13 @@ extension EnglishWords {
     var linkWarning: String {
         "Did somebody send you this code or link? Then close this page: it is for letting that person into your account."
     }
+    var invitationTitle: String { "This invitation is for the app" }
+    var invitationBody: String {
+        "Open the app on your phone and scan the code with it. This page makes no account and signs nobody in."
+    }
+    var invitationWarning: String {
+        "An invitation works once and for one phone. Do not pass the code or the link on."
+    }
     var otherBrowserTitle: String { "Go back to where you began" }
     var otherBrowserBody: String {
         "This sign-in began in another browser, or is over, so nothing was signed in here. Begin again in this browser."

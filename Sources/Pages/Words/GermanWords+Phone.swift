@@ -6,6 +6,13 @@ extension GermanWords {
     var linkWarning: String {
         "Hat Ihnen jemand diesen Code oder Link geschickt? Dann schließen Sie diese Seite: Er soll jenem Ihr Konto öffnen."
     }
+    var invitationTitle: String { "Diese Einladung ist für die App" }
+    var invitationBody: String {
+        "Öffnen Sie die App auf Ihrem Telefon, und lesen Sie den Code damit ein. Auf dieser Seite entsteht kein Konto."
+    }
+    var invitationWarning: String {
+        "Eine Einladung gilt einmal und für ein Telefon. Geben Sie den Code oder Link nicht weiter."
+    }
     var otherBrowserTitle: String { "Zurück zum Anfang" }
     var otherBrowserBody: String {
         "Diese Anmeldung begann in einem anderen Browser oder ist vorbei. Beginnen Sie in diesem Browser noch einmal."

@@ -116,6 +116,9 @@ protocol PhoneLinkWords {
     var linkTitle: String { get }
     var linkBody: String { get }
     var linkWarning: String { get }
+    var invitationTitle: String { get }
+    var invitationBody: String { get }
+    var invitationWarning: String { get }
     /// The page after the app has sent the browser back, where the login did not begin in this browser.
     var otherBrowserTitle: String { get }
     var otherBrowserBody: String { get }

@@ -50,9 +50,13 @@ enum LoginSessionSQL {
         Statement("SELECT id FROM logins WHERE due_at <= $1::bigint ORDER BY due_at LIMIT $2::bigint", now, limit)
     }
 
-    static func countWaiting(limit: Int) -> Statement {
+    static func countWaiting(_ areInvitations: Bool, limit: Int) -> Statement {
         Statement(
-            "SELECT count(*) FROM (SELECT 1 FROM logins WHERE state = 'STARTING' LIMIT $1::bigint) AS waiting", limit)
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM logins WHERE state = 'STARTING' AND (kind = 'enrolment') = $1::boolean LIMIT $2::bigint
+            ) AS waiting
+            """, areInvitations, limit)
     }
 
     static func markDeleted(of userID: Identifier<User>) -> Statement {

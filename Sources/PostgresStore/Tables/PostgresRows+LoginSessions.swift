@@ -39,8 +39,8 @@ extension PostgresRows {
         all(LoginSessionSQL.selectDue(by: now, limit: limit)) { (row) throws(CorruptRow) in try row.identifier() }
     }
 
-    func waitingLoginSessionCount(limit: Int) -> Answer<Int> {
-        ask([LoginSessionSQL.countWaiting(limit: limit)]) { (rows) throws(DatabaseError) in
+    func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int> {
+        ask([LoginSessionSQL.countWaiting(areInvitations, limit: limit)]) { (rows) throws(DatabaseError) in
             Int(try rows[0].first { row in row.integer() } ?? 0)
         }
     }

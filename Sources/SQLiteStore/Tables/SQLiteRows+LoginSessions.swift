@@ -21,7 +21,10 @@ enum LoginSessionRow {
     static let selectPageInState = Query("\(select) ?1 IS NULL AND state = ?2 AND \(page)")
     static let selectDue = Query("SELECT id FROM logins WHERE due_at <= ? ORDER BY due_at LIMIT ?")
     static let countWaiting = Query(
-        "SELECT count(*) FROM (SELECT 1 FROM logins WHERE state = 'STARTING' LIMIT ?)")
+        """
+        SELECT count(*) FROM
+            (SELECT 1 FROM logins WHERE state = 'STARTING' AND (kind = 'enrolment') = ? LIMIT ?)
+        """)
     static let markDeleted = Query(
         """
         UPDATE logins SET history = 'DELETED' WHERE state IS NOT NULL AND phone_user_id = ?1 AND user_id = ?1
@@ -103,9 +106,9 @@ extension SQLiteRows {
         }
     }
 
-    func waitingLoginSessionCount(limit: Int) -> Answer<Int> {
+    func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int> {
         answer { (connection) throws(DatabaseError) in
-            try connection.first(LoginSessionRow.countWaiting, limit) { row in Int(row.integer()) } ?? 0
+            try connection.first(LoginSessionRow.countWaiting, areInvitations, limit) { row in Int(row.integer()) } ?? 0
         }
     }
 

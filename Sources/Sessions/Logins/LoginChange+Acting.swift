@@ -5,6 +5,8 @@ extension LoginChange {
         /// A short hash of `Idempotency-Key`, act and session; nil: the request has no key.
         var key: UInt64?
         var drawnNumber = 10
+        /// The phone that enrols; nil: the phone that asks has a session, or none asks.
+        var enrolling: LoginPhone?
     }
 
     /// Lets `LoginDecision` act on the login, and takes over what follows for sessions and audit trail.
@@ -15,7 +17,8 @@ extension LoginChange {
         let isOfAsking = login.claim != nil && login.claim?.sessionID == phone?.session.id
         let claimant = isOfAsking ? phone : claimant
         let call = LoginCall(
-            request.act, key: request.key, phone: phone.map { policy.phone(of: $0, at: now) },
+            request.act, key: request.key,
+            phone: request.enrolling ?? phone.map { policy.phone(of: $0, at: now) },
             claimant: claimant.map { policy.phone(of: $0, at: now) }, drawnNumber: request.drawnNumber)
         let outcome = LoginDecision(rules).decide(call, &login, at: now)
         events += outcome.effects.events(of: login, by: origin, at: now)

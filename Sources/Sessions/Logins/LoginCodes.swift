@@ -47,9 +47,20 @@ public struct LoginCode: Hashable, Sendable {
         default: nil
         }
     }
+
+    /// How a phone that brought the code of an invitation from `source` arrives; nil: the code may not come this way. The system's
+    /// camera may open it as well, because no other device waits that a stranger could have started.
+    public func invitationArrival(from source: Source) -> LoginSession.Arrival? {
+        switch (kind, source) {
+        case (.picture, .camera): .scanned
+        case (.picture, .link), (.link, .link): .linked
+        case (.push, .push): .pushed
+        default: nil
+        }
+    }
 }
 
-/// Writes and reads the codes of logins: `HTTPS://HOST/L/` and 26 characters of base32, which are the handle (8 bytes), the kind
+/// Writes and reads the codes of logins and invitations: `HTTPS://HOST/L/`, or `/E/`, and 26 characters of base32, which are the handle (8 bytes), the kind
 /// and the slot (1 byte) and a tag (7 bytes). All characters belong to the alphanumeric mode of QR codes (ISO/IEC 18004), in
 /// which the code is smaller than bytes of base64.
 public struct LoginCodeCoder: Sendable {
@@ -58,7 +69,17 @@ public struct LoginCodeCoder: Sendable {
     /// The number of characters after the prefix.
     public static let textCount = 26
 
-    private static let purpose = "sojourn login code"
+    /// What the codes are for. Codes of one use are no codes of another one.
+    public enum Use: String, Sendable {
+        /// Logins on another device.
+        case logins = "sojourn login code"
+        /// Invitations: printed or mailed, so that their pictures do not change.
+        case invitations = "sojourn invitation code"
+
+        /// The segment of the path before the code.
+        var segment: String { self == .logins ? "L" : "E" }
+    }
+
     private static let tagCount = 7
     private static let slotBits: UInt8 = 6
 
@@ -72,12 +93,14 @@ public struct LoginCodeCoder: Sendable {
 
     private static let linkTagCount = 16
 
+    private let use: Use
     private let keys: [HMACSHA256Key]
     private let linkKeys: [Link: [HMACSHA256Key]]
 
     /// A coder under those root keys: the first one writes, all read.
-    public init(rootKeys: RootKeys) {
-        keys = rootKeys.all.map { HMACSHA256Key($0.derive(Self.purpose)) }
+    public init(_ use: Use = .logins, rootKeys: RootKeys) {
+        self.use = use
+        keys = rootKeys.all.map { HMACSHA256Key($0.derive(use.rawValue)) }
         linkKeys = Dictionary(
             uniqueKeysWithValues: Link.allCases.map { link in
                 (link, rootKeys.all.map { HMACSHA256Key($0.derive(link.rawValue)) })
@@ -100,7 +123,7 @@ public struct LoginCodeCoder: Sendable {
 
     /// The characters of the code at `now`.
     public func text(_ code: LoginCode, at now: Instant) -> String {
-        let number = code.kind == .picture ? Self.slotNumber(now) : 0
+        let number = changes(code.kind) ? Self.slotNumber(now) : 0
         let body = Self.body(code, UInt8(truncatingIfNeeded: number) & Self.slotMask)
         return Base32.encode(body + tag(body, number, keys[0]))
     }
@@ -110,8 +133,11 @@ public struct LoginCodeCoder: Sendable {
     public func link(_ code: LoginCode, base: String, at now: Instant) -> String {
         let start = base.firstRange(of: "://")?.upperBound ?? base.startIndex
         let path = base[start...].firstIndex(of: "/") ?? base.endIndex
-        return base[..<path].uppercased() + base[path...] + "/L/" + text(code, at: now)
+        return base[..<path].uppercased() + base[path...] + "/\(use.segment)/" + text(code, at: now)
     }
+
+    /// Whether a code of that kind changes with each slot.
+    private func changes(_ kind: LoginCode.Kind) -> Bool { use == .logins && kind == .picture }
 
     /// The code in a scanned or followed text, with or without what stands before it; nil for anything else, and for a picture
     /// that is older than the slot before that of `now`.
@@ -124,7 +150,7 @@ public struct LoginCodeCoder: Sendable {
         guard let kind = LoginCode.Kind(rawValue: body[LoginCode.handleCount] >> Self.slotBits) else { return nil }
         let short = body[LoginCode.handleCount] & Self.slotMask
         let slot = Self.slotNumber(now)
-        for number in kind == .picture ? [slot, slot - 1] : [0] {
+        for number in changes(kind) ? [slot, slot - 1] : [0] {
             guard UInt8(truncatingIfNeeded: number) & Self.slotMask == short else { continue }
             if keys.contains(where: { constantTimeEqual(self.tag(body, number, $0), tag) }) {
                 return LoginCode(handle: Array(body.prefix(LoginCode.handleCount)), kind: kind)

@@ -37,7 +37,8 @@ public struct LoginDecision: Hashable, Sendable {
         if let collectUntil = login.collectUntil, login.history == .fail, now >= collectUntil {
             return abort(&login, .notCollected, at: now, &effects)
         }
-        guard login.claim != nil, !call.act.isOfOtherRow else { return }
+        // A phone that enrols has no session that could end.
+        guard login.claim != nil, login.kind != .enrolment, !call.act.isOfOtherRow else { return }
         guard let claimant = call.claimant, !claimant.hasEnded else {
             return losePhone(&login, .parentEnded, at: now, &effects)
         }
@@ -53,7 +54,8 @@ public struct LoginDecision: Hashable, Sendable {
     private func repeated(_ answer: LoginAnswer, _ login: LoginSession, at now: Instant) -> LoginAnswer {
         guard answer == .collected, let collectUntil = login.collectUntil else { return answer }
         if login.history != .loggedIn, login.history != .loggedInOneShot { return .refused(.terminated) }
-        return now < collectUntil + rules.retryWindow ? answer : .refused(.spent)
+        let window = login.kind == .enrolment ? rules.enrolmentRetryWindow : rules.retryWindow
+        return now < collectUntil + window ? answer : .refused(.spent)
     }
 
     private func perform(
@@ -73,7 +75,7 @@ public struct LoginDecision: Hashable, Sendable {
         case .adopt(let factor): return adopt(phone, factor, &login, at: now, &effects)
         default: break
         }
-        guard login.claim?.sessionID == phone.sessionID else { return .refused(.notClaimant) }
+        guard login.claim?.isOf(phone) == true else { return .refused(.notClaimant) }
         switch call.act {
         case .start: return start(call, phone, &login, &effects)
         case .confirm(let number): return confirm(phone, number, &login, at: now, &effects)
@@ -134,9 +136,12 @@ public struct LoginDecision: Hashable, Sendable {
         _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
     ) -> LoginAnswer {
         let known = login.claim
-        if known?.sessionID == phone.sessionID { return .accepted }
+        if known?.isOf(phone) == true { return .accepted }
         if login.kind == .app { return .refused(.notClaimant) }
-        if let known, known.deviceID != phone.deviceID || known.clientID != phone.clientID {
+        let isOtherPhone = known.map {
+            $0.deviceID != phone.deviceID || $0.clientID != phone.clientID || $0.secretHash != phone.secretHash
+        }
+        if isOtherPhone == true {
             if login.state == .active { return .refused(.taken) }
             fail(&login, .contested, at: now, &effects)
             return .refused(.contested)
@@ -144,7 +149,7 @@ public struct LoginDecision: Hashable, Sendable {
         if login.userID != nil { return .refused(.taken) }
         login.claim = LoginSession.Claim(phone, known?.arrival ?? arrival, options)
         if known == nil {
-            login.inputUntil = now + rules.inputLifetime
+            login.inputUntil = now + (login.kind == .enrolment ? rules.enrolmentLifetime : rules.inputLifetime)
             login.state = .readyForUserInteraction
             effects += [.record(.claimed), .tellDevice(.scanned)]
             if !options.startsByHand { open(call.drawnNumber, phone, &login, &effects) }
@@ -170,7 +175,7 @@ public struct LoginDecision: Hashable, Sendable {
         _ number: Int, _ phone: LoginPhone, _ login: inout LoginSession, _ effects: inout [LoginEffect]
     ) {
         login.state = .waitingForUserInput(firstInput(phone, login))
-        guard login.claim?.arrival.needsNumber == true else { return }
+        guard login.needsNumber else { return }
         login.number = number
         effects.append(.tellDevice(.number))
     }
@@ -183,7 +188,7 @@ public struct LoginDecision: Hashable, Sendable {
 
     /// Whether the login takes a second factor. Without a number it always does, because a mere touch proves too little.
     private func needsFactor(_ phone: LoginPhone, _ login: LoginSession) -> Bool {
-        if login.kind == .app || login.claim?.arrival.needsNumber != true { return true }
+        if login.kind == .app || !login.needsNumber { return true }
         if !login.isBrowserKnown || login.claim?.options.demandsSecondFactor == true { return true }
         switch login.secondFactor {
         case .required: return true
@@ -238,8 +243,19 @@ public struct LoginDecision: Hashable, Sendable {
             return .refused(.wrongFactor(attemptsLeft: max(left, 0)))
         }
         login.userID = phone.userID
+        if login.kind == .enrolment { return enrol(&login, at: now, &effects) }
         approve(&login, at: now, &effects)
         return .accepted
+    }
+
+    /// Starts the session of the phone itself. It comes with the same act, because no other device has to collect it.
+    private func enrol(
+        _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
+        (login.authenticatedAt, login.collectUntil) = (now, now)
+        effects += [.record(.approved), .startSession, .tellDevice(.loggedIn)]
+        return .collected
     }
 
     private func approve(_ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]) {

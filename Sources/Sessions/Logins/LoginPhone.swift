@@ -16,6 +16,8 @@ public struct LoginPhone: Hashable, Sendable {
     public var isBarred = false
     /// Its last renewal.
     public var renewedAt: Instant
+    /// SHA-256 of its secret, if it enrols; nil: it has a session.
+    public var secretHash: [UInt8]?
 
     /// A phone with a session that can be renewed.
     public init(_ session: Session) {
@@ -24,6 +26,17 @@ public struct LoginPhone: Hashable, Sendable {
         clientID = session.clientID
         deviceID = session.device.id
         renewedAt = session.renewedAt
+    }
+
+    /// A phone that enrols: its session will be that of `login`, and its user that of the invitation.
+    public init?(enrolling login: LoginSession, deviceID: String, secretHash: [UInt8], at now: Instant) {
+        guard let invitation = login.request.invitation else { return nil }
+        sessionID = login.id
+        userID = invitation.userID
+        clientID = login.clientID
+        self.deviceID = deviceID
+        renewedAt = now
+        self.secretHash = secretHash
     }
 
     /// Whether the session has ended. Disabled logins only block it.

@@ -13,6 +13,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         case backchannel
         /// The phone's own app, for a web session at its backend.
         case app
+        /// A phone without an account here, which an invitation gives one. The session is the phone's own.
+        case enrolment
     }
 
     /// How a phone got to know of the login.
@@ -53,12 +55,20 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         public let arrival: Arrival
         /// What the app wants.
         public let options: ClaimOptions
+        /// SHA-256 of the secret of a phone that enrols, because it has no session yet; nil: the phone has one.
+        public var secretHash: [UInt8]?
 
         /// The claim of `phone`.
         public init(_ phone: LoginPhone, _ arrival: Arrival, _ options: ClaimOptions) {
             self.init(
                 sessionID: phone.sessionID, userID: phone.userID, clientID: phone.clientID, deviceID: phone.deviceID,
                 arrival: arrival, options: options)
+            secretHash = phone.secretHash
+        }
+
+        /// Whether `phone` has made this claim.
+        public func isOf(_ phone: LoginPhone) -> Bool {
+            sessionID == phone.sessionID && secretHash == phone.secretHash
         }
 
         /// A claim from its stored values.
@@ -112,6 +122,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         public var pollHash: [UInt8]?
         /// The authorization request that the login answers; nil for logins that begin elsewhere than on the page.
         public var authorization: AuthorizationRequest?
+        /// The account that an enrolment makes, or to which it adds a device; nil for every other kind.
+        public var invitation: Invitation?
 
         /// The longest `announceInfo` or `sessionInfo`, in bytes.
         public static let infoLengthMax = 2048
@@ -225,6 +237,9 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         return bond.interval.map { (answeredAt ?? startedAt) + $0 }
     }
 
+    /// Whether the user has to type the number that the other device shows. An invitation has no other device.
+    public var needsNumber: Bool { kind != .enrolment && claim?.arrival.needsNumber == true }
+
     /// The number of second factors that may still be wrong.
     public var attemptsLeft: Int { max(LoginRules().factorAttempts - wrongFactors, 0) }
 
@@ -242,6 +257,12 @@ public struct LoginRules: Hashable, Sendable {
     public var nonceLifetime = Duration.seconds(30)
     /// How long after that a retry of the collection gets the session again.
     public var retryWindow = Duration.seconds(30)
+    /// How long a phone that has claimed an invitation has for the enrolment.
+    public var enrolmentLifetime = Duration.seconds(600)
+    /// How long after an enrolment a retry of its last act gets the tokens again.
+    public var enrolmentRetryWindow = Duration.seconds(600)
+    /// The largest number of invitations that wait for a phone. Further ones are refused.
+    public var invitationsMax = 20_000
     /// The number of wrong second factors that ends a login.
     public var factorAttempts = 3
     /// The largest number of logins that wait for a phone. Further ones are refused.

@@ -119,7 +119,7 @@ extension LoginCollection {
     }
 
     /// The session again, for the request that started it and whose answer was lost.
-    private func repeated(
+    func repeated(
         _ started: Session, _ request: LoginRequest, for client: Client, _ user: User, ownAudience: [String]
     ) -> Result<TokenGrant.Entitlement, ServiceError> {
         guard started.ending == nil, started.parent == 0, started.device.id == request.device.id,

@@ -152,10 +152,11 @@ extension LoginSessionService {
     /// Lets an act change a login, in a transaction; nil if there is no such login.
     func act(
         _ act: LoginAct, on id: Identifier<Session>, phone phoneID: Identifier<Session>? = nil, key: UInt64? = nil,
-        from origin: Origin
+        enrolling: LoginPhone? = nil, from origin: Origin
     ) async throws(ServiceError) -> Acted? {
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
-        let request = LoginChange.Request(act: act, key: key, drawnNumber: LoginNumber.random(context.random))
+        let request = LoginChange.Request(
+            act: act, key: key, drawnNumber: LoginNumber.random(context.random), enrolling: enrolling)
         let acted = try await inStore { () async throws(StoreError) in
             try await store.changeLogin(id, phone: phoneID, by: origin) { change -> (Acted, Set<LoginWatch.Subject>) in
                 let users = [change.login.claim?.userID, change.phone?.user?.id]
@@ -178,7 +179,7 @@ extension LoginSession {
 
 extension LoginAct {
     /// The name for the hash of an `Idempotency-Key`.
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .claim: "claim"
         case .start: "start"

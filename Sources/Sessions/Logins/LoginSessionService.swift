@@ -9,17 +9,19 @@ public final class LoginSessionService: UseCase {
     let signer: TokenSigner
     let presence: UserPresenceService
     let logout: LogoutService
+    let passwords: PasswordVerifier
     /// Wakes the requests that wait for a change.
     public let watch: LoginWatch
 
     init(
         _ context: ServiceContext, _ signer: TokenSigner, _ presence: UserPresenceService, _ logout: LogoutService,
-        watch: LoginWatch = LoginWatch()
+        _ passwords: PasswordVerifier, watch: LoginWatch = LoginWatch()
     ) {
         self.context = context
         self.signer = signer
         self.presence = presence
         self.logout = logout
+        self.passwords = passwords
         self.watch = watch
     }
 
@@ -149,7 +151,7 @@ public final class LoginSessionService: UseCase {
     /// Whether time may have changed the login since it was written. A living one depends on a phone: its session is read.
     private func mayHaveExpired(_ login: LoginSession) -> Bool {
         if login.state.isFinal { return false }
-        return login.claim != nil || context.clock.now >= login.inputUntil
+        return login.claim != nil && login.kind != .enrolment || context.clock.now >= login.inputUntil
     }
 
     /// The device gives up.

@@ -28,17 +28,24 @@ public struct LoginCollection: Sendable {
     public var change: LoginChange
     /// The start of the session: set `opening.session` to start it. Nil before an account is chosen.
     public var opening: SessionOpening?
+    /// Whether another user has the name of the account that an enrolment makes.
+    public var isNameTaken = false
 }
 
 extension Store {
-    /// Adds a login that a client has requested, with its audit events. False if `limit` logins wait for a phone already; nothing
-    /// was written.
+    /// Adds a login that a client has requested, with its audit events. False if `limit` logins wait for a phone already, or as
+    /// many invitations if it is one; nothing was written.
     @discardableResult
     public func requestLogin(
         _ login: LoginSession, _ events: [AuditEvent] = [], atMost limit: Int = .max
     ) async throws(StoreError) -> Bool {
         try await write(.nothing) { (transaction) throws(TransactionError) in
-            if limit < .max, try transaction.waitingLoginSessionCount(limit: limit).value() >= limit { return false }
+            let isInvitation = login.kind == .enrolment
+            if limit < .max,
+                try transaction.waitingLoginSessionCount(areInvitations: isInvitation, limit: limit).value() >= limit
+            {
+                return false
+            }
             let known = try transaction.catalogue().value()
             transaction.insert(login)
             transaction.append(events, known)

@@ -130,7 +130,7 @@ public protocol StoreReader {
     func loginSessions(dueBy now: Instant, limit: Int) -> Answer<[Identifier<Session>]>
 
     /// The number of logins that wait for a phone, at most `limit`.
-    func waitingLoginSessionCount(limit: Int) -> Answer<Int>
+    func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int>
 
     /// The failed attempts that are counted for `target`.
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>

@@ -16,6 +16,10 @@ public final class ServiceContext: Sendable {
     public let requests: SealedRequests
     /// Writes and reads the codes of logins with a phone.
     let loginCodes: LoginCodeCoder
+    /// Writes and reads the codes of invitations.
+    let invitationCodes: LoginCodeCoder
+    /// Derives the secrets of phones that enrol.
+    let enrolmentKey: HMACSHA256Key
     /// The keys of web nonces; the first one makes new ones.
     let webNonces: [HMACSHA256Key]
     /// The durations and bounds of logins with a phone.
@@ -75,6 +79,8 @@ public final class ServiceContext: Sendable {
         passkeys: PasskeyPolicy? = nil, loginRules: LoginRules = LoginRules()
     ) {
         loginCodes = LoginCodeCoder(rootKeys: rootKeys)
+        invitationCodes = LoginCodeCoder(.invitations, rootKeys: rootKeys)
+        enrolmentKey = HMACSHA256Key(rootKeys.first.derive("sojourn enrolment"))
         self.loginRules = loginRules
         webNonces = rootKeys.all.map { HMACSHA256Key($0.derive("sojourn web nonce")) }
         self.passkeys = passkeys

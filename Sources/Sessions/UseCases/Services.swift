@@ -52,7 +52,7 @@ public struct Services: Sendable {
         federation = FederationService(context, login)
         logout = LogoutService(context, refresh, foreignTokens)
         hostedLogin = HostedLoginService(context, signer, logout, federation)
-        loginSessions = LoginSessionService(context, signer, presence, logout)
+        loginSessions = LoginSessionService(context, signer, presence, logout, passwords)
         accessTokens = AccessTokenVerifier(context, signer)
         clients = ClientAuthenticator(context)
         clientCredentials = ClientCredentialsService(context, signer)

@@ -148,13 +148,21 @@ final class UserPresenceService: UseCase {
     func accepts(
         _ text: String, of key: DeviceKey, in session: Session, at now: Instant
     ) async throws(ServiceError) -> Bool {
-        guard let assertion = try? KeyAssertion(text), assertion.issuer == session.id.description,
-            assertion.subject == session.userID.description, assertion.audience.contains(context.issuer),
+        try await accepts(text, of: key, in: session.id, of: session.userID, at: now)
+    }
+
+    /// Whether `key` has signed the assertion for the session with that id, which may not have started, and its user.
+    func accepts(
+        _ text: String, of key: DeviceKey, in sessionID: Identifier<Session>, of userID: Identifier<User>,
+        at now: Instant
+    ) async throws(ServiceError) -> Bool {
+        guard let assertion = try? KeyAssertion(text), assertion.issuer == sessionID.description,
+            assertion.subject == userID.description, assertion.audience.contains(context.issuer),
             assertion.isTimely(at: now, lead: DeviceKeyService.deviceLead),
             (try? assertion.verify(with: key.key)) != nil
         else { return false }
         let token = OneTimeToken(
-            .presenceAssertion, of: session.id.description, id: assertion.id,
+            .presenceAssertion, of: sessionID.description, id: assertion.id,
             goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)
         return try await inStore { () async throws(StoreError) in try await store.use(token) }
     }

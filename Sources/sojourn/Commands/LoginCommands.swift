@@ -2,9 +2,9 @@ import HTTP
 import JSON
 import Sessions
 
-/// `sojourn login list · show · end`
+/// `sojourn login list · show · end · invite`
 enum LoginCommands {
-    static let all = [list, show, end]
+    static let all = [list, show, end, invite]
 
     private static let list = Command.admin(
         ["login", "list"], "Lists logins with a phone, the newest first.",
@@ -50,6 +50,43 @@ enum LoginCommands {
                 ("browser or system", login["user_agent"]?.cell),
                 ("started", Formatting.timeWithDistance(login["started_at"]?.integer)),
                 ("ended", login["ended_at"].map { Formatting.timeWithDistance($0.integer) }),
+            ])
+        })
+
+    private static let invite = Command.admin(
+        ["login", "invite"], "Invites a user to make an account on a phone, or to add a phone to an account.",
+        options: [
+            Command.Option("--client", "ID", "the app; default: mobile"),
+            Command.Option("--username", "NAME", "the new account's; default: the user chooses it"),
+            Command.Option("--user", "USER", "who gets a further phone, in place of a new account"),
+            Command.Option("--email", "ADDRESS", "e-mail address of the new account"),
+            Command.Option("--phone", "NUMBER", "telephone number of the new account"),
+            Command.Option("--name", "NAME", "the name to show of the new account"),
+            Command.Option("--country", "CODE", "country of the new account, two letters"),
+            Command.Option("--source", "SOURCE", "qr, link or push: how it reaches the user; default: qr"),
+            Command.Option("--expires-in", "DURATION", "in which time the phone has to come; default: 1d"),
+        ],
+        discussion: "The invitation works once, for one phone. Whoever has the code can use it.",
+        examples: ["sojourn login invite --username ada --email ada@example.org", "sojourn login invite --user ada"],
+        send: { connection, arguments async throws(Failure) in
+            var members: [String: JSONValue] = [:]
+            for (option, member) in [
+                ("--client", "client_id"), ("--username", "username"), ("--email", "email"),
+                ("--phone", "phone_number"), ("--name", "display_name"), ("--country", "country"),
+                ("--source", "source"),
+            ] {
+                if let text = arguments.value(option) { members[member] = .string(text) }
+            }
+            if let user = arguments.value("--user") { members["user"] = .string(UserCommands.reference(user)) }
+            if let seconds = try arguments.seconds("--expires-in") { members["expires_in"] = .integer(seconds) }
+            return try await connection.send(.post, ["invitations"], .object(members))
+        },
+        show: { invitation, _ in
+            Formatting.facts([
+                ("id", invitation["login_id"]?.cell), ("app", invitation["client_id"]?.cell),
+                ("text of the picture", invitation["qr"]?.cell), ("link", invitation["link"]?.cell),
+                ("text of the message", invitation["push"]?.cell),
+                ("good until", Formatting.timeWithDistance(invitation["expires_at"]?.integer)),
             ])
         })
 

@@ -135,6 +135,7 @@ extension ConsoleView {
         case .device: "of a device"
         case .backchannel: "of a backend"
         case .app: "of the phone's app"
+        case .enrolment: "of a phone by an invitation"
         }
     }
 
@@ -144,6 +145,7 @@ extension ConsoleView {
         case .device: "A device"
         case .backchannel: "A backend"
         case .app: "The app of the phone itself"
+        case .enrolment: "An invitation"
         }
     }
 

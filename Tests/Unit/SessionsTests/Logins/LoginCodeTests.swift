@@ -45,6 +45,16 @@ struct LoginCodeTests {
         }
     }
 
+    @Test func invitation_isGoodOnPaper_andNoCodeOfALogin() throws {
+        let secret = try #require(SecretKey([UInt8](repeating: 7, count: 32)))
+        let invitations = LoginCodeCoder(.invitations, rootKeys: try #require(RootKeys([secret])))
+        let code = LoginCode(handle: handle, kind: .picture)
+        let link = invitations.link(code, base: "https://a.example", at: now)
+        #expect(link.hasPrefix("HTTPS://A.EXAMPLE/E/"))
+        #expect(invitations.code(in: link, at: now + .seconds(86_400)) == code)
+        #expect(coder.code(in: link, at: now) == nil && invitations.code(in: picture(at: now), at: now) == nil)
+    }
+
     @Test func printout_isDead_alsoWhenTheShortSlotComesAgain() {
         let text = picture(at: now)
         for minute in 1...180 { #expect(coder.code(in: text, at: now + .seconds(Int64(minute * 60))) == nil) }

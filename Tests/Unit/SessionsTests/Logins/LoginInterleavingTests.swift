@@ -27,6 +27,19 @@ struct LoginInterleavingTests {
         Rules(bond: .ping(.seconds(120)), isBrowserKnown: false, startsByHand: true, changes: 6, minutes: 7),
     ]
 
+    static let enrolments: [Rules] = [
+        Rules(kind: .enrolment, bond: .none),
+        Rules(kind: .enrolment, arrival: .linked, bond: .none, startsByHand: true),
+    ]
+
+    @Test(arguments: enrolments) func everyEnrolment_keepsTheRules(_ rules: Rules) async {
+        let walk = await LoginWorld.explore(rules)
+        #expect(walk.violation == nil)
+        #expect(walk.worlds > 4000)
+        #expect(walk.reached.contains(["DONE", "LOGGED_IN_ONE_SHOT"]))
+        #expect(!walk.reached.contains { $0.first == "ACTIVE" })
+    }
+
     @Test(arguments: worlds) func everyHistory_keepsTheRules(_ rules: Rules) async {
         let walk = await LoginWorld.explore(rules)
         #expect(walk.violation == nil)
@@ -55,6 +68,8 @@ struct LoginInterleavingTests {
         (.numberIsNotSigned, Rules(isPresenceDue: true, skipsConfirmation: true)), (.abortedKeepsFail, Rules()),
         (.endedPhoneActs, Rules()), (.replacedPhoneIsLost, Rules()),
         (.knownBrowserSuffices, Rules(isBrowserKnown: false)), (.numberComesEarly, Rules(startsByHand: true)),
+        (.secretIsIgnored, enrolments[0]), (.enrolsWithoutFactor, enrolments[0]),
+        (.enrolsWithoutConsent, enrolments[0]),
     ]
 
     @Test(arguments: mutants.indices) func brokenRule_isNoticed(index: Int) async {

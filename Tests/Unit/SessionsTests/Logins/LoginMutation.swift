@@ -8,6 +8,7 @@ enum LoginMutation: String, CaseIterable, Sendable {
     case factorsHaveNoEnd, wrongFactorPasses, strangerConfirms, activeCannotBeStopped, linkIsPolled, endIsSilent
     case numberIsNotSigned, abortedKeepsFail, endedPhoneActs, replacedPhoneIsLost, knownBrowserSuffices,
         numberComesEarly
+    case secretIsIgnored, enrolsWithoutFactor, enrolsWithoutConsent
 
     /// The decision, except on the broken rule.
     func decide(_ call: LoginCall, _ login: inout LoginSession, at now: Instant) -> LoginOutcome {
@@ -46,6 +47,8 @@ enum LoginMutation: String, CaseIterable, Sendable {
             }
         case .strangerConfirms: if case .confirm = call.act { call.phone = call.claimant }
         case .linkIsPolled: if case .collect = call.act { call.act = .collect(browser: before.browser) }
+        case .secretIsIgnored:
+            if let hash = before.claim?.secretHash { call.phone?.secretHash = hash }
         case .replacedPhoneIsLost: if case .phoneReplaced = call.act { call.act = .tick }
         default: break
         }
@@ -97,9 +100,19 @@ enum LoginMutation: String, CaseIterable, Sendable {
         case (.oneShotIsLoggedOut, .phoneEnded) where before.history == .loggedInOneShot: login.history = .loggedOut
         case (.knownBrowserSuffices, .confirm) where !before.isBrowserKnown && login.state.input == .secondFactor:
             approve(&login, at: now)
+        case (.enrolsWithoutFactor, .confirm) where login.state.input == .secondFactor && outcome.answer == .accepted:
+            enrol(&login, &outcome, at: now)
+        case (.enrolsWithoutConsent, .proveFactor) where before.state.input == .confirmation && before == login:
+            login.userID = call.phone?.userID
+            enrol(&login, &outcome, at: now)
         case (.numberComesEarly, .claim) where login.state == .readyForUserInteraction: login.number = LoginWorld.shown
         default: break
         }
+    }
+
+    private func enrol(_ login: inout LoginSession, _ outcome: inout LoginOutcome, at now: Instant) {
+        (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
+        outcome = LoginOutcome(answer: .collected, effects: [.startSession])
     }
 
     private func reopen(_ login: inout LoginSession) {

@@ -51,13 +51,19 @@ extension LoginWorld {
         guard let user = login.userID, let claim = before.login.claim else { return "a session without a user" }
         let acted = consents.union(factors)
         if acted != [user] { return acted.contains(user) ? "two users acted" : "a session without the user's act" }
-        if claim.arrival.needsNumber, !numbers.contains(user) { return "a session without the number" }
+        let takesNumber = before.login.needsNumber
+        if takesNumber, !numbers.contains(user) { return "a session without the number" }
+        if rules.kind == .enrolment, !consents.contains(user) { return "an account without the user's consent" }
         let demandsFactor =
-            rules.kind == .app || !claim.arrival.needsNumber || !rules.isBrowserKnown || rules.secondFactor == .required
+            rules.kind == .app || !takesNumber || !rules.isBrowserKnown || rules.secondFactor == .required
             || (rules.secondFactor == nil && rules.isPresenceDue)
         if demandsFactor, !factors.contains(user) { return "a session without the second factor" }
-        guard let phone = phones.first(where: { $0.sessionID == claim.sessionID }), phone.refusal == nil else {
+        guard let phone = phones.first(where: { claim.isOf($0) }), phone.refusal == nil else {
             return "a session of a dead phone"
+        }
+        if rules.kind == .enrolment {
+            if case .proveFactor = call.act, call.phone == phone, outcome.answer == .collected { return nil }
+            return "an account for another phone"
         }
         if call.act != .collect(browser: hasBrowser ? Self.browser : nil) { return "a session of another browser" }
         if outcome.answer != .collected { return "a session that no device collects" }
@@ -69,13 +75,13 @@ extension LoginWorld {
         let old = before.ticked
         guard let phone = call.phone, !before.isRetry(call) else { return nil }
         if phone.refusal != nil { return login != old ? "a dead phone acts" : nil }
-        let isClaimant = old.claim?.sessionID == phone.sessionID
+        let isClaimant = old.claim?.isOf(phone) == true
         switch call.act {
         case .claim where old.state.awaitsInput && rules.kind != .app:
-            if let claim = old.claim, claim.deviceID != phone.deviceID {
+            if let claim = old.claim, claim.deviceID != phone.deviceID || claim.secretHash != phone.secretHash {
                 return login.cause == .contested ? nil : "contested"
             }
-            if old.claim == nil, login.claim?.sessionID != phone.sessionID { return "the first phone is refused" }
+            if old.claim == nil, login.claim?.isOf(phone) != true { return "the first phone is refused" }
         case .confirm(let number):
             if !isClaimant { return login != old ? "a stranger confirms" : nil }
             if old.state.input != .confirmation { return login != old ? "an act out of turn" : nil }
@@ -87,7 +93,8 @@ extension LoginWorld {
             if old.state.input != .secondFactor { return login != old ? "an act out of turn" : nil }
             if let number = factor.number, old.number != nil, number != old.number { return isOver(.wrongNumber) }
             if factor.number == nil, old.number != nil, old.userID == nil { return login != old ? "no number" : nil }
-            if factor.isValid != (login.state == .active) { return "the second factor is not decisive" }
+            let isLetIn = rules.kind == .enrolment ? login.history == .loggedInOneShot : login.state == .active
+            if factor.isValid != isLetIn { return "the second factor is not decisive" }
         case .stop where isClaimant:
             if !old.state.isFinal, login.state != .done { return "the phone cannot stop it" }
         default: break
@@ -143,8 +150,7 @@ extension LoginWorld {
     }
 
     private var isClaimantAlive: Bool {
-        guard let claim = login.claim else { return true }
-        return phones.first { $0.sessionID == claim.sessionID }?.hasEnded == false
+        login.claim == nil || claimant?.hasEnded == false
     }
 
     private func isRetry(_ call: LoginCall) -> Bool { delivered.contains { $0.key == call.key } }

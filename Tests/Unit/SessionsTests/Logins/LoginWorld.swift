@@ -55,6 +55,7 @@ struct LoginWorld: Hashable {
         var rules = LoginRules()
         rules.inputLifetime = .seconds(120)
         rules.collectLifetime = .seconds(120)
+        rules.enrolmentLifetime = .seconds(120)
         rules.factorAttempts = 2
         return LoginDecision(rules)
     }()
@@ -105,8 +106,23 @@ struct LoginWorld: Hashable {
             login = LoginSession(
                 id: Self.loginID, kind: rules.kind, clientID: "web", bond: rules.bond,
                 secondFactor: rules.secondFactor, browser: rules.kind == .authorize ? Self.browser : nil,
-                isBrowserKnown: rules.isBrowserKnown, startedAt: Sample.start,
+                isBrowserKnown: rules.isBrowserKnown, request: Self.request(rules.kind), startedAt: Sample.start,
                 inputUntil: Sample.start + decisionRules.inputLifetime)
+        }
+        if rules.kind == .enrolment { phones = Self.newPhones(of: login) }
+    }
+
+    private static func request(_ kind: LoginSession.Kind) -> LoginSession.Request {
+        var request = LoginSession.Request()
+        guard kind == .enrolment else { return request }
+        request.invitation = Invitation(newUser: users[0].id, username: "ada", profile: User.Profile(), source: .qr)
+        return request
+    }
+
+    /// Phones without an account that have the code: the first one twice, with another secret.
+    private static func newPhones(of login: LoginSession) -> [LoginPhone] {
+        [("phone-a", 1), ("phone-a", 2), ("phone-b", 3)].compactMap { device, secret in
+            LoginPhone(enrolling: login, deviceID: device, secretHash: [secret], at: Sample.start)
         }
     }
 
@@ -116,7 +132,8 @@ struct LoginWorld: Hashable {
     var steps: [Step] {
         var steps = delivered.map { Step.again($0) }
         if rules.minutes > 0 { steps.append(.minute) }
-        if rules.misfortunes > 0 {
+        if rules.misfortunes > 0, rules.kind == .enrolment { steps.append(.delete(user: 0)) }
+        if rules.misfortunes > 0, rules.kind != .enrolment {
             steps += [0, 2].flatMap { [Step.phoneEnds($0), .clockEnds($0), .disable($0)] }
             steps += [.delete(user: 0), .delete(user: 1), .replace(0)]
         }
@@ -187,14 +204,16 @@ struct LoginWorld: Hashable {
     ) -> (call: LoginCall, outcome: LoginOutcome) {
         let call = LoginCall(
             act, key: key, phone: phone.map { phones[$0] },
-            claimant: phones.first { $0.sessionID == login.claim?.sessionID }, drawnNumber: Self.shown)
+            claimant: claimant, drawnNumber: Self.shown)
         return (call, mutation?.decide(call, &login, at: now) ?? Self.decision.decide(call, &login, at: now))
     }
+
+    /// The phone that has claimed the login, as it stands now.
+    var claimant: LoginPhone? { phones.first { login.claim?.isOf($0) == true } }
 
     /// The login after what time and the end of the phone's session have brought.
     var ticked: LoginSession {
         var login = login
-        let claimant = phones.first { $0.sessionID == login.claim?.sessionID }
         _ = Self.decision.decide(LoginCall(.tick, claimant: claimant), &login, at: now)
         return login
     }
@@ -227,7 +246,7 @@ struct LoginWorld: Hashable {
 
     /// What the server does after a decision.
     private mutating func follow(_ outcome: LoginOutcome, of call: LoginCall, _ before: LoginWorld) {
-        if outcome.answer == .accepted, let user = call.phone?.userID {
+        if outcome.answer == .accepted || outcome.answer == .collected, let user = call.phone?.userID {
             switch call.act {
             case .confirm(let number):
                 consents.insert(user)

@@ -51,6 +51,33 @@ let loginSessionRules: [StoreRule] = [
         #expect(try await store.loginSession(.id(Fixture.sessionID())) == nil)
         #expect(try await store.loginSession(.handle([9])) == nil)
     },
+    StoreRule("an enrolment comes back with its invitation and its phone, and has a bound of its own") { store in
+        let profile = User.Profile(email: "zoë@example.org", phoneNumber: "+43 1", displayName: "Zoë", country: "AT")
+        var request = LoginSession.Request()
+        request.invitation = Invitation(
+            newUser: Identifier(random: .system), username: "zoë", profile: profile, source: .link)
+        request.handle = [UInt8](repeating: 4, count: LoginCode.handleCount)
+        var login = LoginSession(
+            id: Fixture.sessionID(), kind: .enrolment, clientID: Client.mobileID, bond: .none, request: request,
+            startedAt: Fixture.start, inputUntil: Fixture.start + .seconds(86_400))
+        try await store.requestLogin(login)
+        #expect(try await store.loginSession(.id(login.id)) == login)
+        #expect(try await store.requestLogin(Fixture.loginSession(1), atMost: 1))
+        var other = request
+        other.handle = [UInt8](repeating: 5, count: LoginCode.handleCount)
+        let further = LoginSession(
+            id: Fixture.sessionID(), kind: .enrolment, clientID: Client.mobileID, bond: .none, request: other,
+            startedAt: Fixture.start, inputUntil: Fixture.start + .seconds(86_400))
+        #expect(try await !store.requestLogin(further, atMost: 1))
+        let phone = try #require(
+            LoginPhone(enrolling: login, deviceID: "new-1", secretHash: [1, 2, 3], at: Fixture.start))
+        let call = LoginCall(.claim(.scanned, LoginSession.ClaimOptions()), phone: phone)
+        _ = LoginDecision().decide(call, &login, at: Fixture.start)
+        let claimed = login
+        _ = try await store.changeLogin(login.id, phone: nil) { change in change.login = claimed }
+        #expect(try await store.loginSession(.id(login.id)) == claimed)
+        #expect(claimed.claim?.secretHash == [1, 2, 3])
+    },
     StoreRule("a login with a phone and one on the page do not see each other") { store in
         let user = try await store.given(Fixture.user())
         let login = Fixture.loginSession(1)
