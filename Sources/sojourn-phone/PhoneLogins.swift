@@ -15,9 +15,25 @@ extension Phone {
         case "prove":
             return try await act { try await $0.enterSecondFactor(password: command.text("password") ?? "") }
         case "deny": return try await act { try await $0.stopSession() }
+        case "enrol": return try await enrol(sojourn, command)
         case "login-state": return try await act { _ in }
         default: return nil
         }
+    }
+
+    /// Follows an invitation, agrees, and gives the password.
+    private func enrol(_ sojourn: Sojourn, _ command: [String: JSONValue]) async throws -> [String: JSONValue] {
+        let session = try await sojourn.startSession(scanned: command.text("code") ?? "")
+        for await event in session.events {
+            switch event {
+            case .confirmEnrol: try await session.confirm()
+            case .secondFactor(let factor) where factor.result == .requested:
+                try await session.enrol(
+                    password: command.text("password") ?? "", username: command.text("username"))
+            default: break
+            }
+        }
+        return ["status": .string(session.status.description)].merging(Self.describe(sojourn.state)) { $1 }
     }
 
     private func act(_ body: (LoginSession) async throws -> Void) async throws -> [String: JSONValue] {

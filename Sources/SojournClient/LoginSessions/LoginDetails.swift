@@ -16,7 +16,7 @@ public struct LoginDetails: Hashable, Sendable, Identifiable {
     public var id: String
     /// Where it stands.
     public var status: LoginStatus
-    /// `authorize`, `device`, `backchannel`, `app` or `enrol`.
+    /// `authorize`, `device`, `backchannel`, `app` or `enrolment`.
     public var kind: String
     /// The client that wants a session.
     public var clientID: String?
@@ -28,6 +28,10 @@ public struct LoginDetails: Hashable, Sendable, Identifiable {
     public var sessionInfo: String?
     /// Whether it enrolls this device with a new account.
     public var isRegistration: Bool
+    /// The username of the account that an enrolment makes; nil: the user chooses it, or the account exists.
+    public var username: String?
+    /// Whether the second factor of an enrolment is the first one of its account.
+    public var setsSecondFactor: Bool
     /// Whether it logs the app itself in at its backend.
     public var isAppLogin: Bool
     /// Whether the user has to type the number that the other device shows.

@@ -55,6 +55,12 @@ extension LoginSession {
         case .app(let client): return .appLogin(client: client, await account.randomNumber())
         case .known(let details): return .look(details.id)
         }
+        if code.isEnrolment {
+            let deviceID = try? await account.deviceIdentity().deviceID
+            return .claimInvitation(
+                code: code.text, source: code.source.rawValue, deviceID: deviceID ?? "",
+                startsByHand: !options.skipsReadyForUserInteraction)
+        }
         var wishes = LoginSessionWishes()
         wishes.startsByHand = !options.skipsReadyForUserInteraction
         wishes.skipsConfirmation = options.selectsSingleAccount && accounts.count == 1
@@ -71,7 +77,7 @@ extension LoginSession {
 
     /// Lets another account of the phone present the code, so that the server takes its word from then on.
     func handOver(to other: Sojourn) async throws(SojournError) {
-        guard machine.status.input == .confirmation, case .code = origin else {
+        guard machine.status.input == .confirmation, case .code = origin, !isOfInvitation else {
             throw .refused(Refusal(status: 0, code: machine.status.isFinal ? "session_terminated" : "not_awaited"))
         }
         let (identity, own) = (try await other.deviceIdentity(), try await account.deviceIdentity())
@@ -154,7 +160,7 @@ extension LoginSession {
     }
 
     /// Sends the request of an act until it is answered.
-    private func carryOut(_ act: LoginSessionMachine.Act, _ call: LoginSessionCall) async -> Conclusion {
+    func carryOut(_ act: LoginSessionMachine.Act, _ call: LoginSessionCall) async -> Conclusion {
         var error: SojournError?
         var step: LoginSessionMachine.Step?
         while true {
@@ -191,10 +197,15 @@ extension LoginSession {
         var retryAfter: Int64?
     }
 
-    /// Sends one request with the account that acts.
+    /// Sends one request with the account that acts, or of a phone that enrols.
     private func exchange(_ call: LoginSessionCall) async -> Reply {
         let answer: HTTPAnswer
-        do throws(SojournError) { answer = try await account.perform(call, attempt: machine.attempts) } catch {
+        do throws(SojournError) {
+            answer =
+                isOfInvitation
+                ? try await account.perform(call, of: enrolment, attempt: machine.attempts)
+                : try await account.perform(call, attempt: machine.attempts)
+        } catch {
             switch error {
             case .unreachable(let cause):
                 return Reply(answer: .none, error: error, retryAfter: cause.retryAfter)
@@ -208,7 +219,15 @@ extension LoginSession {
             default: return Reply(answer: .unsent, error: error)
             }
         }
-        return await reply(answer)
+        if case .enrol = call, (200..<300).contains(answer.status) { return await enrolled(answer) }
+        let reply = await reply(answer)
+        // The last act has arrived, and its answer was lost: the same request gets the tokens again.
+        if let last = enrolment.lastCall, case .accepted(let status) = reply.answer, status.history == .loggedInOneShot
+        {
+            if case .wait = call, enrolment.isUnderWay { return Reply(answer: .none) }
+            return await exchange(last)
+        }
+        return reply
     }
 
     private func reply(_ answer: HTTPAnswer) async -> Reply {
@@ -218,12 +237,13 @@ extension LoginSession {
         case 200..<300:
             // An AppLogin has the login in a member, beside what opens the backend.
             guard let members = JSONValue(parsing: answer.body)?.members,
-                let found = LoginDetails(members["login"] ?? .object(members))
+                let found = LoginDetails(members["login"] ?? members["enrolment"] ?? .object(members))
             else { return unclear }
             // An answer about another login is none.
             guard known == nil || known?.id == found.id else { return unclear }
             take(found)
-            version = (members["login"]?.members ?? members).text("version")
+            version = (members["login"]?.members ?? members["enrolment"]?.members ?? members).text("version")
+            enrolment.token = members.text("enrolment_token") ?? enrolment.token
             if isAppLogin { access = BackendAccess(members, issuedAt: await account.now) ?? access }
             return Reply(answer: .accepted(found.status))
         case 500: return Reply(answer: .fault, error: .unreachable(cause), retryAfter: answer.retryAfter)
@@ -241,7 +261,9 @@ extension LoginSession {
     }
 
     /// What the user does with a second factor: without keys on this device an enrolment sets one.
-    var context: SecondFactorEvent.Context { hasNoFactor && known?.isRegistration == true ? .firstSet : .verify }
+    var context: SecondFactorEvent.Context {
+        known?.setsSecondFactor == true || hasNoFactor && known?.isRegistration == true ? .firstSet : .verify
+    }
 
     private func take(_ found: LoginDetails) {
         // What was told before stays, if an answer that was made earlier comes later.
@@ -295,6 +317,7 @@ extension LoginSession {
         publish()
         guard !machine.status.isFinal else { return nil }
         if case .refused("not_found", _) = reply.answer { return nil }
+        if isOfInvitation, case .refused("invalid_token", _) = reply.answer { return nil }
         let isSlow = reply.error != nil || machine.status.history == .loggedIn
         let interval = isSlow ? Self.slowPollInterval : Self.pollInterval
         return max(interval - (clock.uptime - began), .milliseconds(50))

@@ -15,6 +15,7 @@ public actor LoginSession {
 
     nonisolated let log = LoginEventLog()
     nonisolated let isOfApp: Bool
+    nonisolated let isOfInvitation: Bool
     let options: LoginSessionOptions
     let origin: Origin
     /// The account that acts.
@@ -26,6 +27,8 @@ public actor LoginSession {
     /// The number that the user has typed.
     var number: Int?
     var access: BackendAccess?
+    /// What an enrolment has beside a login.
+    var enrolment = Enrolment()
     /// Whether the user has no biometry behind this session yet.
     var hasNoFactor = false
     /// The claim, for a stop that comes before its answer.
@@ -46,6 +49,7 @@ public actor LoginSession {
             machine = LoginSessionMachine()
         }
         if case .app = origin { isOfApp = true } else { isOfApp = false }
+        if case .code(let code) = origin { isOfInvitation = code.isEnrolment } else { isOfInvitation = false }
     }
 
     deinit {
@@ -65,7 +69,7 @@ public actor LoginSession {
     /// Every status, from `STARTING` on.
     public nonisolated var statuses: LoginStatuses { LoginStatuses(log: log) }
     /// Whether it enrolls this device with a new account.
-    public nonisolated var isRegistration: Bool { log.details?.isRegistration ?? false }
+    public nonisolated var isRegistration: Bool { isOfInvitation || log.details?.isRegistration == true }
     /// Whether it logs the app itself in at its backend.
     public nonisolated var isAppLogin: Bool { isOfApp || log.details?.isAppLogin == true }
     /// What opens the backend; nil until an AppLogin has succeeded, and for every other session.
@@ -87,7 +91,7 @@ public actor LoginSession {
         try await act(.start) { .start($0) }
     }
 
-    /// Confirms the login, with the account that acts.
+    /// Confirms the login, with the account that acts, or the enrolment.
     ///
     /// - Parameter number: what the other device shows, if `needsNumber`. There is one try: a wrong number ends the session.
     public func confirm(number: Int? = nil) async throws(SojournError) {
@@ -116,6 +120,7 @@ public actor LoginSession {
     public func enterSecondFactor(
         reason: String = PresencePrompt.reason, number: Int? = nil
     ) async throws(SojournError) {
+        if isOfInvitation { return try await enrol(by: .biometry(reason: reason, username: nil)) }
         let number = try checked(number ?? self.number)
         let isFirst = context == .firstSet
         try await prove(number) { account, id throws(SojournError) in
@@ -125,8 +130,28 @@ public actor LoginSession {
 
     /// Gives the server the password of the account as the second factor.
     public func enterSecondFactor(password: String, number: Int? = nil) async throws(SojournError) {
+        if isOfInvitation { return try await enrol(by: .password(password, username: nil)) }
         let number = try checked(number ?? self.number)
         try await prove(number) { _, _ throws(SojournError) in .password(password) }
+    }
+
+    /// Enrols with the first password of the account, or with that which the account has. The account is stored as after a login.
+    ///
+    /// - Parameter username: the name of the account, if the invitation leaves it to the user. Throws `refused` with
+    ///   `username_taken` if another user has it.
+    public func enrol(password: String, username: String? = nil) async throws(SojournError) {
+        try await enrol(by: .password(password, username: username))
+    }
+
+    /// Enrols with biometry, after one prompt: the mode of the new session is `BIOMETRIC`.
+    ///
+    /// - Parameters:
+    ///   - reason: what the prompt says.
+    ///   - username: the name of the account, if the invitation leaves it to the user.
+    public func enrolByBiometry(
+        reason: String = PresencePrompt.reason, username: String? = nil
+    ) async throws(SojournError) {
+        try await enrol(by: .biometry(reason: reason, username: username))
     }
 
     /// Aborts the session while it asks for a second factor.

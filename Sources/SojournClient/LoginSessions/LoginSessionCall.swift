@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The calls of login sessions on the wire. Each needs an access token of the account that acts.
+/// The calls of login sessions on the wire. Each needs an access token of the account that acts, or the secret of an enrolment.
 package enum LoginSessionCall: Hashable, Sendable {
     case claim(code: String, source: String, LoginSessionWishes)
     /// An AppLogin begins, at the backend of that client. The number tells one from the next, because nothing else does.
@@ -19,9 +19,14 @@ package enum LoginSessionCall: Hashable, Sendable {
     case stop(String, isReport: Bool)
     case adopt(String, LoginProof)
     case ping
+    /// A phone without an account presents the code of an invitation.
+    case claimInvitation(code: String, source: String, deviceID: String, startsByHand: Bool)
+    /// The last act of an enrolment, with the members of its body.
+    case enrol(String, [String: JSONValue])
 
     package static let path = "/v1/me/logins"
     package static let appLoginPath = "/v1/me/app-login"
+    package static let enrolmentPath = "/v1/enrolments"
 
     /// The request, without its access token.
     package func message(to server: ServerAddress) throws(SojournError) -> HTTPMessage {
@@ -60,6 +65,30 @@ package enum LoginSessionCall: Hashable, Sendable {
             return try server.request("POST", Self.path(id, "stop"), isReport ? ["not_me": .bool(true)] : [:])
         case .adopt(let id, let proof): return try server.request("POST", Self.path(id, "adopt"), proof.members)
         case .ping: return try server.request("POST", Self.path("ping"), [:])
+        case .claimInvitation, .enrol: return try enrolmentMessage(to: server)
+        }
+    }
+
+    /// The request of a phone that enrols, without its secret.
+    package func enrolmentMessage(to server: ServerAddress) throws(SojournError) -> HTTPMessage {
+        let base = Self.enrolmentPath + "/"
+        switch self {
+        case .claimInvitation(let code, let source, let deviceID, let startsByHand):
+            var members: [String: JSONValue] = [
+                "code": .string(code), "source": .string(source), "device_id": .string(deviceID),
+            ]
+            if startsByHand { members["manual_start"] = .bool(true) }
+            return try server.request("POST", Self.enrolmentPath, members)
+        case .look(let id): return try server.request("GET", base + Form.escaped(id))
+        case .wait(let id, let version, let seconds):
+            let query = "?wait=\(seconds)" + (version.map { "&version=" + Form.escaped($0) } ?? "")
+            return try server.request("GET", base + Form.escaped(id) + query)
+        case .start(let id): return try server.request("POST", base + Form.escaped(id) + "/start", [:])
+        case .confirm(let id, _): return try server.request("POST", base + Form.escaped(id) + "/confirm", [:])
+        case .stop(let id, _): return try server.request("POST", base + Form.escaped(id) + "/stop", [:])
+        case .enrol(let id, let members):
+            return try server.request("POST", base + Form.escaped(id) + "/second-factor", members)
+        default: throw .misconfigured("not a call of an enrolment")
         }
     }
 
@@ -126,6 +155,8 @@ extension LoginDetails {
         let isLoggedIn = [.loggedIn, .loggedInOneShot, .loggedOut].contains(status.history)
         sessionInfo = isLoggedIn ? members.info("session_info") : nil
         isRegistration = members["is_registration"]?.bool ?? false
+        username = members.short("username")
+        setsSecondFactor = members.text("second_factor") == "set"
         isAppLogin = members["is_app_login"]?.bool ?? false
         needsNumber = members["number_required"]?.bool ?? false
         attemptsLeft = members.integer("attempts_left").map { Int(clamping: $0) }

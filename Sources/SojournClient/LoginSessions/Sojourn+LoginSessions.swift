@@ -1,7 +1,8 @@
 public import Foundation
 
 extension Sojourn {
-    /// Starts a session for the picture that the user has scanned: the text of a QR code, as a link or in base64.
+    /// Starts a session for the picture that the user has scanned: the text of a QR code, as a link or in base64. That of an
+    /// invitation starts an enrolment, for which nobody has to be signed in; it replaces the account that is.
     ///
     /// The session begins in the state `STARTING`, and its details are fetched in the background. What cannot be a code is refused
     /// at once, as `invalid_code`, and that of another server as `other_server`.
@@ -105,7 +106,11 @@ extension Sojourn {
     private func start(
         _ origin: LoginSession.Origin, _ options: LoginSessionOptions
     ) async throws(SojournError) -> LoginSession {
-        _ = try await living()
+        if case .code(let code) = origin, code.isEnrolment {
+            _ = try await deviceIdentity()
+        } else {
+            _ = try await living()
+        }
         let session = LoginSession(origin, self, options)
         await session.run()
         return session

@@ -26,21 +26,27 @@ package struct LoginRequest: Sendable {
         (self.credentials, self.mode, self.deviceID, self.deviceKey) = (credentials, mode, deviceID, deviceKey)
     }
 
-    /// The request, with the `Idempotency-Key` that each retry of the login has.
-    package func message(
-        to server: ServerAddress, _ configuration: SojournConfiguration, retrySecret: [UInt8]
-    ) throws(SojournError) -> HTTPMessage {
+    /// The members that every login and every enrolment has.
+    func sharedMembers(_ configuration: SojournConfiguration) -> [String: JSONValue] {
         var device: [String: JSONValue] = ["id": .string(deviceID)]
         device.set("name", configuration.deviceName)
         device.set("platform", configuration.platform)
         device.set("app_version", configuration.appVersion)
         var members: [String: JSONValue] = [
-            "client_id": .string(configuration.clientID), "device": .object(device),
-            "authentication_mode": .string(mode.rawValue),
+            "device": .object(device), "authentication_mode": .string(mode.rawValue),
         ]
         members.set("scope", configuration.scope)
         members["device_key"] = deviceKey.map { .object($0.members) }
         members["presence_key"] = presenceKey.map { .object($0.members) }
+        return members
+    }
+
+    /// The request, with the `Idempotency-Key` that each retry of the login has.
+    package func message(
+        to server: ServerAddress, _ configuration: SojournConfiguration, retrySecret: [UInt8]
+    ) throws(SojournError) -> HTTPMessage {
+        var members = sharedMembers(configuration)
+        members["client_id"] = .string(configuration.clientID)
         members.set("session_id", sessionID)
         switch credentials {
         case .password(let username, let password):
