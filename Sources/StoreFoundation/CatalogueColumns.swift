@@ -47,7 +47,7 @@ public enum ClientColumns {
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
         "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks",
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
-        "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris",
+        "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris", "redirect_hops",
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
         "initiate_login_uri", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
         "id_token_signed_response_alg", "event_stream")
@@ -82,6 +82,7 @@ public enum ClientColumns {
         client.anonymousUsers = row.bool()
         client.hostedLogin.redirectURIs = row.list()
         client.hostedLogin.postLogoutRedirectURIs = row.list()
+        client.hostedLogin.redirectHops = row.list()
         client.hostedLogin.requiresPushedRequests = row.bool()
         client.hostedLogin.browserSession = try row.word(as: HostedLogin.BrowserSession.self)
         client.hostedLogin.loginMethods = row.list()
@@ -138,6 +139,7 @@ public enum ClientColumns {
         row.add(client.anonymousUsers)
         row.add(list: client.hostedLogin.redirectURIs)
         row.add(list: client.hostedLogin.postLogoutRedirectURIs)
+        row.add(list: client.hostedLogin.redirectHops)
         row.add(client.hostedLogin.requiresPushedRequests)
         row.add(client.hostedLogin.browserSession)
         row.add(list: client.hostedLogin.loginMethods)

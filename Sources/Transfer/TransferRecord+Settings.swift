@@ -112,6 +112,7 @@ extension Client {
         login.redirectURIs = try line.value("redirect_uris", "a list of strings", as: [String].self) ?? []
         login.postLogoutRedirectURIs =
             try line.value("post_logout_redirect_uris", "a list of strings", as: [String].self) ?? []
+        login.redirectHops = try line.value("redirect_hops", "a list of strings", as: [String].self) ?? []
         login.requiresPushedRequests =
             try line.value("require_pushed_authorization_requests", "true or false", as: Bool.self) ?? false
         login.browserSession = try line.optionalWord("browser_session") ?? .none
@@ -138,6 +139,7 @@ extension Client {
         if !login.postLogoutRedirectURIs.isEmpty {
             members.add("post_logout_redirect_uris", login.postLogoutRedirectURIs)
         }
+        if !login.redirectHops.isEmpty { members.add("redirect_hops", login.redirectHops) }
         if login.requiresPushedRequests { members.add("require_pushed_authorization_requests", true) }
         if login.browserSession != .none { members.add("browser_session", login.browserSession.rawValue) }
         if login.loginMethods != none.loginMethods { members.add("login_methods", login.loginMethods) }

@@ -60,6 +60,7 @@ CREATE TABLE clients (
     -- Hosted login
     redirect_uris text NOT NULL, -- list
     post_logout_redirect_uris text NOT NULL, -- list
+    redirect_hops text NOT NULL, -- list
     require_pushed_authorization_requests boolean NOT NULL, -- RFC 9126
     browser_session text NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
     login_methods text NOT NULL, -- list

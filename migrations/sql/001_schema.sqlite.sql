@@ -50,6 +50,7 @@ CREATE TABLE clients (
     -- Hosted login
     redirect_uris TEXT NOT NULL, -- list
     post_logout_redirect_uris TEXT NOT NULL, -- list
+    redirect_hops TEXT NOT NULL, -- list
     require_pushed_authorization_requests INTEGER NOT NULL, -- RFC 9126
     browser_session TEXT NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
     login_methods TEXT NOT NULL, -- list

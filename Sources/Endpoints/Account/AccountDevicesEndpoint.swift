@@ -33,14 +33,14 @@ extension Endpoints {
                 guard let id = form[.session].flatMap({ Identifier<Session>($0) }),
                     try await services.logout.end(id, of: userID, asking: current, from: call.origin)
                 else { return redirect(stay, to: .account, saying: AccountWord.gone) }
-                return id == current ? leaveAccount(stay) : redirect(stay, to: .account, saying: "1")
+                return id == current ? leaveAccount() : redirect(stay, to: .account, saying: "1")
             case "others":
                 let ended = try await services.accounts.endSessions(
                     of: userID, onDevice: nil, except: current, from: call.origin)
                 return redirect(stay, to: .account, saying: ended > 0 ? "\(ended)" : AccountWord.gone)
             case "all":
                 _ = try await services.accounts.endSessions(of: userID, onDevice: nil, from: call.origin)
-                return leaveAccount(stay)
+                return leaveAccount()
             default: return try await devicesPage(stay, nil)
             }
         }

@@ -72,7 +72,7 @@ extension Endpoints {
                 log(error, SecurityPage.Message.pauseNeedsPassword.status, call)
                 return try await securityPage(stay, .pauseNeedsPassword)
             }
-            if endsSessions { return leaveAccount(stay) }
+            if endsSessions { return leaveAccount() }
             return redirect(
                 stay, to: .accountSecurity, saying: isPausing ? AccountWord.paused : AccountWord.resumed)
         }

@@ -113,12 +113,9 @@ extension Endpoints {
         Self.redirect(to: baseURL + stay.path(page, saying: word))
     }
 
-    /// Deletes the cookie of a session that the user has just ended, and leads to the page that says so.
-    func leaveAccount(_ stay: AccountStay) -> Response {
-        var response = Self.redirect(to: baseURL + Self.logoutPath)
-        PageCookie.session.delete(stay.transport, from: &response)
-        return response
-    }
+    /// Leads from a session that the user has just ended to the page that says so. That page deletes the cookie, by which it knows
+    /// what has ended.
+    func leaveAccount() -> Response { Self.redirect(to: baseURL + Self.logoutPath) }
 
     /// `GET /.well-known/change-password` (W3C, A Well-Known URL for Changing Passwords): leads to the page of the password.
     func changePasswordPage() -> Response {

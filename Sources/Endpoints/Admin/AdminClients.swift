@@ -145,6 +145,7 @@ struct ClientAnswer: Encodable {
     let anonymousUsers: Bool
     let redirectURIs: [String]
     let postLogoutRedirectURIs: [String]
+    let redirectHops: [String]
     let requirePushedAuthorizationRequests: Bool
     let browserSession: String
     let loginMethods: [String]
@@ -177,6 +178,7 @@ struct ClientAnswer: Encodable {
         anonymousUsers = client.anonymousUsers
         redirectURIs = client.hostedLogin.redirectURIs
         postLogoutRedirectURIs = client.hostedLogin.postLogoutRedirectURIs
+        redirectHops = client.hostedLogin.redirectHops
         requirePushedAuthorizationRequests = client.hostedLogin.requiresPushedRequests
         browserSession = client.hostedLogin.browserSession.rawValue
         loginMethods = client.hostedLogin.loginMethods
@@ -209,6 +211,7 @@ struct ClientAnswer: Encodable {
         case anonymousUsers = "anonymous_users"
         case redirectURIs = "redirect_uris"
         case postLogoutRedirectURIs = "post_logout_redirect_uris"
+        case redirectHops = "redirect_hops"
         case requirePushedAuthorizationRequests = "require_pushed_authorization_requests"
         case browserSession = "browser_session"
         case loginMethods = "login_methods"

@@ -5,11 +5,12 @@ struct HostedLoginMembers: Sendable {
     static let names = [
         "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
         "login_methods", "backchannel_logout_uri", "initiate_login_uri", "apple_app_ids", "android_apps",
-        "backchannel_logout_session_required", "id_token_signed_response_alg",
+        "backchannel_logout_session_required", "id_token_signed_response_alg", "redirect_hops",
     ]
 
     private let redirectURIs: [String]?
     private let postLogoutRedirectURIs: [String]?
+    private let redirectHops: [String]?
     private let requiresPushedRequests: Bool?
     private let browserSession: HostedLogin.BrowserSession?
     private let loginMethods: [String]?
@@ -23,9 +24,10 @@ struct HostedLoginMembers: Sendable {
     init(_ members: Members) throws {
         try members.refuseNull(
             "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
-            "login_methods", "apple_app_ids", "android_apps", "backchannel_logout_session_required")
+            "login_methods", "apple_app_ids", "android_apps", "backchannel_logout_session_required", "redirect_hops")
         redirectURIs = try members.strings("redirect_uris")
         postLogoutRedirectURIs = try members.strings("post_logout_redirect_uris")
+        redirectHops = try members.strings("redirect_hops")
         requiresPushedRequests = try members.bool("require_pushed_authorization_requests")
         browserSession = try members.word("browser_session", as: HostedLogin.BrowserSession.self)
         loginMethods = try members.strings("login_methods")
@@ -48,6 +50,7 @@ struct HostedLoginMembers: Sendable {
     func apply(to login: inout HostedLogin) {
         if let redirectURIs { login.redirectURIs = redirectURIs }
         if let postLogoutRedirectURIs { login.postLogoutRedirectURIs = postLogoutRedirectURIs }
+        if let redirectHops { login.redirectHops = redirectHops }
         if let requiresPushedRequests { login.requiresPushedRequests = requiresPushedRequests }
         if let browserSession { login.browserSession = browserSession }
         if let loginMethods { login.loginMethods = loginMethods }

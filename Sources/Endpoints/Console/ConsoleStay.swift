@@ -117,9 +117,18 @@ extension Endpoints {
         guard origin.lowercased() == own.lowercased() else { throw RequestProblem.crossSite }
     }
 
-    /// The answer to a request without a route: a page below the path of the console, because a browser shows it.
+    /// The answer to a request without a route: a page for browsers, and below the path of the console, because a browser shows
+    /// it.
     func refusal(_ problem: Problem, _ request: Request, _ caller: Caller, _ id: RequestID) -> Response {
         let path = request.target.path
+        if caller.listener == .public, request.method == .get,
+            request.fields.first("Accept")?.contains("text/html") == true
+        {
+            let language = PageLanguage.chosen(
+                uiLocales: nil, acceptLanguage: request.fields.first("Accept-Language"))
+            return ErrorPage(.notFound, detail: problem.detail, requestID: id.text)
+                .response(problem.httpStatus, in: language)
+        }
         guard caller.listener != .public,
             path == PagePath.console.text || path.hasPrefix(PagePath.console.text + "/")
         else { return problem.response }

@@ -10,6 +10,9 @@ extension Endpoints {
     /// as long as the client or its redirect URI is unknown, and an answer to the client from then on.
     func authorize(_ call: Call) async throws -> Response {
         let parameters = try AuthorizationParameters(call)
+        if let query = parameters.query, lacksCookies(call), query.utf8.count <= SealedRequests.lengthMax {
+            return Self.redirect(to: "\(baseURL)\(call.request.target.path)?\(query)")
+        }
         let clientID = parameters.repeats("client_id") ? nil : parameters["client_id"]
         let client = try await clientID.asyncFlatMap { try await services.hostedLogin.client($0) }
         if !parameters.repeats("request_uri"), let uri = parameters["request_uri"],
@@ -32,11 +35,17 @@ extension Endpoints {
         }
     }
 
+    /// Whether the request is a form of another site, with which a browser sends no cookie (SameSite). It goes on as a GET, with
+    /// which the browser sends the cookie of its session.
+    private func lacksCookies(_ call: Call) -> Bool {
+        let site = call.request.fields.first("Sec-Fetch-Site")
+        return call.request.method == .post && (site == "cross-site" || site == "same-site")
+    }
+
     /// The pushed request with that name. The client that names it has to be the one that pushed it.
     private func pushedRequest(_ uri: String, of client: Client?) throws -> CarriedRequest {
         let sealed = String(uri.dropFirst(AuthorizationParameters.requestURIPrefix.count))
-        guard let carried = context.requests.open(sealed), carried.request.isPushed == true, carried.browser == nil,
-            let client, carried.request.clientID == client.id
+        guard let carried = context.requests.openPushed(sealed), let client, carried.request.clientID == client.id
         else { throw RequestProblem.invalid("request_uri", "is not that of a pushed request of this client") }
         return carried
     }

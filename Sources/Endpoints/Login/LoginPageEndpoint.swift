@@ -201,13 +201,18 @@ extension Endpoints {
             isWithoutTLS: visit.transport == .loopback)
         var response = page.response(
             message?.status ?? .ok, in: call.language(request),
-            submittingTo: [PageURL(absolute: request.redirectURI)].compactMap(\.self))
+            submittingTo: formTargets(request, client))
         if shown == nil { PageCookie.flow.set(flow.text, visit.transport, on: &response) }
         return response
     }
 }
 
 extension Endpoints {
+    /// Where the answer to a form of this request goes, and where it leads on.
+    func formTargets(_ request: AuthorizationRequest, _ client: Client?) -> [PageURL] {
+        ([request.redirectURI] + (client?.hostedLogin.redirectHops ?? [])).compactMap { PageURL(absolute: $0) }
+    }
+
     /// The browser of a request to a page.
     func browser(
         _ call: Call, _ transport: PageTransport, isKept: Bool = false, form: String? = nil

@@ -33,8 +33,9 @@ extension Endpoints {
         let handle = browserHandle(call, transport)
         guard let handle, let record = try await services.hostedLogin.browserSession(handle), let user = record.user
         else {
-            let endedWithPhone = try await handle.asyncFlatMap { try await services.hostedLogin.endReason(of: $0) }
-            return signedOut(request, transport, call, endedWithPhone: endedWithPhone?.isOfPhone == true)
+            let reason = try await handle.asyncFlatMap { try await services.hostedLogin.endReason(of: $0) }
+            let ending: SignedOutPage.Ending = reason.map { $0.isOfPhone ? .withPhone : .session } ?? .nothing
+            return signedOut(request, transport, call, ending)
         }
         let isAsked =
             isConfirmation
@@ -45,7 +46,7 @@ extension Endpoints {
             return question(request, of: user, transport, call)
         }
         try await services.hostedLogin.logOut(handle, naming: request.hint?.sessionID, from: call.origin)
-        return signedOut(request, transport, call)
+        return signedOut(request, transport, call, .session)
     }
 
     /// Checks the parameters. A redirect URI is never followed unless the client is known and has registered it.
@@ -97,14 +98,15 @@ extension Endpoints {
     /// The browser is logged out: it goes on to the client, or sees the page that says so. A cookie whose session is over is
     /// deleted.
     private func signedOut(
-        _ request: LogoutRequest, _ transport: PageTransport, _ call: Call, endedWithPhone: Bool = false
+        _ request: LogoutRequest, _ transport: PageTransport, _ call: Call,
+        _ ending: SignedOutPage.Ending
     ) -> Response {
         var response =
             request.destination.map { Self.redirect(to: $0) }
             ?? SignedOutPage(
                 app: request.client.map { app($0) },
                 signIn: request.client?.hostedLogin.initiateLoginURI.flatMap { PageURL(absolute: $0) },
-                endedWithPhone: endedWithPhone
+                ending: ending
             ).response(.ok, in: call.language())
         if !call.cookies(PageCookie.session.name(transport)).isEmpty {
             PageCookie.session.delete(transport, from: &response)

@@ -164,8 +164,7 @@ extension Endpoints {
             number: login.number.map { String($0) }, events: here.appending("events"),
             again: PagePath(checking: Self.phonePath(login.id, visit.sealed)) ?? here,
             finish: here.appending("finish"), otherWays: PagePath("/login", ["r": visit.sealed]))
-        return page.response(
-            .ok, in: call.language(request), submittingTo: [PageURL(absolute: request.redirectURI)].compactMap(\.self))
+        return page.response(.ok, in: call.language(request), submittingTo: formTargets(request, client))
     }
 
     /// What a picture or a link of the login says now. A picture has capitals only, which take less room in it.

@@ -25,7 +25,7 @@ extension Endpoints {
             request.keyThumbprint = proof.keyThumbprint
         }
         request.isPushed = true
-        guard let sealed = context.requests.seal(CarriedRequest(request, at: context.clock.now)) else {
+        guard let sealed = context.requests.sealPushed(CarriedRequest(request, at: context.clock.now)) else {
             throw RequestProblem.authorization(.invalidRequest, "The request is too long.")
         }
         return try .json(

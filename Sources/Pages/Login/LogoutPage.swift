@@ -39,25 +39,41 @@ public struct SignedOutPage: HTMLPage {
     public var app: PageApp?
     /// Where a new login begins.
     public var signIn: PageURL?
-    /// Whether the browser was signed out because the phone was that had let it in.
-    public var endedWithPhone: Bool
+    /// What has ended.
+    public var ending: Ending
+
+    /// What has ended for the browser.
+    public enum Ending: Sendable {
+        /// Its session, at its user's wish.
+        case session
+        /// Its session, with that of the phone that had let it in.
+        case withPhone
+        /// Nothing: it had no session.
+        case nothing
+    }
 
     /// A signed-out page.
-    public init(app: PageApp? = nil, signIn: PageURL? = nil, endedWithPhone: Bool = false) {
+    public init(app: PageApp? = nil, signIn: PageURL? = nil, ending: Ending = .session) {
         self.app = app
         self.signIn = signIn
-        self.endedWithPhone = endedWithPhone
+        self.ending = ending
     }
 
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
+        let (title, body) =
+            switch ending {
+            case .session: (words.signedOut, words.signedOutBody)
+            case .withPhone: (words.signedOut, words.signedOutWithPhone)
+            case .nothing: (words.notSignedIn, words.notSignedInBody)
+            }
         return PageFrame(
-            words: words, language: language, title: words.signedOut, app: app,
+            words: words, language: language, title: title, app: app,
             content: """
                 <span class="tick" aria-hidden="true"></span>
-                <h1>\(words.signedOut)</h1>
-                <p class="lead">\(endedWithPhone ? words.signedOutWithPhone : words.signedOutBody)</p>
+                <h1>\(title)</h1>
+                <p class="lead">\(body)</p>
                 \(Controls.linkButton(signIn ?? PageURL(.account), "\(words.signIn)", .secondary))
                 """
         ).html

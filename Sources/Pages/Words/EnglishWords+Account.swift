@@ -33,7 +33,7 @@ extension EnglishWords {
     var pauseTitle: String { "Pause all sign-ins" }
     var pauseBody: String { "If you lost a device, or will be away for long. Nobody can sign in until you resume." }
     var pauseAtOnce: String { "At once: no app can go on" }
-    var pauseOnExpiry: String { "Gently: what is open goes on until it expires, within minutes" }
+    var pauseOnExpiry: String { "Gently: what is open goes on until it expires, which can take days" }
     var pauseEndSessions: String { "Sign out every device as well" }
     var pause: String { "Pause sign-ins" }
     var paused: String { "Done: nobody can sign in now." }

@@ -60,6 +60,8 @@ extension EnglishWords {
     var staySignedIn: String { "Stay signed in" }
     var signedOut: String { "You are signed out" }
     var signedOutBody: String { "This browser no longer has access to your account." }
+    var notSignedIn: String { "This browser is not signed in" }
+    var notSignedInBody: String { "An app that you use stays signed in until you sign out in the app." }
     var signedOutWithPhone: String {
         "This browser was signed in with your phone, and the phone has signed out. So has this browser."
     }

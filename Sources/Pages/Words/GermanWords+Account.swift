@@ -35,7 +35,7 @@ extension GermanWords {
         "Wenn Sie ein Gerät verloren haben oder lange fort sind. Bis Sie es aufheben, kann sich niemand anmelden."
     }
     var pauseAtOnce: String { "Sofort: Keine App kommt weiter" }
-    var pauseOnExpiry: String { "Sanft: Was offen ist, läuft weiter, bis es in einigen Minuten abläuft" }
+    var pauseOnExpiry: String { "Sanft: Was offen ist, läuft weiter, bis es abläuft; das kann Tage dauern" }
     var pauseEndSessions: String { "Auch jedes Gerät abmelden" }
     var pause: String { "Anmeldungen ruhen lassen" }
     var paused: String { "Erledigt: Jetzt kann sich niemand anmelden." }

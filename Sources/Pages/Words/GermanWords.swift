@@ -72,6 +72,8 @@ extension GermanWords {
     var staySignedIn: String { "Angemeldet bleiben" }
     var signedOut: String { "Sie sind abgemeldet" }
     var signedOutBody: String { "Dieser Browser hat keinen Zugang mehr zu Ihrem Konto." }
+    var notSignedIn: String { "Dieser Browser ist nicht angemeldet" }
+    var notSignedInBody: String { "Eine App bleibt angemeldet, bis Sie sich in der App abmelden." }
     var signedOutWithPhone: String {
         "Dieser Browser war mit Ihrem Telefon angemeldet. Das Telefon hat sich abgemeldet, und der Browser mit ihm."
     }

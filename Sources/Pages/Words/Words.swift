@@ -70,6 +70,8 @@ protocol LoginWords {
     var staySignedIn: String { get }
     var signedOut: String { get }
     var signedOutBody: String { get }
+    var notSignedIn: String { get }
+    var notSignedInBody: String { get }
     var signedOutWithPhone: String { get }
 
     var newPasswordTitle: String { get }

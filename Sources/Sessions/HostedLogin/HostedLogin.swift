@@ -24,6 +24,8 @@ public struct HostedLogin: Hashable, Sendable {
     public var redirectURIs: [String] = []
     /// The URIs to which a browser may be sent after a logout.
     public var postLogoutRedirectURIs: [String] = []
+    /// Addresses to which a redirect URI leads on. Chromium and WebKit follow a form to them only if its page names them.
+    public var redirectHops: [String] = []
     /// Whether the client has to push its authorization requests (RFC 9126 section 6).
     public var requiresPushedRequests = false
     /// Which authorization requests the session of a browser answers.
@@ -95,7 +97,10 @@ public struct HostedLogin: Hashable, Sendable {
 
     /// The error in the registration, as one sentence that begins with the member; nil if it is valid.
     public func problem(with grantTypes: [Client.GrantType]) -> String? {
-        for (name, list) in [("redirect_uris", redirectURIs), ("post_logout_redirect_uris", postLogoutRedirectURIs)] {
+        for (name, list) in [
+            ("redirect_uris", redirectURIs), ("post_logout_redirect_uris", postLogoutRedirectURIs),
+            ("redirect_hops", redirectHops),
+        ] {
             guard list.count <= Self.uriCountMax, list.allSatisfy(RedirectURI.isValid), Set(list).count == list.count
             else {
                 return """

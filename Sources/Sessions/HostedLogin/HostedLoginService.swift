@@ -99,17 +99,20 @@ public final class HostedLoginService: UseCase {
         let id = Identifier<Session>(random: context.random)
         let browserID = Identifier<Session>(random: context.random)
         let place = Hex.encode(context.random.bytes(16))
-        let form = request.isPushed == true ? browser.form : nil
-        let (code, hash) = Login.makeCode(form.map(context.requests.codeBytes) ?? context.random.bytes(32))
+        // A form that a browser sends twice gets one code. A form whose code is used up gets another.
+        let repeatable = browser.form.map { Login.makeCode(context.requests.codeBytes(ofForm: $0)) }
+        let fresh = Login.makeCode(context.random.bytes(32))
         let token = request.oneTimeToken(at: now, madeAt: Instant(secondsSinceEpoch: carried.madeAt))
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.approveLogin(
-                by: proof, clientID: request.clientID, using: token, code: form == nil ? nil : hash,
+                by: proof, clientID: request.clientID, using: token, code: repeatable?.hash,
                 browser: browser.handle?.id
             ) { approval -> Result<Approval, ServiceError> in
-                if let answer = approval.repeatedAnswer(to: authentication, code, in: browser, by: policy, at: now) {
-                    return .success(answer)
+                let answered = repeatable.flatMap {
+                    approval.repeatedAnswer(to: authentication, $0.code, in: browser, by: policy, at: now)
                 }
+                if let answered { return .success(answered) }
+                let (code, hash) = approval.answered == nil ? repeatable ?? fresh : fresh
                 if let refusal = approval.refusal(of: request, authentication, from: origin, at: now) {
                     return .failure(refusal)
                 }
@@ -168,13 +171,13 @@ extension AuthorizationRequest {
 }
 
 extension LoginApproval {
-    /// The answer that the same form of a pushed request has got a moment ago, which its browser may have given up. Nil if there
-    /// is none, or if its code is used.
+    /// The answer that the same form has got a moment ago, which its browser may have given up. Nil if there is none, or if its
+    /// code is used.
     fileprivate func repeatedAnswer(
         to authentication: HostedLoginService.Authentication, _ code: String,
         in browser: HostedLoginService.Browser, by policy: RefreshPolicy, at now: Instant
     ) -> HostedLoginService.Approval? {
-        guard isRequestSpent, let answered, case .password(let proven) = authentication, answered.userID == user.id,
+        guard let answered, case .password(let proven) = authentication, answered.userID == user.id,
             PresenceProof.password(hash: proven.passwordHash).refusal(for: user) == nil, user.loginRefusal == nil,
             answered.codeUsedAt == nil, now < answered.codeExpiresAt
         else { return nil }

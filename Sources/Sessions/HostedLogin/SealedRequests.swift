@@ -40,6 +40,7 @@ public struct SealedRequests: Sendable {
 
     private static let purpose = "sojourn authorization request"
     private static let name = "authorize"
+    private static let pushedName = "pushed"
     private static let providerName = "provider"
     /// The longest state of a login at a provider, in characters: a sealed request and what goes with it.
     private static let stateLengthMax = 4608
@@ -57,6 +58,13 @@ public struct SealedRequests: Sendable {
     public func seal(_ carried: CarriedRequest) -> String? {
         seal(carried, Self.name, Self.lengthMax)
     }
+
+    /// The sealed request as the name of a pushed one; nil if it is longer than `lengthMax`. The request that a page carries has
+    /// another seal, so that it is no name, and cannot be started anew again and again.
+    public func sealPushed(_ carried: CarriedRequest) -> String? { seal(carried, Self.pushedName, Self.lengthMax) }
+
+    /// The pushed request with that name; nil for anything else.
+    public func openPushed(_ text: String) -> CarriedRequest? { open(text, Self.pushedName, Self.lengthMax) }
 
     /// The state of a login at a provider, in base64url; nil if it is too long.
     public func seal(_ login: CarriedProviderLogin) -> String? { seal(login, Self.providerName, Self.stateLengthMax) }

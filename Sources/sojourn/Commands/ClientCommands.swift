@@ -53,6 +53,9 @@ enum ClientCommands {
         Command.Option(
             "--post-logout-redirect-uris", "LIST", "where a browser may go after a logout: URIs, separated by spaces"),
         Command.Option(
+            "--redirect-hops", "LIST",
+            "where redirect URIs lead on, which some browsers check: URIs, separated by spaces"),
+        Command.Option(
             "--require-par", "BOOL", "true: the login page takes only pushed authorization requests (RFC 9126)"),
         Command.Option(
             "--browser-session", "RULE",
@@ -88,7 +91,8 @@ enum ClientCommands {
         if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
         for (option, member) in [
             ("--redirect-uris", "redirect_uris"), ("--post-logout-redirect-uris", "post_logout_redirect_uris"),
-            ("--login-methods", "login_methods"), ("--apple-app-ids", "apple_app_ids"),
+            ("--redirect-hops", "redirect_hops"), ("--login-methods", "login_methods"),
+            ("--apple-app-ids", "apple_app_ids"),
             ("--android-apps", "android_apps"),
         ] {
             guard let list = arguments.value(option) else { continue }
@@ -224,6 +228,7 @@ enum ClientCommands {
             ("anonymous users", client["anonymous_users"]?.cell),
             ("redirect URIs", client["redirect_uris"]?.cell),
             ("after a logout", client["post_logout_redirect_uris"]?.cell),
+            ("lead on to", client["redirect_hops"]?.cell),
             ("requires PAR", client["require_pushed_authorization_requests"]?.cell),
             ("browser session", client["browser_session"]?.cell), ("login methods", client["login_methods"]?.cell),
             ("logout tokens", client["backchannel_logout_uri"]?.cell),

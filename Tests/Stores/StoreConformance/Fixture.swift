@@ -80,6 +80,7 @@ enum Fixture {
         client.resources = ["https://one.example/api", "urn:example:two"]
         client.hostedLogin.redirectURIs = ["com.example.app:/callback", "http://[::1]/callback"]
         client.hostedLogin.postLogoutRedirectURIs = ["https://one.example/bye"]
+        client.hostedLogin.redirectHops = ["https://two.example/", "com.example.app:/home"]
         client.hostedLogin.requiresPushedRequests = true
         client.hostedLogin.browserSession = .shared
         client.hostedLogin.loginMethods = ["password", "provider:acme"]

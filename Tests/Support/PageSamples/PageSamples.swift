@@ -96,7 +96,8 @@ private struct Texts {
             .init(name: "needs-tls", page: NeedsTLSPage(secure: PageURL(absolute: "https://id.example.com/login"))),
             .init(name: "logout", page: LogoutPage(app: app, form: form, account: text("ada@example.com"))),
             .init(name: "signed-out", page: SignedOutPage(app: app)),
-            .init(name: "signed-out-with-phone", page: SignedOutPage(app: app, endedWithPhone: true)),
+            .init(name: "signed-out-with-phone", page: SignedOutPage(app: app, ending: .withPhone)),
+            .init(name: "not-signed-in", page: SignedOutPage(app: app, ending: .nothing)),
             .init(name: "reset", page: ResetPage(form: form)),
             .init(
                 name: "reset-refused",

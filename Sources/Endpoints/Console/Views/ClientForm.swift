@@ -25,6 +25,7 @@ struct ClientForm: Sendable {
         ),
         ("scope", .text, "Widest scope"), ("resources", .list, "APIs (resources)"),
         ("redirect_uris", .list, "Redirect URIs"), ("post_logout_redirect_uris", .list, "Redirect URIs after a logout"),
+        ("redirect_hops", .list, "Where redirect URIs lead on"),
         ("login_methods", .list, "Ways to log in on the page (password passkey phone provider:NAME)"),
         (
             "browser_session", .word(HostedLogin.BrowserSession.allCases.map(\.rawValue)),

@@ -102,10 +102,21 @@ import Testing
     @Test func aRequestCanBePosted() async throws {
         try await HostedLogin.with { login in
             let browser = Browser(login.stage)
-            let answer = await browser.post(
-                "/oauth/authorize", HostedLogin.parameters(), fields: ["Sec-Fetch-Site": "cross-site"])
-            #expect(answer.status == 303)
-            #expect(answer.field("Location")?.hasPrefix(EndpointsFixture.issuer + "/login?r=") == true)
+            for site in ["same-origin", "none"] {
+                let answer = await browser.post(
+                    "/oauth/authorize", HostedLogin.parameters(), fields: ["Sec-Fetch-Site": site])
+                #expect(answer.status == 303)
+                #expect(answer.field("Location")?.hasPrefix(EndpointsFixture.issuer + "/login?r=") == true)
+            }
+            // A browser sends no cookie with the form of another site, but with the GET that follows.
+            for site in ["cross-site", "same-site"] {
+                let answer = await browser.post(
+                    "/oauth/authorize", HostedLogin.parameters(), fields: ["Sec-Fetch-Site": site])
+                let next = try #require(answer.field("Location"))
+                #expect(answer.status == 303 && next.hasPrefix(EndpointsFixture.issuer + "/oauth/authorize?"))
+                let page = await browser.get(next).field("Location")
+                #expect(page?.hasPrefix(EndpointsFixture.issuer + "/login?r=") == true)
+            }
             let json = await login.stage.send(
                 Request(
                     .post, "/oauth/authorize", fields: ["Content-Type": "application/json"], body: Array("{}".utf8)),

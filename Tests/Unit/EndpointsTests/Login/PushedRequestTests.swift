@@ -61,9 +61,36 @@ import Testing
         }
     }
 
+    @Test("a form of any other request that is sent again gets the same code, until the app has used it")
+    func anyFormSentTwice() async throws {
+        try await HostedLogin.with(#","browser_session":"client""#) { login in
+            let browser = Browser(login.stage)
+            let page = try await login.page(browser)
+            let first = try #require(try Redirect(await login.submit(browser, page))["code"])
+            let cookies = browser.cookies
+            let wrong = await login.submit(browser, page, password: "wrong horse")
+            #expect(wrong.status == 422)
+            let second = try Redirect(await login.submit(browser, page))
+            #expect(second["code"] == first && browser.cookies == cookies, "one session of the browser")
+            #expect(await login.exchange(first).status == 200)
+            let third = try #require(try Redirect(await login.submit(browser, page))["code"])
+            #expect(third != first)
+            #expect(await login.exchange(third).status == 200)
+            // A form whose code is used gets another one each time.
+            let fourth = try #require(try Redirect(await login.submit(browser, page))["code"])
+            #expect(fourth != third && fourth != first)
+        }
+    }
+
     @Test func itsNameIsGoodForNinetySeconds() async throws {
         try await HostedLogin.with { login in
             let url = try start(await push(login))
+            // What the page carries is no name, or each page would be a new beginning.
+            let location = try #require(await Browser(login.stage).get(url).field("Location"))
+            let carried = try #require(location.split(separator: "/login?r=").last)
+            let again = await Browser(login.stage).get(
+                "/oauth/authorize?client_id=shop&request_uri=urn:ietf:params:oauth:request_uri:\(carried)")
+            #expect(again.status == 400 && again.field("Location") == nil)
             login.stage.moveClock(to: 89)
             #expect(await Browser(login.stage).get(url).field("Location")?.contains("/login?r=") == true)
             login.stage.moveClock(to: 90)

@@ -64,7 +64,7 @@ import Testing
     func theAdminIsRefused(_ uri: String) async throws {
         #expect(!RedirectURI.isValid(uri))
         try await EndpointsFixture.with { stage in
-            for member in ["redirect_uris", "post_logout_redirect_uris"] {
+            for member in ["redirect_uris", "post_logout_redirect_uris", "redirect_hops"] {
                 let escaped = uri.replacing("\\", with: "\\\\").replacing("\u{7}", with: "\\u0007")
                 let answer = await stage.admin(
                     .patch, "/admin/v1/clients/mobile", #"{"\#(member)":["\#(escaped)"]}"#)
@@ -119,6 +119,24 @@ import Testing
             let cleared = await stage.admin(
                 .patch, "/admin/v1/clients/mobile", #"{"backchannel_logout_uri":null,"initiate_login_uri":null}"#)
             #expect(cleared.string("backchannel_logout_uri") == nil && cleared.string("initiate_login_uri") == nil)
+        }
+    }
+
+    @Test("the page allows its form to lead on to the hops of the client, and a browser's unknown path is a page")
+    func hops() async throws {
+        try await HostedLogin.with(#","redirect_hops":["https://two.example:8443/home","com.example.next:/x"]"#) {
+            login in
+            let page = try await login.page(Browser(login.stage), ["redirect_uri": "https://app.example/cb?a=1"])
+            let policy = try #require(page.answer.field("Content-Security-Policy"))
+            let sources = "form-action 'self' https://app.example https://two.example:8443 com.example.next:;"
+            #expect(policy.contains(sources), "\(policy)")
+            for path in ["/login/password", "/account/nothing", "/nothing"] {
+                let shown = await login.stage.call(.get, path, fields: ["Accept": "text/html,*/*"])
+                #expect(shown.status == (path == "/login/password" ? 405 : 404))
+                #expect(shown.text.hasPrefix("<!doctype html>") && shown.text.contains("<main"), "\(shown.text)")
+                let other = await login.stage.call(.get, path)
+                #expect(other.field("Content-Type") == "application/problem+json")
+            }
         }
     }
 }

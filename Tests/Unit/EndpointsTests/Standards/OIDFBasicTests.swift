@@ -55,7 +55,8 @@ import Testing
         Module("oidcc-ensure-post-request-succeeds") { party in
             let answer = await party.browser.post(
                 "/oauth/authorize", HostedLogin.parameters(party.changes()), fields: ["Sec-Fetch-Site": "cross-site"])
-            let page = try Page(await party.browser.get(try #require(answer.field("Location"))))
+            let next = await party.browser.get(try #require(answer.field("Location")))
+            let page = try Page(await party.browser.get(try #require(next.field("Location"))))
             _ = try await party.expectTokens(try Redirect(await party.login.submit(party.browser, page)))
         },
         Module("oidcc-claims-essential") { party in

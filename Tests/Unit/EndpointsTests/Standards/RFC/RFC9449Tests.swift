@@ -11,7 +11,7 @@ import Testing
 /// a session keeps its key, in `DPoPBindingTests`.
 ///
 /// Not here: section 5.2 (nobody registers clients; `dpop` of a client is its `dpop_bound_access_tokens`), section 7.3 (what
-/// clients do), section 10 but for one row (no authorization endpoint, no pushed requests), and of section 11 what is about
+/// clients do), section 10 but for one row (the others are in `OIDFSecurityProfileTests`), and of section 11 what is about
 /// clients (11.2, 11.4), about authorization codes (11.9) and about algorithms to come (11.10).
 @Suite struct RFC9449Tests {
     private static let own = "grant_type=client_credentials"
