@@ -57,6 +57,7 @@ struct ClientLifeTests {
             "WRONG_PASSWORDS_PER_ADDRESS", "LOGINS_PER_DEVICE", "FAILED_RESETS_PER_ADDRESS", "FAILED_RESETS_PER_USER",
             "RESET_TOKENS_PER_USER", "REFUSED_TOKENS_PER_ADDRESS", "REFUSED_TOKENS_PER_SESSION",
             "REFUSED_TOKENS_PER_USER", "REFUSED_TOKENS_PER_CLIENT", "CLIENT_TOKENS_PER_CLIENT",
+            "WRONG_USER_CODES_PER_ADDRESS",
         ]
         let isLimited = arguments.contains("limits")
         let limits = perMinute.map { ("SOJOURN_LIMITS_\($0)_PER_MINUTE", isLimited ? "1" : "0") }
