@@ -5,8 +5,8 @@ internal import Sessions
 /// The calls of a phone without an account here, which has an invitation. Its secret, which the claim answers, is the bearer token
 /// of all further calls.
 extension Endpoints {
-    /// `POST /v1/enrolments` `{code, source, device_id, manual_start}`: the phone claims the invitation whose code it has scanned,
-    /// followed or got as a message.
+    /// `POST /v1/enrolments` `{code, source, device_id, manual_start}`: the phone claims the invitation of the code that it has
+    /// scanned, followed or got as a message.
     func claimInvitation(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["code", "source", "device_id", "manual_start"])
         guard let source = try members.word("source", as: LoginCode.Source.self) else {

@@ -99,7 +99,7 @@ public final class HostedLoginService: UseCase {
         let id = Identifier<Session>(random: context.random)
         let browserID = Identifier<Session>(random: context.random)
         let place = Hex.encode(context.random.bytes(16))
-        // A form that a browser sends twice gets one code. A form whose code is used up gets another.
+        // A form that a browser sends twice gets one code. After the use of that code the form gets another.
         let repeatable = browser.form.map { Login.makeCode(context.requests.codeBytes(ofForm: $0)) }
         let fresh = Login.makeCode(context.random.bytes(32))
         let token = request.oneTimeToken(at: now, madeAt: Instant(secondsSinceEpoch: carried.madeAt))

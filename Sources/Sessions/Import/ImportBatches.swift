@@ -153,7 +153,7 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// Writes an imported login, whose session may have ended here meanwhile. False: the stored one is kept.
+    /// Writes an imported login. Its session may have ended here meanwhile. False: the stored one is kept.
     fileprivate func take(
         _ imported: LoginSession, over known: LoginSession?, session: Session?
     ) throws(TransactionError) -> Bool {

@@ -31,7 +31,7 @@ public struct Invitation: Codable, Hashable, Sendable {
         case isEmailVerified = "email_verified"
     }
 
-    /// An invitation to a new account, whose id is settled with it.
+    /// An invitation to a new account, and the id that the account will have.
     public init(newUser id: Identifier<User>, username: String?, profile: User.Profile, source: Source) {
         (user, isNew, self.username, self.source) = (id.description, true, username, source)
         (email, phoneNumber, displayName, country) = (

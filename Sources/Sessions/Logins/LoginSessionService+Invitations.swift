@@ -9,7 +9,7 @@ extension LoginSessionService {
     public struct InvitationRequest: Sendable {
         /// The client of the app.
         public var clientID: String
-        /// The user who gets a further device; nil: a new one.
+        /// The user of the further device; nil: a new user.
         public var user: UserReference?
         /// The username of a new user; nil: the user chooses it.
         public var username: String?

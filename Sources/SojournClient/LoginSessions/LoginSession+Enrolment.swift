@@ -3,7 +3,7 @@ extension LoginSession {
     struct Enrolment: Sendable {
         /// The secret with which the phone goes on; nil before the claim.
         var token: String?
-        /// The last act that was sent, whose tokens are not stored yet.
+        /// The last act that was sent, until its tokens are stored.
         var lastCall: LoginSessionCall?
         /// What the last act was made of.
         var proof: EnrolmentProof?

@@ -2,7 +2,7 @@ public import Foundation
 
 extension Sojourn {
     /// Starts a session for the picture that the user has scanned: the text of a QR code, as a link or in base64. That of an
-    /// invitation starts an enrolment, for which nobody has to be signed in; it replaces the account that is.
+    /// invitation starts an enrolment, which needs no signed-in user and replaces the account that is.
     ///
     /// The session begins in the state `STARTING`, and its details are fetched in the background. What cannot be a code is refused
     /// at once, as `invalid_code`, and that of another server as `other_server`.

@@ -34,7 +34,7 @@ struct AdminCalls {
         _ = try call("POST", "/admin/v1/clients", body)
     }
 
-    /// Creates a client whose devices are let in by phones. Returns its secret, which has no limit of logins a minute.
+    /// Creates a client for devices that phones let in. Returns its secret, which has no limit of logins a minute.
     func makeDeviceClient() throws -> String {
         let body = #"""
             {"client_id": "bench-tv", "token_endpoint_auth_method": "client_secret_post",

@@ -58,7 +58,7 @@ enum LoginCommands {
         options: [
             Command.Option("--client", "ID", "the app; default: mobile"),
             Command.Option("--username", "NAME", "the new account's; default: the user chooses it"),
-            Command.Option("--user", "USER", "who gets a further phone, in place of a new account"),
+            Command.Option("--user", "USER", "the user of a further phone, in place of a new account"),
             Command.Option("--email", "ADDRESS", "e-mail address of the new account"),
             Command.Option("--phone", "NUMBER", "telephone number of the new account"),
             Command.Option("--name", "NAME", "the name to show of the new account"),

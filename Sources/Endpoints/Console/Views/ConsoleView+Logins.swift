@@ -179,7 +179,7 @@ extension ConsoleView {
         case .timedOut: "nothing was done in time."
         case .notCollected: "it was approved, but the device did not come for its session in time."
         case .wrongNumber: "another number was entered than the device showed. It may be a stranger's login."
-        case .contested: "a second phone presented the code. Somebody else may have seen the picture."
+        case .contested: "a second phone presented the code. Another person may have seen the picture."
         case .secondFactorFailed: "the second factor was wrong too often."
         case .fault: "of an error of the server, which the log explains."
         case .parentEnded: "the session of the phone ended, on which it depends."

@@ -76,7 +76,7 @@ import Testing
             let third = try #require(try Redirect(await login.submit(browser, page))["code"])
             #expect(third != first)
             #expect(await login.exchange(third).status == 200)
-            // A form whose code is used gets another one each time.
+            // After the use of its code a form gets another one each time.
             let fourth = try #require(try Redirect(await login.submit(browser, page))["code"])
             #expect(fourth != third && fourth != first)
         }

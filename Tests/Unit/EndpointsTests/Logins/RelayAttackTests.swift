@@ -4,7 +4,7 @@ import Testing
 
 @testable import Endpoints
 
-/// An attacker with a browser of his own, who relays codes to a victim by mail, on paper, by chat and live.
+/// An attacker with a browser relays codes to a victim by mail, on paper, by chat and live.
 struct RelayAttackTests {
     /// What the attacker's browser has got: a code for the client, or nothing.
     private static func loot(_ waiting: PhonePageFixture) async throws -> String? {
@@ -32,7 +32,7 @@ struct RelayAttackTests {
         }
     }
 
-    @Test("a picture in a mail or on paper is stale, and one that is opened as a link lets nobody in")
+    @Test("a picture in a mail or on paper is stale, and one that is opened as a link lets no device in")
     func stalePicture() async throws {
         try await PhonePageFixture.with { waiting, victim in
             let picture = try await waiting.code()
@@ -145,7 +145,7 @@ struct RelayAttackTests {
         }
     }
 
-    @Test("R13: a typed code is reviewed before it lets a device in, by a user who has logged in just now")
+    @Test("R13: a typed code is reviewed before it lets a device in, by a user with a login of just now")
     func deviceCode() async throws {
         try await DeviceLogin.with { stage, _ in
             let pages = AccountPages(stage)

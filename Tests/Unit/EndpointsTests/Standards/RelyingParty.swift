@@ -3,7 +3,7 @@ import Testing
 
 @testable import Endpoints
 
-/// The confidential client `web`, whose users log in on the page, and a browser of one of them.
+/// The confidential client `web`, with logins on the page, and a browser of a user.
 struct RelyingParty {
     static let redirectURI = "https://app.example/web"
     static let otherURI = "https://app.example/web/other"

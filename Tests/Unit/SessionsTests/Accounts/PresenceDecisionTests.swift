@@ -13,13 +13,13 @@ import Testing
         let ages: [Int64] = [0, 599, 600, 3599, 3600, 49_999, 100_000]
         let proofs: [PresenceProof?] = [nil, .key, Self.password]
         for client in [nil, 0, 600, 50_000] as [Int64?] {
-            for now in ages {
+            for time in ages {
                 for key in ages {
                     for password in ages {
                         for proof in proofs {
                             for isOfDeviceKey in [false, true] {
                                 check(
-                                    mode, client, now: now, key: now - key, password: now - password, proof,
+                                    mode, client, now: time, key: time - key, password: time - password, proof,
                                     isOfDeviceKey)
                             }
                         }
