@@ -3,7 +3,6 @@
 import base64
 import json
 import sys
-import traceback
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -11,6 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.virtual_authenticator import Credential, VirtualAuthenticatorOptions
 
 from chromium import Browser, Site
+from rules import play_rules, rules_of
 
 site, browser = Site(sys.argv[1]), Browser()
 driver = browser.driver
@@ -261,17 +261,11 @@ def the_keyboard_suffices():
     ], names
 
 
-rules = [rule for name, rule in list(globals().items()) if getattr(rule, "__doc__", None) and rule.__class__ is type(visit)
-         and rule.__module__ == "__main__"]
-failed = 0
-for rule in rules:
-    try:
-        rule()
-        violations = browser.driver.execute_script("return window.violations ?? []")
-        assert not violations or "redirect" in rule.__name__, violations
-    except Exception:
-        failed += 1
-        print(f"{rule.__name__}: {rule.__doc__}\n{traceback.format_exc(limit=3)}")
+def keeps_the_policy(rule):
+    violations = driver.execute_script("return window.violations ?? []")
+    assert not violations or "redirect" in rule.__name__, violations
+
+
+failures = play_rules(rules_of(globals()), after=keeps_the_policy)
 driver.quit()
-print(f"{len(rules)} rules, {failed} failures")
-sys.exit(1 if failed else 0)
+sys.exit(1 if failures else 0)

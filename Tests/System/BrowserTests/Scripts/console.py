@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 import urllib.error
 import urllib.parse
 
@@ -19,6 +18,7 @@ from selenium.webdriver.common.by import By
 
 import served
 from chromium import Browser
+from rules import play_rules, rules_of
 from served import KEY
 
 PASSWORD = "correct horse battery"
@@ -386,24 +386,15 @@ def a_key_that_only_reads_sees_no_buttons():
     assert "scope owner" in text()
 
 
-RULES = [
-    a_link_lets_the_browser_in, a_link_to_a_page_leads_there_after_the_key, why_was_this_user_logged_out, a_session_is_drawn,
-    a_pasted_token_is_explained, a_user_is_disabled_with_a_reason, a_client_is_made_and_tested, a_login_with_a_phone_is_seen_and_ended,
-    hostile_texts_are_texts,
-    every_page_looks_right, more_pictures, a_key_that_only_reads_sees_no_buttons,
-]
-failures = 0
-for rule in RULES:
-    try:
-        rule()
-    except Exception:
-        failures += 1
-        print(f"FAILED {rule.__name__}\n{traceback.format_exc()}")
-        if pictures:
-            driver.save_screenshot(f"{pictures}/failed-{rule.__name__}.png")
+def picture_of(rule):
+    if pictures:
+        driver.save_screenshot(f"{pictures}/failed-{rule.__name__}.png")
+    return driver.current_url[:200]
+
+
+failures = play_rules(rules_of(globals()), failed=picture_of)
 driver.quit()
 server.process.terminate()
 server.process.wait()
 folder.cleanup()
-print(f"{len(RULES)} rules, {failures} failures")
 sys.exit(1 if failures else 0)

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import time
-import traceback
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -21,6 +20,7 @@ from selenium.webdriver.common.virtual_authenticator import VirtualAuthenticator
 
 from chromium import Browser
 from provider import Listener, Provider
+from rules import play_rules, rules_of
 
 program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -271,29 +271,24 @@ def without_script_there_is_no_button():
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-failed = 0
-rules = [
-    a_page_shows_every_way, a_passkey_is_registered, the_button_logs_in, conditional_ui_logs_in,
-    what_is_odd_is_accepted, an_unknown_passkey_is_refused_on_the_page, a_provider_logs_in,
-    an_error_of_the_provider_is_shown, without_script_there_is_no_button,
-]
+def keeps_the_policy(rule):
+    violations = driver.execute_script("return window.violations ?? []")
+    assert not violations, violations
+
+
+def picture_of(rule):
+    driver.save_screenshot(str(folder / f"failed-{rule.__name__}.png"))
+    return driver.current_url[:120]
+
+
 try:
     server.call("/admin/v1/users", {"username": "anna", "password": PASSWORD}, admin=True)
     client("all", ["password", "passkey", "provider:acme"])
     client("passkeys", ["passkey"])
     client("words", ["password"])
-    for rule in rules:
-        try:
-            rule()
-            violations = driver.execute_script("return window.violations ?? []")
-            assert not violations, violations
-        except Exception:
-            failed += 1
-            print(f"{rule.__name__}: {rule.__doc__}\n{traceback.format_exc(limit=3)}\n{driver.current_url[:120]}")
-            driver.save_screenshot(str(folder / f"failed-{rule.__name__}.png"))
+    failures = play_rules(rules_of(globals()), after=keeps_the_policy, failed=picture_of)
 finally:
     driver.quit()
     server.process.terminate()
     server.process.wait(20)
-print(f"{len(rules)} rules, {failed} failures")
-sys.exit(1 if failed else 0)
+sys.exit(1 if failures else 0)

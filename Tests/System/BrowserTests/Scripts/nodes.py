@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-import traceback
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -25,6 +24,7 @@ from selenium.webdriver.common.by import By
 
 from chromium import Browser
 from provider import Listener
+from rules import play_rules, rules_of
 
 program, phone_program, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 database = sys.argv[4] if len(sys.argv) > 4 else f"sqlite:{folder}/nodes.sqlite"
@@ -339,18 +339,7 @@ def main():
         "client_id": "web", "client_name": "Harbor Bank", "grant_types": ["authorization_code", "refresh_token"],
         "scope": "openid", "redirect_uris": [REDIRECT], "login_methods": ["password", "phone"]}, admin=True)
     browser.look("light", 1000)
-    rules = [rule for name, rule in globals().items()
-             if callable(rule) and getattr(rule, "__doc__", None) and "_" in name and rule.__module__ == "__main__"
-             and rule.__code__.co_argcount == 0]
-    failures = 0
-    for rule in rules:
-        try:
-            rule()
-        except Exception:
-            failures += 1
-            print(f"failed: {rule.__name__}: {rule.__doc__}\n{traceback.format_exc()}\n{driver.current_url}")
-    print(f"{len(rules)} rules, {failures} failures")
-    return failures
+    return play_rules(rules_of(globals()), failed=lambda rule: driver.current_url)
 
 
 try:

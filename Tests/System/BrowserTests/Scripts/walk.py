@@ -7,12 +7,12 @@ import hashlib
 import os
 import sys
 import tempfile
-import traceback
 import urllib.parse
 
 from selenium.webdriver.common.by import By
 
 from chromium import Browser
+from rules import play_rules, rules_of
 from served import Server
 
 PASSWORD = "correct horse battery"
@@ -218,18 +218,7 @@ def main():
         "redirect_uris": [CALLBACK], "browser_session": "client"})
     server.admin("/clients", {
         "client_id": "shop-app", "client_name": "Shop for phones", "grant_types": ["password", "refresh_token"]})
-    rules = [rule for name, rule in globals().items()
-             if callable(rule) and getattr(rule, "__doc__", None) and rule.__module__ == "__main__"
-             and name.islower() and rule.__code__.co_argcount == 0 and name not in ("authorize", "main")]
-    failures = 0
-    for rule in rules:
-        try:
-            rule()
-        except Exception:
-            failures += 1
-            print(f"failed: {rule.__name__}: {rule.__doc__}\n{traceback.format_exc()}\n{driver.current_url}")
-    print(f"{len(rules)} rules, {failures} failures")
-    return failures
+    return play_rules(rules_of(globals()), failed=lambda rule: driver.current_url)
 
 
 try:
