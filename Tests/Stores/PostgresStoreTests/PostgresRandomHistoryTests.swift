@@ -7,21 +7,21 @@ import Testing
 
 /// Random operations of users, admins, clients and time, against the rules written down a second time.
 struct PostgresRandomHistoryTests {
-    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 5 : 2))
+    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 10 : 2))
     func randomHistory_showsNoDifferenceFromTheModel(seed: UInt64) async throws {
         let clock = MovableClock(RandomHistory.start)
         try await withStore({ $0.clock = clock.wallClock }) { store in
             var history = try await RandomHistory(seed: seed, store: store, clock: clock)
-            try await history.play(Lane.rounds(push: 1_000, full: 2_000))
+            try await history.play(Lane.rounds(push: 1_000, full: 10_000))
         }
     }
 
-    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 5 : 2))
+    @Test(arguments: SeededGenerator.seeds(Lane.isFull ? 10 : 2))
     func bonds_showNoDifferenceFromTheModel(seed: UInt64) async throws {
         let clock = MovableClock(RandomHistory.start)
         try await withStore({ $0.clock = clock.wallClock }) { store in
             var history = try await BondHistory(seed: seed, store: store, clock: clock)
-            try await history.play(Lane.rounds(push: 100, full: 2_000))
+            try await history.play(Lane.rounds(push: 100, full: 10_000))
         }
     }
 
@@ -30,7 +30,7 @@ struct PostgresRandomHistoryTests {
         let clock = MovableClock(RandomHistory.start)
         try await withStore({ $0.clock = clock.wallClock }) { store in
             var history = try await PhoneLoginHistory(seed: seed, store: store, clock: clock)
-            try await history.play(Lane.rounds(push: 100, full: 2_000))
+            try await history.play(Lane.rounds(push: 100, full: 10_000))
             if Lane.isFull { #expect(history.histories == Set(LoginHistory.allCases)) }
         }
     }
