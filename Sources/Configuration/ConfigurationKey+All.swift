@@ -95,6 +95,7 @@ extension ConfigurationKey {
             "limits.requests_per_connection", 0...1_000_000_000, "requests", \.limits.requestsPerConnection),
         count("limits.pending_requests", 1...1_000_000, "requests", \.limits.pendingRequests),
         count("limits.subscribers", 1...1_000_000, "subscribers", \.limits.subscribers),
+        word("limits.remote_login_same", \.limits.remoteLoginSame),
         count("limits.login_watchers", 1...1_000_000, "pages", \.limits.loginWatchers),
         count("limits.buffered_bytes", 1_048_576...1_099_511_627_776, "bytes", \.limits.bufferedBytes),
         count("limits.tls_handshake_width", 0...256, "handshakes", \.limits.tlsHandshakeWidth),

@@ -1,3 +1,4 @@
+internal import Endpoints
 internal import HTTPClient
 internal import JSON
 internal import Sockets
@@ -70,6 +71,9 @@ extension ServerConfiguration {
             problems.append(
                 "server.proxy_protocol is required, but no proxy may connect: name the proxies in server.trusted_proxies"
             )
+        }
+        if limits.remoteLoginSame == .country, geo.database == nil {
+            problems.append("limits.remote_login_same is country, but geo.database is not set: it knows the countries")
         }
         if passkeys.rpID == nil, !passkeys.origins.isEmpty {
             problems.append("passkeys.origins is set, but passkeys.rp_id is not: set it to the domain of the passkeys")

@@ -43,6 +43,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var subscribers = 1024
     /// Concurrent long polls and streams of pages that wait for a phone, among the subscribers. Beyond: 503.
     public var loginWatchers = 512
+    /// What a device has to share with the phone that lets it in.
+    public var remoteLoginSame = RemoteLoginSame.off
     /// Memory for unfinished requests and answers beyond 4 KiB of each connection, in bytes. Beyond: 503.
     public var bufferedBytes = 67_108_864
     /// Concurrent TLS handshakes; 0: one for each core.

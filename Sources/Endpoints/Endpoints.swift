@@ -30,8 +30,8 @@ public final class Endpoints: Sendable {
     let isStopping: @Sendable () -> Bool
     let backups: (any BackupService)?
     let identityVerifier: (any IdentityVerifier)?
-    /// City and country of a network address, for the account pages.
-    let placeOfAddress: (@Sendable (String) -> String?)?
+    /// Where network addresses are, and what a device has to share with the phone that lets it in.
+    let remoteLogins: RemoteLogins
     let scopes: Scope
     /// The pages that follow a login with the phone.
     let pageWatchers: PageWatchers
@@ -51,7 +51,7 @@ public final class Endpoints: Sendable {
     ///   - rateLimits: the rate limits.
     ///   - backups: copies the database while it serves, if it can.
     ///   - identityVerifier: verifies ID tokens, if there are identity providers.
-    ///   - placeOfAddress: city and country of a network address, or nil, for the account pages.
+    ///   - remoteLogins: where network addresses are, and what a device has to share with the phone that lets it in.
     ///   - scopes: the scopes in the server's metadata; each client has its own.
     ///   - loginWatchers: how many pages may follow logins with the phone at the same time.
     ///   - console: what the operator has decided about the console.
@@ -62,7 +62,7 @@ public final class Endpoints: Sendable {
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
-        placeOfAddress: (@Sendable (String) -> String?)? = nil, scopes: Scope = .empty, loginWatchers: Int = 512,
+        remoteLogins: RemoteLogins = RemoteLogins(), scopes: Scope = .empty, loginWatchers: Int = 512,
         console: ConsoleSettings = ConsoleSettings(), testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
@@ -81,7 +81,7 @@ public final class Endpoints: Sendable {
         self.isStopping = isStopping
         self.backups = backups
         self.identityVerifier = identityVerifier
-        self.placeOfAddress = placeOfAddress
+        self.remoteLogins = remoteLogins
         self.scopes = scopes
         pageWatchers = PageWatchers(atMost: loginWatchers)
         consoleSettings = console

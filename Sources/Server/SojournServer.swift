@@ -94,7 +94,7 @@ public actor SojournServer {
                 try beginAccepting(
                     engine,
                     application.endpoints(
-                        placeOfAddress: geoDatabase?.placeOfAddress, console: consoleSettings(addresses),
+                        remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
                         testClock: testClock, isStopping: { [stopFlag] in stopFlag.isSet }))
                 try writeReadyFile(addresses)
             } catch {

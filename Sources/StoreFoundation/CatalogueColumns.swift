@@ -49,7 +49,7 @@ public enum ClientColumns {
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
         "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris", "redirect_hops",
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
-        "initiate_login_uri", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
+        "initiate_login_uri", "remote_scope", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
         "id_token_signed_response_alg", "event_stream")
 
     /// Reads the columns of a client.
@@ -88,6 +88,7 @@ public enum ClientColumns {
         client.hostedLogin.loginMethods = row.list()
         client.hostedLogin.backchannelLogoutURI = row.optionalText()
         client.hostedLogin.initiateLoginURI = row.optionalText()
+        client.hostedLogin.remoteScope = try row.optional { (row) throws(CorruptRow) in try row.scope() }
         client.hostedLogin.appleAppIDs = row.list()
         for text in row.list() {
             guard let app = AndroidApp(text) else {
@@ -145,6 +146,7 @@ public enum ClientColumns {
         row.add(list: client.hostedLogin.loginMethods)
         row.add(client.hostedLogin.backchannelLogoutURI)
         row.add(client.hostedLogin.initiateLoginURI)
+        row.add(client.hostedLogin.remoteScope)
         row.add(list: client.hostedLogin.appleAppIDs)
         row.add(list: client.hostedLogin.androidApps.map(\.text))
         row.add(client.hostedLogin.requiresLogoutSession)

@@ -120,6 +120,7 @@ extension Client {
             try line.value("login_methods", "a list of strings", as: [String].self) ?? login.loginMethods
         login.backchannelLogoutURI = try line.optionalText("backchannel_logout_uri")
         login.initiateLoginURI = try line.optionalText("initiate_login_uri")
+        login.remoteScope = try line.scope("remote_scope")
         login.appleAppIDs = try line.value("apple_app_ids", "a list of strings", as: [String].self) ?? []
         for text in try line.value("android_apps", "a list of strings", as: [String].self) ?? [] {
             guard let app = AndroidApp(text) else { throw LineProblem("'android_apps' must be PACKAGE/FINGERPRINT") }
@@ -145,6 +146,7 @@ extension Client {
         if login.loginMethods != none.loginMethods { members.add("login_methods", login.loginMethods) }
         members.add("backchannel_logout_uri", login.backchannelLogoutURI)
         members.add("initiate_login_uri", login.initiateLoginURI)
+        members.add("remote_scope", login.remoteScope?.description)
         if !login.appleAppIDs.isEmpty { members.add("apple_app_ids", login.appleAppIDs) }
         if !login.androidApps.isEmpty { members.add("android_apps", login.androidApps.map(\.text)) }
         if login.requiresLogoutSession { members.add("backchannel_logout_session_required", true) }

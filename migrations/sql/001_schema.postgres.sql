@@ -68,6 +68,7 @@ CREATE TABLE clients (
     backchannel_logout_session_required boolean NOT NULL,
     id_token_signed_response_alg text, -- 'RS256'; null: as access tokens
     initiate_login_uri text,
+    remote_scope text,
     apple_app_ids text NOT NULL, -- list: TEAMID.bundle.id
     android_apps text NOT NULL, -- list: PACKAGE/FINGERPRINT
     -- Lifetimes; null: as in the settings

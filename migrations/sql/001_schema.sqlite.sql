@@ -58,6 +58,7 @@ CREATE TABLE clients (
     backchannel_logout_session_required INTEGER NOT NULL,
     id_token_signed_response_alg TEXT, -- 'RS256'; null: as access tokens
     initiate_login_uri TEXT,
+    remote_scope TEXT,
     apple_app_ids TEXT NOT NULL, -- list: TEAMID.bundle.id
     android_apps TEXT NOT NULL, -- list: PACKAGE/FINGERPRINT
     -- Lifetimes; null: as in the settings

@@ -96,7 +96,7 @@ extension Endpoints {
     }
 
     /// City and country of an address; nil if they are not known.
-    func placeName(_ address: String) -> String? { placeOfAddress?(address) }
+    func placeName(_ address: String) -> String? { remoteLogins.place(address)?.name }
 }
 
 extension Device {

@@ -151,6 +151,7 @@ struct ClientAnswer: Encodable {
     let loginMethods: [String]
     let backchannelLogoutURI: String?
     let initiateLoginURI: String?
+    let remoteScope: String?
     let appleAppIDs: [String]
     let androidApps: [String]
     let backchannelLogoutSessionRequired: Bool
@@ -184,6 +185,7 @@ struct ClientAnswer: Encodable {
         loginMethods = client.hostedLogin.loginMethods
         backchannelLogoutURI = client.hostedLogin.backchannelLogoutURI
         initiateLoginURI = client.hostedLogin.initiateLoginURI
+        remoteScope = client.hostedLogin.remoteScope?.description
         appleAppIDs = client.hostedLogin.appleAppIDs
         androidApps = client.hostedLogin.androidApps.map(\.text)
         backchannelLogoutSessionRequired = client.hostedLogin.requiresLogoutSession
@@ -217,6 +219,7 @@ struct ClientAnswer: Encodable {
         case loginMethods = "login_methods"
         case backchannelLogoutURI = "backchannel_logout_uri"
         case initiateLoginURI = "initiate_login_uri"
+        case remoteScope = "remote_scope"
         case appleAppIDs = "apple_app_ids"
         case androidApps = "android_apps"
         case backchannelLogoutSessionRequired = "backchannel_logout_session_required"

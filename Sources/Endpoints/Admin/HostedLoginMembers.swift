@@ -5,7 +5,7 @@ struct HostedLoginMembers: Sendable {
     static let names = [
         "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
         "login_methods", "backchannel_logout_uri", "initiate_login_uri", "apple_app_ids", "android_apps",
-        "backchannel_logout_session_required", "id_token_signed_response_alg", "redirect_hops",
+        "backchannel_logout_session_required", "id_token_signed_response_alg", "redirect_hops", "remote_scope",
     ]
 
     private let redirectURIs: [String]?
@@ -16,6 +16,7 @@ struct HostedLoginMembers: Sendable {
     private let loginMethods: [String]?
     private let backchannelLogoutURI: String??
     private let initiateLoginURI: String??
+    private let remoteScope: Scope??
     private let appleAppIDs: [String]?
     private let androidApps: [AndroidApp]?
     private let requiresLogoutSession: Bool?
@@ -33,6 +34,7 @@ struct HostedLoginMembers: Sendable {
         loginMethods = try members.strings("login_methods")
         backchannelLogoutURI = try members.change("backchannel_logout_uri", members.string)
         initiateLoginURI = try members.change("initiate_login_uri", members.string)
+        remoteScope = try members.change("remote_scope", members.scope)
         appleAppIDs = try members.strings("apple_app_ids")
         androidApps = try members.strings("android_apps")?.map { text in
             guard let app = AndroidApp(text) else {
@@ -56,6 +58,7 @@ struct HostedLoginMembers: Sendable {
         if let loginMethods { login.loginMethods = loginMethods }
         if let backchannelLogoutURI { login.backchannelLogoutURI = backchannelLogoutURI }
         if let initiateLoginURI { login.initiateLoginURI = initiateLoginURI }
+        if let remoteScope { login.remoteScope = remoteScope }
         if let appleAppIDs { login.appleAppIDs = appleAppIDs }
         if let androidApps { login.androidApps = androidApps }
         if let requiresLogoutSession { login.requiresLogoutSession = requiresLogoutSession }

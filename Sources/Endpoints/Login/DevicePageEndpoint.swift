@@ -40,7 +40,14 @@ extension Endpoints {
                 return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
             }
             guard stay.sent(form, to: .deviceDecision) else { return reviewPage(stay, login, client, isStale: true) }
-            let isApproved = form[.decision] == "approve"
+            let isAbroad = remoteLogins.isAbroad(login, from: call.caller.remoteAddress)
+            if form[.decision] == DeviceReviewPage.approving, isAbroad { return abroadPage(stay, login, client) }
+            let isApproved = [DeviceReviewPage.approving, DeviceAbroadPage.approving].contains(form[.decision])
+            if isApproved, !remoteLogins.allows(login, .typed, from: call.caller.remoteAddress) {
+                try await services.loginSessions.recordElsewhere(
+                    login.id, by: stay.visit.session, from: call.origin)
+                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .elsewhere)
+            }
             guard try await decide(isApproved, on: login.id, stay) else {
                 return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
             }
@@ -84,7 +91,7 @@ extension Endpoints {
 
     private func deviceCodePage(_ stay: AccountStay, _ typed: String, _ message: DeviceCodePage.Message) -> Response {
         DeviceCodePage(form: stay.header.form, code: String(typed.prefix(20)), message: message)
-            .response(message == .unknownCode ? .unprocessable : .ok, in: stay.language)
+            .response(message == .unknownCode || message == .elsewhere ? .unprocessable : .ok, in: stay.language)
     }
 
     private func reviewPage(
@@ -95,6 +102,15 @@ extension Endpoints {
             device: login.request.userAgent, place: login.request.remoteAddress.flatMap { placeName($0) },
             askedAt: login.startedAt.secondsSinceEpoch,
             scopes: login.request.scope?.tokens ?? [], isStale: isStale
+        ).response(.ok, in: stay.language)
+    }
+
+    /// The second screen before a device in another country is let in.
+    private func abroadPage(_ stay: AccountStay, _ login: LoginSession, _ client: Client) -> Response {
+        DeviceAbroadPage(
+            app: app(client), form: stay.header.form, code: UserCode.shown(login.request.userCode ?? ""),
+            place: login.request.remoteAddress.flatMap { placeName($0) },
+            ownPlace: stay.call.caller.remoteAddress.flatMap { placeName($0) }
         ).response(.ok, in: stay.language)
     }
 }

@@ -30,6 +30,8 @@ struct LoginSessionAnswer: Encodable {
     let remoteAddress: String?
     let place: String?
     let ownPlace: String?
+    /// Whether the device is in another country than the phone. Nil for admins.
+    var otherCountry: Bool?
     let userAgent: String?
     let browserKnown: Bool
     let isRegistration: Bool
@@ -96,6 +98,7 @@ struct LoginSessionAnswer: Encodable {
         case remoteAddress = "remote_address"
         case place
         case ownPlace = "own_place"
+        case otherCountry = "other_country"
         case userAgent = "user_agent"
         case browserKnown = "browser_known"
         case isRegistration = "is_registration"
@@ -119,10 +122,12 @@ extension Endpoints {
     func answer(_ login: LoginSession, _ call: Call) async throws(ServiceError) -> LoginSessionAnswer {
         let client = try await services.loginSessions.client(login.clientID)
         let isOfUser = call.caller.listener == .public
-        return LoginSessionAnswer(
-            login, clientName: client?.name, place: login.request.remoteAddress.flatMap { placeOfAddress?($0) },
-            ownPlace: isOfUser ? call.caller.remoteAddress.flatMap { placeOfAddress?($0) } : nil,
+        var answer = LoginSessionAnswer(
+            login, clientName: client?.name, place: login.request.remoteAddress.flatMap(placeName),
+            ownPlace: isOfUser ? call.caller.remoteAddress.flatMap(placeName) : nil,
             returnURL: isOfUser ? services.loginSessions.returnURL(of: login) : nil)
+        if isOfUser { answer.otherCountry = remoteLogins.isAbroad(login, from: call.caller.remoteAddress) }
+        return answer
     }
 
     /// The answers about those logins.

@@ -17,9 +17,11 @@ extension Endpoints {
         options.skipsConfirmation = try members.bool("skip_confirmation") ?? false
         options.demandsSecondFactor = try members.bool("second_factor") ?? false
         let key = try call.idempotencyKey()
+        let (rule, address) = (remoteLogins, call.caller.remoteAddress)
         return try await acting(call, session) { () async throws(ServiceError) in
             try await services.loginSessions.claim(
-                .init(code: code, source: source, options: options), by: session, key: key, from: call.origin)
+                .init(code: code, source: source, options: options), by: session, key: key, from: call.origin
+            ) { rule.allows($0, $1, from: address) }
         }
     }
 

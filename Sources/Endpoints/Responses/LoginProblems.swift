@@ -9,7 +9,7 @@ extension Endpoints {
         let status: Status
         switch refusal {
         case .phone(let reason): return problem(.invalidToken(reason))
-        case .notClaimant, .barred, .otherBrowser, .wrongFactor: status = .forbidden
+        case .notClaimant, .barred, .otherBrowser, .wrongFactor, .elsewhere: status = .forbidden
         case .numberRequired: status = .badRequest
         case .terminated, .notAwaited, .taken, .wrongNumber, .contested, .pending, .spent: status = .conflict
         }
@@ -46,6 +46,7 @@ extension LoginRefusal {
         case .pending: "The user has not acted yet."
         case .otherBrowser: "Another browser asked for the login."
         case .spent: "The session of the login was collected before."
+        case .elsewhere: "The device is in another country or network than this phone. The server does not allow that."
         }
     }
 }

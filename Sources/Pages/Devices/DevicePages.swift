@@ -8,6 +8,8 @@ public struct DeviceCodePage: HTMLPage {
         case unknownCode
         /// Too many attempts from this address.
         case tooManyAttempts(seconds: Int)
+        /// The device is too far away for the rule of this server.
+        case elsewhere
     }
 
     /// The hidden fields.
@@ -47,6 +49,7 @@ public struct DeviceCodePage: HTMLPage {
         case .unknownCode?: Notice(kind: .error, text: "\(words.deviceCodeUnknown)")
         case .tooManyAttempts(let seconds)?:
             Notice(kind: .error, text: "\(words.tooManyAttempts(seconds: seconds))")
+        case .elsewhere?: Notice(kind: .error, text: "\(words.deviceElsewhere)")
         case nil: nil
         }
     }
@@ -54,6 +57,9 @@ public struct DeviceCodePage: HTMLPage {
 
 /// Shows what a device asks for, and takes the decision. Declining comes first and is as large as approving.
 public struct DeviceReviewPage: HTMLPage {
+    /// The decision that approves.
+    public static let approving = "approve"
+
     /// The app on the device.
     public var app: PageApp
     /// The hidden fields.
@@ -89,11 +95,7 @@ public struct DeviceReviewPage: HTMLPage {
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
-        let buttons: HTML = """
-            \(Controls.hidden(.userCode, code))
-            <div class="pair">\(Controls.button(.decision, "decline", words.decline, .secondary))
-            \(Controls.button(.decision, "approve", words.approve, .secondary))</div>
-            """
+        let buttons = Controls.decision(on: code, approving: Self.approving, words)
         return PageFrame(
             words: words, language: language, title: words.deviceReviewTitle, app: app,
             content: """
@@ -116,6 +118,60 @@ public struct DeviceReviewPage: HTMLPage {
             <dt>\(words.askedAt)</dt><dd>\(Controls.time(askedAt, words))</dd>
             \(scopes.map { "<dt>\(words.access)</dt><dd>\(DisplayName($0, max: 200))</dd>\n" as HTML })</dl>
             """
+    }
+}
+
+/// Asks once more before a device in another country is let in: whoever relays a code sits there, and not beside the user.
+public struct DeviceAbroadPage: HTMLPage {
+    /// The decision that approves.
+    public static let approving = "approve_abroad"
+
+    /// The app on the device.
+    public var app: PageApp
+    /// The hidden fields.
+    public var form: FormState
+    /// The code, to compare with the device.
+    public var code: String
+    /// City and country of the device.
+    public var place: String?
+    /// City and country of this browser.
+    public var ownPlace: String?
+
+    /// A page for a decision.
+    public init(app: PageApp, form: FormState, code: String, place: String?, ownPlace: String?) {
+        self.app = app
+        self.form = form
+        self.code = code
+        self.place = place
+        self.ownPlace = ownPlace
+    }
+
+    /// The whole document.
+    public func html(in language: PageLanguage) -> HTML {
+        let words = language.words
+        let unknown = "\(words.unknownPlace)" as HTML
+        return PageFrame(
+            words: words, language: language, title: words.deviceAbroadTitle, app: app,
+            content: """
+                <h1>\(words.deviceAbroadTitle)</h1>
+                <dl class="box">
+                <dt>\(words.device)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? unknown)</dd>
+                <dt>\(words.ownPlace)</dt><dd>\(ownPlace.map { "\(DisplayName($0))" } ?? unknown)</dd></dl>
+                <p class="warning">\(words.deviceAbroadWarning)</p>
+                \(Controls.form(.deviceDecision, form, Controls.decision(on: code, approving: Self.approving, words)))
+                """
+        ).html
+    }
+}
+
+extension Controls {
+    /// The two buttons of a decision about a device. Declining comes first and is as large as approving.
+    fileprivate static func decision(on code: String, approving: String, _ words: any Words) -> HTML {
+        """
+        \(hidden(.userCode, code))
+        <div class="pair">\(button(.decision, "decline", words.decline, .secondary))
+        \(button(.decision, approving, words.approve, .secondary))</div>
+        """
     }
 }
 

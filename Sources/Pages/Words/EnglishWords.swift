@@ -117,6 +117,15 @@ extension EnglishWords {
     var deviceReviewWarning: String {
         "Decline if you did not start this yourself just now, or if somebody sent you the code."
     }
+    var deviceAbroadTitle: String { "This device is in another country" }
+    var deviceAbroadWarning: String {
+        "Approve only if the device is in front of you, for example because you use a VPN. Whoever sent you a "
+            + "code to type in here wants to sign in as you."
+    }
+    var deviceElsewhere: String {
+        "The device is too far away. Use a phone or computer in the same country or network as the device."
+    }
+    var ownPlace: String { "You" }
     var code: String { "Code" }
     var device: String { "Device" }
     var place: String { "Place" }

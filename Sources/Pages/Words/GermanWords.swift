@@ -135,6 +135,15 @@ extension GermanWords {
     var deviceReviewWarning: String {
         "Lehnen Sie ab, wenn Sie das nicht eben selbst begonnen haben oder Ihnen jemand den Code geschickt hat."
     }
+    var deviceAbroadTitle: String { "Dieses Gerät ist in einem anderen Land" }
+    var deviceAbroadWarning: String {
+        "Stimmen Sie nur zu, wenn das Gerät vor Ihnen steht, zum Beispiel weil Sie ein VPN benutzen. Wer Ihnen einen "
+            + "Code geschickt hat, will sich als Sie anmelden."
+    }
+    var deviceElsewhere: String {
+        "Das Gerät ist zu weit weg. Benutzen Sie ein Telefon oder einen Computer im selben Land oder Netz wie das Gerät."
+    }
+    var ownPlace: String { "Sie" }
     var code: String { "Code" }
     var device: String { "Gerät" }
     var place: String { "Ort" }

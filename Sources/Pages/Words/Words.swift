@@ -145,6 +145,10 @@ protocol DeviceWords {
     var deviceReviewTitle: String { get }
     func deviceReviewBody(_ app: DisplayName) -> HTML
     var deviceReviewWarning: String { get }
+    var deviceAbroadTitle: String { get }
+    var deviceAbroadWarning: String { get }
+    var deviceElsewhere: String { get }
+    var ownPlace: String { get }
     var code: String { get }
     var device: String { get }
     var place: String { get }

@@ -1,5 +1,6 @@
 internal import Calendar
 internal import Configuration
+internal import Endpoints
 internal import Geolocation
 internal import Locks
 internal import Telemetry
@@ -58,11 +59,10 @@ final class GeoDatabaseFile: Sendable {
     }
 
     /// City and country of an address as a page shows them; nil for an unknown or private one. May wait for the disk.
-    var placeOfAddress: @Sendable (String) -> String? {
-        { address in
-            self.location(of: address).map {
-                [$0.city, $0.countryName ?? $0.countryCode].compactMap(\.self).joined(separator: ", ")
-            }
+    func place(of address: String) -> Place? {
+        location(of: address).map {
+            let name = [$0.city, $0.countryName ?? $0.countryCode].compactMap(\.self).joined(separator: ", ")
+            return Place(name: name, countryCode: $0.countryCode)
         }
     }
 
@@ -109,6 +109,14 @@ final class GeoDatabaseFile: Sendable {
 }
 
 extension ServerConfiguration {
+    /// What a device has to share with the phone that lets it in, by the places of `database`.
+    func remoteLogins(_ database: GeoDatabaseFile?) -> RemoteLogins {
+        var logins = RemoteLogins()
+        (logins.same, logins.ipv6PrefixBits) = (limits.remoteLoginSame, limits.ipv6PrefixBits)
+        if let database { logins.place = { database.place(of: $0) } }
+        return logins
+    }
+
     /// Opens the geo database of the configuration; nil without one.
     func geoDatabase(logger: Logger) throws(StartError) -> GeoDatabaseFile? {
         try geo.database.map { path throws(StartError) in

@@ -126,14 +126,14 @@ public struct Application: Sendable {
 
     /// The endpoints of this application.
     public func endpoints(
-        placeOfAddress: (@Sendable (String) -> String?)? = nil, console: ConsoleSettings = ConsoleSettings(),
+        remoteLogins: RemoteLogins = RemoteLogins(), console: ConsoleSettings = ConsoleSettings(),
         testClock: TestClock? = nil, isStopping: @escaping @Sendable () -> Bool = { false }
     ) -> Endpoints {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
             context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
-            identityVerifier: identityProviders, placeOfAddress: placeOfAddress, scopes: scopes,
+            identityVerifier: identityProviders, remoteLogins: remoteLogins, scopes: scopes,
             loginWatchers: loginWatchers, console: console, testClock: testClock, isStopping: isStopping)
     }
 

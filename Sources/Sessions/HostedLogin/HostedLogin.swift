@@ -40,6 +40,8 @@ public struct HostedLogin: Hashable, Sendable {
     public var idTokenAlgorithm: IDTokenAlgorithm?
     /// The page of the client that starts a login (OpenID Connect Core section 4).
     public var initiateLoginURI: String?
+    /// The largest scope of a login that a phone approves for another device; nil: that of the client.
+    public var remoteScope: Scope?
     /// The client's apps on Apple platforms: application identifiers, `TEAMID.bundle.id`.
     public var appleAppIDs: [String] = []
     /// The client's apps on Android.

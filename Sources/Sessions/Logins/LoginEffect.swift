@@ -65,12 +65,15 @@ public enum LoginRefusal: Hashable, Sendable {
     case otherBrowser
     /// The session was collected before.
     case spent
+    /// The server lets in no device that is so far from the phone.
+    case elsewhere
 
     private static let plain: [(LoginRefusal, String)] = [
         (.terminated, "session_terminated"), (.notAwaited, "not_awaited"), (.notClaimant, "not_claimant"),
         (.taken, "taken"), (.numberRequired, "number_required"), (.wrongNumber, "wrong_number"),
         (.contested, "contested"), (.barred, "barred"), (.pending, "authorization_pending"),
         (.otherBrowser, "other_browser"), (.spent, "spent"),
+        (.elsewhere, "elsewhere"),
     ]
 
     /// Every word but those of a phone's session, for tables.

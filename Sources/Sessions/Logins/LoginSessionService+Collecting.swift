@@ -92,7 +92,8 @@ extension LoginCollection {
         }
         var start = request
         (start.idempotencyKey, start.continuedSession) = (nil, nil)
-        start.scope = (login.request.scope ?? client.scope).intersection(client.scope)
+        let scope = (login.request.scope ?? client.scope).intersection(client.scope)
+        start.scope = login.kind == .app ? scope : client.ofRemoteLogin(scope)
         start.resources = login.request.resources
         let outcome = opening.start(
             start, for: ResourceRequirement(resources: start.resources, ownAudience: ownAudience), by: policy,
@@ -135,6 +136,11 @@ extension LoginCollection {
                     scope: client.standing(started.scope), audience: audience))
         } catch { return .failure(error) }
     }
+}
+
+extension Client {
+    /// What remains of a scope when a phone approves it for another device.
+    func ofRemoteLogin(_ scope: Scope) -> Scope { hostedLogin.remoteScope.map(scope.intersection) ?? scope }
 }
 
 extension TokenGrant.Entitlement {

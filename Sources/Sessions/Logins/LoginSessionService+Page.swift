@@ -116,8 +116,12 @@ extension PageCollection {
             collecting.browser.handle, isKept: collecting.browser.isKept, id: collecting.browserID,
             place: collecting.place, name: collecting.browser.name, authentication, by: collecting.policy, from: origin,
             at: now)
+        var kept = request.kept
+        if let client = approval.client, client.hostedLogin.remoteScope != nil {
+            kept.scope = client.ofRemoteLogin(kept.scope.flatMap { Scope($0) } ?? client.scope).description
+        }
         approval.login = Login(
-            id: change.login.id, request: request.kept, remoteAddress: origin.remoteAddress,
+            id: change.login.id, request: kept, remoteAddress: origin.remoteAddress,
             userAgent: collecting.browser.userAgent, userID: approval.user.id, methods: authentication.methods,
             authenticatedAt: authenticatedAt, epoch: change.login.request.epoch, browserSession: handle?.id,
             codeHash: collecting.code.hash, codeExpiresAt: now + Login.codeLifetime, startedAt: change.login.startedAt)

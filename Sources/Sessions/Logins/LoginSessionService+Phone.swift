@@ -27,9 +27,10 @@ extension LoginSessionService {
     }
 
     /// The phone claims the login of a code. A code that is unknown, too old or came on a way that is not its own gets
-    /// `notFound`, so that no other user learns more.
+    /// `notFound`, so that no other user learns more. A login that `isNear` refuses gets `login(.elsewhere)`, and goes on waiting.
     public func claim(
-        _ request: ClaimRequest, by session: AuthenticatedSession, key: String?, from origin: Origin
+        _ request: ClaimRequest, by session: AuthenticatedSession, key: String?, from origin: Origin,
+        isNear: (LoginSession, LoginSession.Arrival) -> Bool = { _, _ in true }
     ) async throws(ServiceError) -> LoginSession {
         guard let code = context.loginCodes.code(in: request.code, at: context.clock.now),
             let arrival = code.arrival(from: request.source)
@@ -38,7 +39,26 @@ extension LoginSessionService {
             try await store.loginSession(.handle(code.handle))
         }
         guard let known else { throw .notFound("login") }
+        if !known.state.isFinal, !isNear(known, arrival) {
+            try await recordElsewhere(known.id, by: session.session, from: origin)
+            throw .login(.elsewhere)
+        }
         return try await perform(.claim(arrival, request.options), on: known.id, by: session, key: key, from: origin)
+    }
+
+    /// Records that a phone was too far from the device of a login to let it in.
+    public func recordElsewhere(
+        _ id: Identifier<Session>, by session: Session, from origin: Origin
+    ) async throws(ServiceError) {
+        let now = context.clock.now
+        _ = try await inStore { () async throws(StoreError) in
+            try await store.changeLogin(id, phone: session.id, by: origin) { change in
+                change.events.append(
+                    AuditEvent(
+                        .loginRefused, at: now, by: origin, userID: session.userID, clientID: change.login.clientID,
+                        deviceID: session.device.id, reason: LoginRefusal.elsewhere.word))
+            }
+        }
     }
 
     /// Lets the phone of a session act on a login.

@@ -40,9 +40,11 @@ public struct LoginDetails: Hashable, Sendable, Identifiable {
     public var attemptsLeft: Int?
     /// The device that wants to be logged in. For a login in the app it is empty.
     public var requester: Requester
-    /// The city and country of this phone, as far as the server knows them: another country than that of the requester is a
-    /// reason to ask twice.
+    /// The city and country of this phone, as far as the server knows them.
     public var ownPlace: String?
+    /// Whether the requester is known to be in another country than this phone. Ask twice: a code that was relayed comes from
+    /// somewhere else.
+    public var isInAnotherCountry: Bool
     /// The account, once the user has chosen it.
     public var accountID: String?
     /// For how many seconds the phone may be silent; nil: the login does not depend on pings.

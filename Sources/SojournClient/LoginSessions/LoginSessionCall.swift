@@ -164,6 +164,7 @@ extension LoginDetails {
             userAgent: members.short("user_agent"), remoteAddress: members.short("remote_address"),
             place: members.short("place"), isKnown: members["browser_known"]?.bool ?? false)
         ownPlace = members.short("own_place")
+        isInAnotherCountry = members["other_country"]?.bool ?? false
         accountID = members.short("user_id")
         pingSeconds = members.integer("ping_seconds")
         startedAt = members.integer("started_at")

@@ -72,6 +72,8 @@ enum ClientCommands {
             "--id-token-alg", "NAME", "RS256, for libraries that know no other algorithm; '' for that of access tokens"),
         Command.Option("--initiate-login-uri", "URI", "the page of the client that starts a login; '' for none"),
         Command.Option(
+            "--remote-scope", "SCOPE", "the largest scope of a login that a phone approves for a device; '' for all"),
+        Command.Option(
             "--apple-app-ids", "LIST", "its apps on Apple platforms: TEAMID.bundle.id, separated by spaces"),
         Command.Option(
             "--android-apps", "LIST",
@@ -100,7 +102,7 @@ enum ClientCommands {
         }
         for (option, member) in [
             ("--backchannel-logout-uri", "backchannel_logout_uri"), ("--initiate-login-uri", "initiate_login_uri"),
-            ("--id-token-alg", "id_token_signed_response_alg"),
+            ("--remote-scope", "remote_scope"), ("--id-token-alg", "id_token_signed_response_alg"),
         ] {
             if let uri = arguments.value(option) { body[member] = uri.isEmpty ? .null : .string(uri) }
         }
@@ -233,6 +235,7 @@ enum ClientCommands {
             ("browser session", client["browser_session"]?.cell), ("login methods", client["login_methods"]?.cell),
             ("logout tokens", client["backchannel_logout_uri"]?.cell),
             ("starts logins at", client["initiate_login_uri"]?.cell),
+            ("scope by phone", client["remote_scope"]?.cell),
             ("Apple apps", client["apple_app_ids"]?.cell), ("Android apps", client["android_apps"]?.cell),
             ("idle", span("offline_session_idle")),
             ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),

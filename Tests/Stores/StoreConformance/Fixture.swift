@@ -86,6 +86,7 @@ enum Fixture {
         client.hostedLogin.loginMethods = ["password", "provider:acme"]
         client.hostedLogin.backchannelLogoutURI = "https://one.example/logout"
         client.hostedLogin.initiateLoginURI = "https://one.example/login"
+        client.hostedLogin.remoteScope = Scope("read")
         client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.one", "ABCDE12345.com.example.two"]
         let fingerprint = Array(repeating: "AB", count: 32).joined(separator: ":")
         client.hostedLogin.androidApps = ["one", "two"].compactMap { AndroidApp("com.example.\($0)/\(fingerprint)") }

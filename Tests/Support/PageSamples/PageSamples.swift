@@ -144,6 +144,14 @@ private struct Texts {
             .init(
                 name: "device-unknown", page: DeviceCodePage(form: form, code: text("BCDF"), message: .unknownCode)),
             .init(name: "device-review", page: review),
+            .init(
+                name: "device-abroad",
+                page: DeviceAbroadPage(
+                    app: app, form: form, code: text("BCDF-GHJK"), place: text("Lisbon, Portugal"),
+                    ownPlace: text("Berlin, Germany"))),
+            .init(
+                name: "device-elsewhere",
+                page: DeviceCodePage(form: form, code: text("BCDF-GHJK"), message: .elsewhere)),
             .init(name: "device-approved", page: DeviceDonePage(app: app, isApproved: true)),
             .init(name: "device-declined", page: DeviceDonePage(app: app, isApproved: false)),
         ]

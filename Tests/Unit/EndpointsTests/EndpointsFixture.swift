@@ -105,12 +105,28 @@ struct EndpointsFixture: Sendable {
         endpoints = Endpoints(
             context: context, metrics: MetricsRegistry(), logger: logger,
             identityVerifier: identities?(clock, logger),
-            placeOfAddress: { $0 == "192.0.2.1" ? "Graz <b>, Austria" : nil },
+            remoteLogins: Self.remoteLogins(.off),
             testClock: testClock, isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
     }
 
+    /// A rule, with the places of three addresses: Graz twice, Lisbon once.
+    static func remoteLogins(_ same: RemoteLoginSame) -> RemoteLogins {
+        var logins = RemoteLogins()
+        logins.same = same
+        logins.place = { address in
+            switch address {
+            case "192.0.2.1", "192.0.2.2": Place(name: "Graz <b>, Austria", countryCode: "AT")
+            case "198.51.100.1": Place(name: "Lisbon, Portugal", countryCode: "PT")
+            default: nil
+            }
+        }
+        return logins
+    }
+
     /// Another node on the same database, which has nothing else of this one but its clock and what it knows of providers.
-    func anotherNode(passwords: PasswordHasher? = nil) async throws -> EndpointsFixture {
+    func anotherNode(
+        passwords: PasswordHasher? = nil, remoteLogins: RemoteLogins = RemoteLogins()
+    ) async throws -> EndpointsFixture {
         var other = self
         let signingKeys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
@@ -123,7 +139,7 @@ struct EndpointsFixture: Sendable {
         other.endpoints = Endpoints(
             context: other.context, metrics: MetricsRegistry(),
             logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
-            identityVerifier: endpoints.identityVerifier, isStopping: { false })
+            identityVerifier: endpoints.identityVerifier, remoteLogins: remoteLogins, isStopping: { false })
         return other
     }
 
@@ -183,11 +199,13 @@ extension EndpointsFixture {
     }
 
     /// An OAuth call; `basic` is `id:secret`.
-    func form(_ target: String, _ form: String, basic: String? = nil, fields: Fields = Fields()) async -> Answer {
+    func form(
+        _ target: String, _ form: String, basic: String? = nil, fields: Fields = Fields(), address: String = "192.0.2.1"
+    ) async -> Answer {
         var fields = fields
         fields.append("Content-Type", "application/x-www-form-urlencoded")
         if let basic { fields.append("Authorization", "Basic " + Data(basic.utf8).base64EncodedString()) }
-        return await send(Request(.post, target, fields: fields, body: Array(form.utf8)))
+        return await send(Request(.post, target, fields: fields, body: Array(form.utf8)), address: address)
     }
 
     /// Logs anna in on a device.

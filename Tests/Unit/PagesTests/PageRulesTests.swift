@@ -95,8 +95,8 @@ struct PageRulesTests {
         let back: Set = ["com.example.harbor:/back", "com.example.harbor:/start", "https://example.com/"]
         let withoutApp: Set = [
             "login-account", "error-redirect", "error-not-found", "expired-without-way", "needs-tls", "reset",
-            "reset-expired", "device-code", "device-unknown", "phone-link", "phone-other-browser", "not-me-done",
-            "not-me-over",
+            "reset-expired", "device-code", "device-unknown", "device-elsewhere", "phone-link", "phone-other-browser",
+            "not-me-done", "not-me-over",
         ]
         try Self.each { name, page in
             let links = page.all("a").compactMap { $0["href"] }

@@ -44,6 +44,7 @@ struct ClientForm: Sendable {
         ("anonymous_users", .flag, "A login can make an anonymous user"),
         ("backchannel_logout_uri", .text, "Receiver of logout tokens"),
         ("initiate_login_uri", .text, "Page that starts a login"),
+        ("remote_scope", .text, "Largest scope of a login that a phone approves"),
         (
             "id_token_signed_response_alg", .word([""] + HostedLogin.IDTokenAlgorithm.allCases.map(\.rawValue)),
             "Algorithm of ID tokens"
@@ -54,7 +55,8 @@ struct ClientForm: Sendable {
     /// The members that a change can set to null.
     private static let clearable: Set = [
         "client_name", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
-        "user_presence_max_age", "backchannel_logout_uri", "initiate_login_uri", "id_token_signed_response_alg", "jwks",
+        "user_presence_max_age", "backchannel_logout_uri", "initiate_login_uri", "remote_scope",
+        "id_token_signed_response_alg", "jwks",
     ]
 
     /// What starts a new client: the name of a kind of app, and the members that differ from the defaults.

@@ -22,10 +22,12 @@ struct DeviceLogin: Sendable {
     }
 
     /// Opens the login.
-    init(_ stage: EndpointsFixture, _ more: String = "", fields: Fields = Fields()) async throws {
+    init(
+        _ stage: EndpointsFixture, _ more: String = "", fields: Fields = Fields(), from address: String = "192.0.2.1"
+    ) async throws {
         self.stage = stage
         opened = await stage.form(
-            "/oauth/device_authorization", "client_id=tv&scope=read" + more, fields: fields)
+            "/oauth/device_authorization", "client_id=tv&scope=read" + more, fields: fields, address: address)
         #expect(opened.status == 200, "\(opened.text)")
         id = try #require(opened.string("login_id"))
         secret = try #require(opened.string("device_code"))

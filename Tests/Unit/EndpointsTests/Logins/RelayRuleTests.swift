@@ -178,6 +178,26 @@ struct RelayRuleTests {
         }
     }
 
+    @Test("R9: a client can keep logins by phone to a part of its scope, whatever the device asks for")
+    func remoteScope() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let wrong = await stage.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":"a\"b"}"#)
+            #expect(wrong.status == 400, "\(wrong.text)")
+            let set = await stage.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":"read"}"#)
+            #expect(set.status == 200 && set.string("remote_scope") == "read", "\(set.text)")
+            let login = try await DeviceLogin(stage, "%20write")
+            try await login.approve(phone)
+            let collected = await login.collect()
+            #expect(collected.string("scope") == "read", "\(collected.text)")
+            #expect(try Answer.claims(of: Tokens(collected).access).string("scope") == "read")
+            let cleared = await stage.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":null}"#)
+            #expect(cleared.status == 200 && cleared.string("remote_scope") == nil)
+            let next = try await DeviceLogin(stage, "%20write")
+            try await next.approve(phone)
+            #expect(await next.collect("&device_id=tv-2").string("scope") == "read write")
+        }
+    }
+
     @Test("R10: the user's other devices can see it, and 'not me' undoes it and says so in the trail")
     func undo() async throws {
         try await DeviceLogin.with { stage, phone in

@@ -1,0 +1,64 @@
+internal import Sessions
+
+/// Where a network address is.
+public struct Place: Hashable, Sendable {
+    /// City and country, as a page shows them.
+    public let name: String
+    /// The country by ISO 3166-1: two capital letters.
+    public let countryCode: String
+
+    /// A place.
+    public init(name: String, countryCode: String) { (self.name, self.countryCode) = (name, countryCode) }
+}
+
+/// What a device has to share with the phone that lets it in. A code that travels by eye can be relayed to a phone anywhere; such
+/// a rule keeps the phone near, and keeps out users whose phone and computer reach the server on different ways.
+public enum RemoteLoginSame: String, CaseIterable, Sendable {
+    /// Nothing.
+    case off
+    /// The country of their network addresses. An address without a known country shares it with others without one.
+    case country
+    /// The network: the IPv4 address, or the leading bits of the IPv6 address.
+    case network
+}
+
+/// Compares the place of a device with that of the phone that lets it in.
+public struct RemoteLogins: Sendable {
+    /// What both have to share.
+    public var same = RemoteLoginSame.off
+    /// The place of a network address; nil for an unknown one.
+    public var place: @Sendable (String) -> Place? = { _ in nil }
+    /// The leading bits of an IPv6 address that name its network.
+    public var ipv6PrefixBits = 64
+
+    /// No rule, and no places.
+    public init() {}
+
+    /// Whether the device may be let in from the address of the phone. A login that no device at a distance waits for may always
+    /// be: a link leads to the browser of the phone itself, and the address of a backend says nothing of its user.
+    func allows(_ login: LoginSession, _ arrival: LoginSession.Arrival, from phone: String?) -> Bool {
+        guard login.isAtADistance, arrival != .linked else { return true }
+        return switch (same, login.request.remoteAddress, phone) {
+        case (.off, _, _): true
+        case (.country, let device, let phone):
+            device.flatMap(place)?.countryCode == phone.flatMap(place)?.countryCode
+        case (.network, let device?, let phone?):
+            CallerNetwork(device, ipv6PrefixBits: ipv6PrefixBits)
+                == CallerNetwork(phone, ipv6PrefixBits: ipv6PrefixBits)
+        case (.network, _, _): false
+        }
+    }
+
+    /// Whether the device is known to be in another country than the address of the phone.
+    func isAbroad(_ login: LoginSession, from phone: String?) -> Bool {
+        guard login.isAtADistance, let device = login.request.remoteAddress.flatMap(place),
+            let own = phone.flatMap(place)
+        else { return false }
+        return device.countryCode != own.countryCode
+    }
+}
+
+extension LoginSession {
+    /// Whether the device of the login can be elsewhere than the phone, and its address is known.
+    fileprivate var isAtADistance: Bool { kind == .authorize || kind == .device }
+}
